@@ -1,0 +1,70 @@
+# Every target but help, clean and secrets first makes or refreshes .venv; that costs nothing while nothing changed.
+# GNU make 3.81 and a POSIX shell are enough (both come with macOS).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+export UV_SYSTEM_CERTS := true
+export UV_PYTHON_DOWNLOADS := never
+
+UV_PIP := $(BIN)/uv pip
+COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo run test check format bench lock secrets clean
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+install: $(STAMP) ## make or refresh .venv from the pinned, hashed requirements
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Relevance needs Python 3.11 or later as '$(PYTHON)': install one, or name it, as in 'make install PYTHON=python3.12'." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
+	$(UV_PIP) sync --quiet --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
+	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: install ## train two models through the running service, show what was learned
+	$(BIN)/python -m examples.demo
+
+run: install ## the API with a worker inside, on 127.0.0.1:8000
+	$(BIN)/relevance serve
+
+test: install ## the tests, on SQLite and PostgreSQL
+	$(BIN)/pytest
+
+check: install ## all guards: format, lint, types, import contracts, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest
+
+format: install ## put the code in its one format, and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install ## speed, memory and accuracy beside the papers and the peers
+	$(BIN)/python -m benchmarks
+
+lock: install ## renew both locks from pyproject.toml
+	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
+	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
+	@$(MAKE) install
+
+secrets: ## random secrets for docker compose, where there are none yet
+	@mkdir -p secrets && chmod 700 secrets
+	@for name in api_key database_password; do \
+		test -s secrets/$$name || { \
+			od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > secrets/$$name && chmod 644 secrets/$$name && echo "made secrets/$$name"; }; \
+	done
+
+clean: ## remove .venv and everything that was generated (never a database, never a secret)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find app tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
