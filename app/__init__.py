@@ -1,0 +1,3 @@
+"""Relevance: a prediction service on sparse Bayesian learning."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The service's own nouns and rules: datasets, training jobs, models; no I/O and no framework."""

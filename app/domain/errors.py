@@ -1,0 +1,64 @@
+"""What the service refuses, each error named for what is wrong; the HTTP door alone knows status codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong in what was sent: where (a JSON pointer, or a row from 0 and a column, or a line of a file from 1) and what."""
+
+    detail: str
+    pointer: str | None = None
+    row: int | None = None
+    column: str | None = None
+    line: int | None = None
+
+
+class RelevanceError(Exception):
+    """Root of the service's own errors; `detail` is a sentence for the user, `faults` say where."""
+
+    def __init__(self, detail: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.faults = tuple(faults)
+
+
+class InvalidRequestError(RelevanceError):
+    """What was asked for makes no sense, or contradicts the data it names."""
+
+
+class InvalidDataError(RelevanceError):
+    """Rows that were sent can't be read as what they claim to be."""
+
+
+class MalformedBodyError(RelevanceError):
+    """The body is not what its content type says: broken JSON, cut-off Parquet, text that is not UTF-8."""
+
+
+class TooLargeError(RelevanceError):
+    """A body, a table or a batch above the limit."""
+
+
+class NotFoundError(RelevanceError):
+    """No such thing, or not one of this owner's."""
+
+
+class ConflictError(RelevanceError):
+    """Right in itself, but not in the state in which things are."""
+
+
+class InUseError(ConflictError):
+    """What is to be deleted is needed by an unfinished job."""
+
+
+class UnavailableError(RelevanceError):
+    """The database or the engine can't be reached now; trying again later is right."""
+
+
+class TrainingFailedError(RelevanceError):
+    """A fit that could not succeed; `kind` is a stable slug for machines, the detail says what to do."""
+
+    def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
+        super().__init__(detail, faults)
+        self.kind = kind

@@ -1,0 +1,93 @@
+"""Training jobs and the only moves they can make."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from app.domain.errors import Fault
+from app.domain.requests import TrainingPlan, TrainingRequest
+
+JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+MOVES: dict[JobState, frozenset[JobState]] = {
+    "queued": frozenset({"running", "failed", "cancelled"}),
+    "running": frozenset({"running", "succeeded", "failed", "cancelled"}),
+    "succeeded": frozenset(),
+    "failed": frozenset(),
+    "cancelled": frozenset(),
+}
+"""From each state, the states that may follow. `running` follows itself when a new attempt takes over."""
+
+FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.items() if not following)
+UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
+
+
+def may_move(now: JobState, following: JobState) -> bool:
+    """Whether a job in state `now` may go to `following`."""
+    return following in MOVES[now]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a running job is, in the user's units: `completed` of `total` `unit`s of `phase`; `log_marginal_likelihood` in nats."""
+
+    phase: str
+    completed: int
+    total: int | None
+    unit: str
+    log_marginal_likelihood: float | None = None
+    functions: int | None = None
+    noise_sd: float | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a job failed: a stable slug, a sentence that says what to do, and where."""
+
+    kind: str
+    title: str
+    detail: str
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A move that was made: to which state, when, by which attempt, and why where that is not plain."""
+
+    state: JobState
+    at: datetime
+    attempt: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a job, numbered from 1 within it without gaps: a transition or a progress."""
+
+    number: int
+    at: datetime
+    kind: Literal["transition", "progress"]
+    transition: Transition | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A job as its owner sees it. `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet."""
+
+    id: UUID
+    owner: str
+    state: JobState
+    created_at: datetime
+    request: TrainingRequest
+    plan: TrainingPlan
+    attempt: int = 0
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    cancel_requested_at: datetime | None = None
+    progress: Progress | None = None
+    model: str | None = None
+    version: int | None = None
+    error: Problem | None = None
+    transitions: tuple[Transition, ...] = ()

@@ -1,0 +1,98 @@
+"""Models: names under which immutable, numbered versions are kept."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.encoding import Encoding
+from app.domain.requests import TrainingPlan
+from app.domain.tables import Cell
+from app.sparse_bayes.model import Model as SparseModel
+
+
+@dataclass(frozen=True)
+class RelevanceVector:
+    """One function of a model. `row` and `inputs` (raw, by column name) are None for a bias; weight and sd are in the encoded units.
+
+    `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it.
+    """
+
+    number: int
+    kind: str
+    row: int | None
+    inputs: dict[str, Cell] | None
+    weight_mean: float
+    weight_sd: float
+    alpha: float
+    gamma: float
+
+
+@dataclass(frozen=True)
+class VersionReport:
+    """What a version's owner may know without its arrays, in the user's units.
+
+    `widths` are the papers' r, one for each kernel dictionary, in encoded inputs (see `standardised`); `noise_sd` is None for classes.
+    `metrics` maps a name ("holdout") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
+    """
+
+    task: str
+    plan: TrainingPlan
+    widths: tuple[float, ...]
+    standardised: bool
+    noise_sd: float | None
+    log_marginal_likelihood: float
+    functions: int
+    candidates: int
+    rows: int
+    rows_dropped: int
+    rows_held_out: int
+    termination: str
+    metrics: dict[str, dict[str, float]]
+    dataset_id: UUID
+    dataset_digest: str
+    seconds: float
+    software_version: str
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """All that a prediction needs: raw columns to the matrix and back, and the sparse model."""
+
+    encoding: Encoding
+    model: SparseModel
+
+
+@dataclass(frozen=True, eq=False)
+class NewVersion:
+    """What a successful fit brings to be recorded in one transaction; the number is given then."""
+
+    report: VersionReport
+    vectors: tuple[RelevanceVector, ...]
+    predictor: Predictor
+
+
+@dataclass(frozen=True)
+class Version:
+    """A recorded version; it never changes."""
+
+    id: UUID
+    owner: str
+    model: str
+    number: int
+    job_id: UUID
+    created_at: datetime
+    report: VersionReport
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name, and the newest of the versions under it."""
+
+    name: str
+    owner: str
+    created_at: datetime
+    task: str
+    target: str
+    inputs: tuple[str, ...]
+    versions: int
+    latest: int | None

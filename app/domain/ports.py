@@ -1,0 +1,171 @@
+"""What the services need of the world outside, as protocols; `bootstrap` joins them to storage and queue."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Literal, Protocol, TypeVar
+from uuid import UUID
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.tables import Block, ColumnSummary
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """A slice of a keyset list, newest first unless said; `next` is the opaque `after` of the following page, None at the end."""
+
+    items: tuple[T, ...]
+    next: str | None
+
+
+class Datasets(Protocol):
+    """Where datasets are kept. An upload is invisible until `finish`."""
+
+    def begin(self, upload: Upload) -> None: ...
+
+    def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
+        """Store block `number` (from 0), whose first row is `first_row`, and mark the upload as alive."""
+
+    def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset: ...
+
+    def discard(self, dataset_id: UUID) -> None:
+        """Remove an upload that did not end well."""
+
+    def sweep(self, *, not_written_since: datetime) -> int:
+        """Remove uploads that nobody has written to since then; how many."""
+
+    def get(self, owner: str, dataset_id: UUID) -> Dataset:
+        """Raises NotFoundError."""
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]: ...
+
+    def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
+        """Block `number` with the number of its first row, None past the last: one short read."""
+
+    def block_holding(self, dataset_id: UUID, row: int) -> int:
+        """The number of the block in which a row stands."""
+
+    def delete(self, owner: str, dataset_id: UUID) -> None:
+        """Raises NotFoundError, or InUseError while an unfinished job needs it."""
+
+
+class Jobs(Protocol):
+    """Where jobs are kept: the users' truth. Every end names the attempt that makes it."""
+
+    def add(self, job: TrainingJob) -> None:
+        """Record a queued job with its first transition; raises NotFoundError when its dataset is gone."""
+
+    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+        """Raises NotFoundError."""
+
+    def find(self, job_id: UUID) -> TrainingJob | None:
+        """A job of any owner, for the worker."""
+
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]: ...
+
+    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+        """Events with numbers above `after`, in order; raises NotFoundError."""
+
+    def claim(self, job_id: UUID) -> int | None:
+        """Move to `running` with the next attempt number and return it; None when the job is finished or its cancel was asked for."""
+
+    def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
+        """Record progress of a running attempt; False when superseded or ended."""
+
+    def cancel_requested(self, job_id: UUID) -> bool: ...
+
+    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+        """Note the wish (once); a queued job is cancelled at once. Raises NotFoundError, ConflictError when finished."""
+
+    def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
+        """Record the version and the end in this transaction; None, and nothing recorded, when the attempt is superseded."""
+
+    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool: ...
+
+    def cancelled(self, job_id: UUID, attempt: int) -> bool: ...
+
+    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
+        """Id, state and attempt of every job that has not ended, for the sweep."""
+
+
+class Models(Protocol):
+    """Where versions are kept. Numbers are given at success and never used again, also after a delete."""
+
+    def get(self, owner: str, name: str) -> Model:
+        """Raises NotFoundError."""
+
+    def find(self, owner: str, name: str) -> Model | None: ...
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]: ...
+
+    def version(self, owner: str, name: str, number: int | None = None) -> Version:
+        """One version, the newest when `number` is None; raises NotFoundError."""
+
+    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]: ...
+
+    def vectors(
+        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+    ) -> Page[RelevanceVector]:
+        """By number, or by abs(weight_mean), greatest first."""
+
+    def predictor(self, version_id: UUID) -> Predictor:
+        """Decoded from its bytes; raises NotFoundError."""
+
+    def delete(self, owner: str, name: str) -> None: ...
+
+    def delete_version(self, owner: str, name: str, number: int) -> None: ...
+
+
+class Workers(Protocol):
+    """The heartbeats of worker processes, by the database's own clock."""
+
+    def beat(self, executor: str) -> None: ...
+
+    def leave(self, executor: str) -> None:
+        """Mark as handed back: others may take over at once."""
+
+    def silent(self, *, longer_than: float) -> tuple[str, ...]:
+        """Executors (other than those that were forgotten) not heard of for that many seconds, or that left."""
+
+    def forget(self, executor: str) -> None: ...
+
+    def alive(self, *, within: float) -> tuple[str, ...]:
+        """Executors that have beaten within that many seconds and did not leave."""
+
+
+QueueState = Literal["waiting", "running", "ended", "unknown"]
+
+
+class Queue(Protocol):
+    """The durable engine: who may run what, and when. Job ids are its workflow ids."""
+
+    def submit(self, job_id: UUID, *, owner: str) -> None:
+        """Within the transaction of the unit of work that this queue belongs to."""
+
+
+class QueueControl(Protocol):
+    """What is asked of the engine outside a transaction."""
+
+    def cancel(self, job_id: UUID) -> None: ...
+
+    def state(self, job_id: UUID) -> QueueState: ...
+
+
+class UnitOfWork(Protocol):
+    """One transaction: commits when its block ends well, else rolls back; short, and never waiting for a socket."""
+
+    datasets: Datasets
+    jobs: Jobs
+    models: Models
+    workers: Workers
+    queue: Queue
+
+
+OpenUnitOfWork = Callable[[], AbstractContextManager[UnitOfWork]]
+Clock = Callable[[], datetime]
+"""Now, in UTC, with its zone."""

@@ -1,0 +1,102 @@
+"""What a caller asks to be trained, and what it was resolved to."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from app.domain.tables import ColumnKind, Label
+from app.sparse_bayes.spec import Algorithm, Basis, Likelihood, Prior, Spec
+
+Task = Literal["regression", "classification"]
+Missing = Literal["refuse", "drop_rows", "indicator"]
+
+
+@dataclass(frozen=True)
+class RandomSplit:
+    """Rows are held out, and folded, by a hash of their content and the seed."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    by: Literal["random"] = "random"
+
+
+@dataclass(frozen=True)
+class ColumnSplit:
+    """Rows with one value of `column` (patient, customer, machine) stay together: a group is never divided. The column is not an input."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    column: str
+    by: Literal["column"] = "column"
+
+
+@dataclass(frozen=True)
+class OrderSplit:
+    """The past predicts the future: rows in the order of `column` (a number or timestamp), or as they came."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    column: str | None = None
+    by: Literal["order"] = "order"
+
+
+Split = RandomSplit | ColumnSplit | OrderSplit
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """As it came; None is "not said"."""
+
+    dataset_id: UUID
+    target: str
+    inputs: tuple[str, ...] | None = None
+    model: str | None = None
+    task: Task | None = None
+    likelihood: Likelihood | None = None
+    basis: tuple[Basis, ...] | None = None
+    prior: Prior | None = None
+    algorithm: Algorithm | None = None
+    standardise: bool | None = None
+    missing: Missing = "refuse"
+    split: Split = field(default_factory=RandomSplit)
+    holdout: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class InputColumn:
+    """One raw column that the model reads; `categories` in the order in which they are one-hot encoded."""
+
+    name: str
+    kind: ColumnKind
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IgnoredColumn:
+    """A column left out, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The request resolved against the dataset's statistics: all that a worker needs to know.
+
+    `classes` are the two labels of a classification, the negative one first (else empty); `target_kind` is the kind of its column.
+    """
+
+    task: Task
+    task_reason: str
+    model: str
+    target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    spec: Spec
+    standardise: bool
+    missing: Missing
+    split: Split
+    holdout: float

@@ -1,0 +1,83 @@
+"""Tables of typed columns: what was uploaded, before it becomes a matrix."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+ColumnKind = Literal["number", "boolean", "category", "timestamp"]
+
+Label = str | int | float | bool
+"""A class, in the JSON type in which it came."""
+
+Cell = str | int | float | bool | None
+"""One value of a row, as JSON has it; None is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """Finite numbers; `values` (N,) has NaN where missing."""
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanColumn:
+    """Yes and no; `values` (N,) is 1, 0, or -1 where missing."""
+
+    values: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class TimestampColumn:
+    """Points in time; `values` (N,) is seconds since 1970 UTC, NaN where missing."""
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumn:
+    """Texts; `codes` (N,) points into this block's own `labels`, -1 where missing. Two blocks may number labels differently."""
+
+    codes: NDArray[np.int32]
+    labels: tuple[str, ...]
+
+
+Column = NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn
+
+Block = Mapping[str, Column]
+"""Some consecutive rows of a table: every column by name, in the table's order, all of one length."""
+
+
+def block_rows(block: Block) -> int:
+    """How many rows a block has."""
+    for column in block.values():
+        return len(column.codes if isinstance(column, CategoryColumn) else column.values)
+    return 0
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What is known of one column of a finished dataset.
+
+    `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC), None where no value is
+    present. `categories` lists labels with counts, most frequent first, ties by label, at most `MOST_CATEGORIES_LISTED`; `distinct` counts the
+    different values present, or None above that number (for every kind). `integral`: all numbers present are whole and below 2^53 in size.
+    """
+
+    name: str
+    kind: ColumnKind
+    missing: int
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    sd: float | None = None
+    integral: bool = False
+    distinct: int | None = None
+    categories: tuple[tuple[str, int], ...] = ()
+
+
+MOST_CATEGORIES_LISTED = 50
+"""Also the most labels that a text column may have to be used as an input unasked."""

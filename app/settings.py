@@ -1,0 +1,60 @@
+"""Everything the environment decides, read once and handed down as plain values."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy.engine import URL, make_url
+
+MEBIBYTE = 1024 * 1024
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class Settings(BaseSettings):
+    """Each field is the variable RELEVANCE_ plus its name in capitals."""
+
+    model_config = SettingsConfigDict(env_prefix="RELEVANCE_", extra="ignore", frozen=True)
+
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
+    database_url: str = Field("sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg).")
+    database_password_file: Path | None = Field(None, description="A file whose content is the database password.")
+    api_key: SecretStr | None = Field(None, description="When set, /v1 needs `Authorization: Bearer`.")
+    api_key_file: Path | None = Field(None, description="A file whose content is the API key.")
+    insecure: bool = Field(False, description="Allow listening beyond loopback without an API key.")
+    spool_directory: Path | None = Field(None, description="Where uploads and fits keep their temporary files; the system's by default.")
+    max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Largest body of a dataset upload.")
+    max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Largest body of any other request.")
+    max_rows: int = Field(10_000_000, gt=0, description="Most rows of a dataset.")
+    max_columns: int = Field(10_000, gt=0, description="Most columns of a dataset.")
+    max_prediction_rows: int = Field(100_000, gt=0, description="Most rows of one predict call.")
+    max_training_cells: int = Field(500_000_000, gt=0, description="Most numbers (rows x encoded columns) of one training.")
+    cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
+    worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
+    heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
+    silence_seconds: float = Field(8.0, gt=0, description="After how long a silent worker's jobs are taken over.")
+    poll_seconds: float = Field(0.5, gt=0, description="How often a worker looks for new jobs.")
+    job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run.")
+    log_level: str = Field("INFO", description="Least severity that is logged.")
+
+    @model_validator(mode="after")
+    def _read_files(self) -> Self:
+        if self.api_key is None and self.api_key_file is not None:
+            object.__setattr__(self, "api_key", SecretStr(self.api_key_file.read_text().strip()))
+        return self
+
+    @property
+    def url(self) -> URL:
+        """The database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
+        url = make_url(self.database_url)
+        if url.drivername in {"postgres", "postgresql"}:
+            url = url.set(drivername="postgresql+psycopg")
+        if self.database_password_file is not None:
+            url = url.set(password=self.database_password_file.read_text().strip())
+        return url
+
+    @property
+    def exposed_without_key(self) -> bool:
+        """Whether the API would be open to the network with nobody asked who they are."""
+        return self.host not in LOOPBACK and self.api_key is None and not self.insecure

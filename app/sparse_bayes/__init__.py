@@ -1,0 +1,1 @@
+"""Sparse Bayesian learning: the mathematics, on numpy and scipy alone."""

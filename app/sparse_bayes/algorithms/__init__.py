@@ -1,0 +1,8 @@
+"""Algorithms, one a file; the union is the registry."""
+
+from app.sparse_bayes.algorithms.re_estimation import ReEstimation
+from app.sparse_bayes.algorithms.sequential import Sequential
+
+Algorithm = Sequential | ReEstimation
+
+__all__ = ["Algorithm", "ReEstimation", "Sequential"]

@@ -1,0 +1,48 @@
+"""What was learned: small, immutable, complete."""
+
+from dataclasses import dataclass
+
+from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunctions:
+    """R_k functions k(x / width, z / width) of one dictionary; `centres` (R_k, d) in the units of X, `rows` (R_k,) of the training rows they stand on."""
+
+    kernel: Kernel
+    width: float
+    centres: Array
+    rows: Indices
+
+
+@dataclass(frozen=True)
+class ConstantFunction:
+    """The function 1."""
+
+
+Functions = KernelFunctions | ConstantFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted sparse Bayes model. R functions, in the order of `functions`; every array is float64.
+
+    `mean` (R,) and `covariance` (R, R) of the weights' posterior, `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1].
+    `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `candidates` (M) were looked at, `rows` (N)
+    learned from. `log_marginal_likelihood` in nats. `termination` is a value of `fitting.Termination`.
+    """
+
+    likelihood: Likelihood
+    functions: tuple[Functions, ...]
+    mean: Array
+    covariance: Array
+    alpha: Array
+    gamma: Array
+    noise_sd: float | None
+    log_marginal_likelihood: float
+    inputs: int
+    rows: int
+    candidates: int
+    termination: str

@@ -1,0 +1,15 @@
+"""The array types that every signature of the core speaks in."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+"""Real numbers; each docstring gives the shape."""
+
+Indices: TypeAlias = NDArray[np.intp]
+"""Positions of rows, candidates or folds."""
+
+Mask: TypeAlias = NDArray[np.bool_]
+"""Yes or no for each row or candidate."""
