@@ -1,0 +1,40 @@
+FROM python:3.13-slim AS base
+ENV PYTHONUNBUFFERED=1
+WORKDIR /srv/relevance
+
+# Dependencies change seldom: a layer of their own, which a change of the code leaves as it is.
+FROM base AS dependencies
+COPY requirements-runtime.lock ./
+RUN python3 -m venv --without-pip /srv/venv \
+ && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --no-deps --only-binary :all: -r requirements-runtime.lock
+
+# The command and the package's metadata, as files beside the venv that the last stage lays over it;
+# the build backend stays in this stage.
+FROM dependencies AS package
+COPY requirements.lock ./
+RUN sed -n '/^flit-core==/,/[^\\]$/p' requirements.lock > build.lock \
+ && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --require-hashes --no-deps --only-binary :all: -r build.lock
+COPY pyproject.toml ./
+COPY app ./app
+RUN python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
+        --no-deps --no-build-isolation --no-index --prefix /srv/package --editable .
+
+FROM base
+RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /srv/data --shell /usr/sbin/nologin relevance \
+ && install -d -o relevance -g relevance /srv/data
+COPY --from=dependencies /srv/venv /srv/venv
+COPY --from=package /srv/package /srv/venv
+COPY pyproject.toml ./
+COPY migrations ./migrations
+COPY app ./app
+RUN python3 -m compileall -q app migrations
+ENV PATH=/srv/venv/bin:$PATH \
+    RELEVANCE_DATABASE_URL=sqlite:////srv/data/relevance.db
+USER 10001:10001
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import http.client, os, sys; c = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('RELEVANCE_PORT', '8000')), timeout=4); c.request('GET', '/health/live'); sys.exit(c.getresponse().status != 200)"]
+ENTRYPOINT ["relevance"]
+CMD ["api"]
