@@ -1,10 +1,16 @@
-"""Dictionaries of basis functions."""
+"""Dictionaries of basis functions: as asked for, and resolved to candidates that can be evaluated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
+import numpy as np
+
 from app.sparse_bayes.kernels import Gaussian, Kernel
-from app.sparse_bayes.scales import CrossValidationWidth, Width
+from app.sparse_bayes.scales import CrossValidationWidth, InputMap, Width
+from app.sparse_bayes.types import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -28,3 +34,112 @@ class Bias:
 
 
 Basis = KernelBasis | Bias
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunctions:
+    """The functions k(u(.), u(z_m)), m = 1 ... M; `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on."""
+
+    kernel: Kernel
+    input_map: InputMap
+    centres: Array
+    rows: Indices
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.centres)
+
+    @cached_property
+    def _mapped(self) -> Array:
+        return self.input_map(self.centres)
+
+    def __call__(self, X: Array, chosen: Indices | slice) -> Array:
+        """The chosen functions at X (N, d): (N, number chosen)."""
+        return self.kernel(self.input_map(X), self._mapped[chosen])
+
+    def take(self, chosen: Indices) -> "KernelFunctions":
+        """Only the chosen functions, in that order."""
+        return KernelFunctions(self.kernel, self.input_map, self.centres[chosen], self.rows[chosen])
+
+
+@dataclass(frozen=True)
+class ConstantFunction:
+    """The function 1, a dictionary of one."""
+
+    @property
+    def size(self) -> int:
+        """1."""
+        return 1
+
+    def __call__(self, X: Array, chosen: Indices | slice) -> Array:
+        """Ones, (N, number chosen)."""
+        return np.ones((len(X), len(np.arange(1)[chosen])))
+
+    def take(self, chosen: Indices) -> "ConstantFunction":
+        """The same."""
+        return self
+
+
+Functions = KernelFunctions | ConstantFunction
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Dictionaries side by side; a candidate is a number from 0 to size - 1 that counts through them."""
+
+    dictionaries: tuple[Functions, ...]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The number of each dictionary's first candidate, and the size of all."""
+        return (0, *accumulate(dictionary.size for dictionary in self.dictionaries))
+
+    @property
+    def size(self) -> int:
+        """M, all candidates."""
+        return self.starts[-1]
+
+    def slices(self, widest: int) -> list[tuple[int, int]]:
+        """Cut all candidates into ranges (first, past the last) of at most `widest`, none across two dictionaries."""
+        return [
+            (first, min(first + widest, stop))
+            for start, stop in zip(self.starts, self.starts[1:], strict=False)
+            for first in range(start, stop, widest)
+        ]
+
+    def range(self, X: Array, first: int, stop: int) -> Array:
+        """Columns of a range within one dictionary at X (N, d): (N, stop - first)."""
+        place = self._place(first)
+        return self.dictionaries[place](X, slice(first - self.starts[place], stop - self.starts[place]))
+
+    def columns(self, X: Array, chosen: Sequence[int]) -> Array:
+        """Columns of any candidates at X (N, d), in the order asked for: (N, R)."""
+        columns = np.empty((len(X), len(chosen)))
+        for place, positions, local in self._grouped(chosen):
+            columns[:, positions] = self.dictionaries[place](X, local)
+        return columns
+
+    def take(self, chosen: Sequence[int]) -> tuple[tuple[Functions, ...], Indices]:
+        """The chosen functions by dictionary, and the order (R,) in which they now stand: positions in `chosen`."""
+        groups = self._grouped(chosen)
+        order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
+        return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
+
+    def _place(self, number: int) -> int:
+        return int(np.searchsorted(self.starts, number, side="right")) - 1
+
+    def _grouped(self, chosen: Sequence[int]) -> list[tuple[int, Indices, Indices]]:
+        numbers = np.asarray(chosen, np.intp)
+        places = np.searchsorted(self.starts, numbers, side="right") - 1
+        return [
+            (int(place), np.flatnonzero(places == place), numbers[places == place] - self.starts[int(place)])
+            for place in np.unique(places)
+        ]
+
+
+def evaluate(functions: Sequence[Functions], X: Array) -> Array:
+    """All functions of all dictionaries at X (N, d), side by side: (N, R)."""
+    if not functions:
+        return np.empty((len(X), 0))
+    return np.hstack([dictionary(X, slice(None)) for dictionary in functions])

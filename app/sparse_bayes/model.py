@@ -2,27 +2,11 @@
 
 from dataclasses import dataclass
 
-from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.basis import ConstantFunction, Functions, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Array
 
-
-@dataclass(frozen=True, eq=False)
-class KernelFunctions:
-    """R_k functions k(x / width, z / width) of one dictionary; `centres` (R_k, d) in the units of X, `rows` (R_k,) of the training rows they stand on."""
-
-    kernel: Kernel
-    width: float
-    centres: Array
-    rows: Indices
-
-
-@dataclass(frozen=True)
-class ConstantFunction:
-    """The function 1."""
-
-
-Functions = KernelFunctions | ConstantFunction
+__all__ = ["ConstantFunction", "Functions", "KernelFunctions", "Model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +14,8 @@ class Model:
     """A fitted sparse Bayes model. R functions, in the order of `functions`; every array is float64.
 
     `mean` (R,) and `covariance` (R, R) of the weights' posterior, `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1].
-    `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `candidates` (M) were looked at, `rows` (N)
-    learned from. `log_marginal_likelihood` in nats. `termination` is a value of `fitting.Termination`.
+    `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `inputs` is d. `candidates` (M) were looked
+    at, `rows` (N) learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
     """
 
     likelihood: Likelihood

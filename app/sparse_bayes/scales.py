@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.sparse_bayes.types import Array
+
 
 @dataclass(frozen=True)
 class FixedWidth:
@@ -26,7 +28,7 @@ class CrossValidationWidth:
 
 @dataclass(frozen=True)
 class EvidenceWidth:
-    """The width of greatest marginal likelihood over the same bounded range; keeps too many functions on noisy data."""
+    """The width of greatest marginal likelihood over the same bounded range; keeps too many functions on noisy data [SCIENCE 3]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -34,3 +36,14 @@ class EvidenceWidth:
 
 
 Width = FixedWidth | CrossValidationWidth | EvidenceWidth
+
+
+@dataclass(frozen=True)
+class InputMap:
+    """u = x / width: the frozen map from inputs X (N, d) to the kernels' U (N, d)."""
+
+    width: float
+
+    def __call__(self, X: Array) -> Array:
+        """U (N, d)."""
+        return X / self.width

@@ -1,19 +1,23 @@
 """The Gaussian kernel of the papers."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
+from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.types import Array
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """k(x, z) = exp(-|x - z|^2), with inputs already divided by the width r: the papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30]."""
+    """k(u, z) = exp(-|u - z|^2), u and z already divided by the width r: the papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["gaussian"] = "gaussian"
 
-    stationary: ClassVar[bool] = True
+    def __call__(self, U: Array, Z: Array) -> Array:
+        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
+        exponent = squared_distances(U, Z)
+        return np.exp(np.negative(exponent, out=exponent), out=exponent)

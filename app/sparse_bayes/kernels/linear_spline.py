@@ -3,11 +3,27 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from app.sparse_bayes.types import Array
+
 
 @dataclass(frozen=True)
 class LinearSpline:
-    """The product over inputs of 1 + xz + xz min(x, z) - (x + z)/2 min(x, z)^2 + min(x, z)^3/3 [TIPPING2001, section 4.1; SCIENCE 3]."""
+    """The product over inputs of 1 + uz + uz min(u, z) - (u + z)/2 min(u, z)^2 + min(u, z)^3/3 [TIPPING2001, section 4.1].
+
+    It knows no unit: a width other than 1 only divides the inputs.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["linear_spline"] = "linear_spline"
+
+    def __call__(self, U: Array, Z: Array) -> Array:
+        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
+        product = np.ones((len(U), len(Z)))
+        for k in range(U.shape[1]):
+            u, z = U[:, k, None], Z[None, :, k]
+            least = np.minimum(u, z)
+            product *= 1.0 + u * z + least * (u * z - least * ((u + z) / 2.0 - least / 3.0))
+        return product

@@ -1,4 +1,8 @@
-"""Likelihoods, one a file; the union is the registry."""
+"""Likelihoods, one a file; the union is the registry.
+
+A likelihood gives log p(t | f), its sites (precision and gradient at f) and the slope of the precision; `constant_precision` says that the
+precision is one number for all rows and all f, so that sums over rows need to be made only once.
+"""
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise

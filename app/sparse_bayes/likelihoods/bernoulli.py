@@ -1,13 +1,38 @@
 """Two classes."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from app.sparse_bayes.types import Array
 
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1} [TIPPING2001, section 3]."""
+    """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING2001, section 3; SCIENCE 2]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["bernoulli"] = "bernoulli"
+
+    constant_precision: ClassVar[bool] = False
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """There is no noise to learn: 1 stands where a precision is asked for."""
+        return 1.0, 1.0
+
+    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+        """log p(t_n | f_n), (N,)."""
+        return t * f - np.logaddexp(0.0, f)
+
+    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+        """lam = sigma(f)(1 - sigma(f)) and g = t - sigma(f), each (N,): minus the second and the first derivative of log p."""
+        sigma = expit(f)
+        return sigma * expit(-f), t - sigma
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f = sigma (1 - sigma)(1 - 2 sigma), (N,)."""
+        sigma = expit(f)
+        return sigma * expit(-f) * (1.0 - 2.0 * sigma)

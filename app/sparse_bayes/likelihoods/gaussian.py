@@ -1,14 +1,44 @@
 """Gaussian noise."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from math import log, pi
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
+
+LEAST_NOISE = 1e-6
+"""The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has no greatest evidence."""
 
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """t_n = f_n + N(0, noise_sd^2): the noise learned by evidence, or known (in the units of the targets)."""
+    """t_n = f_n + N(0, noise_sd^2): the noise learned by evidence, or known (in the units of the targets) [TIPPING2001, eq. 1]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    noise_sd: Literal["learned"] | float = field(default="learned", metadata={"gt": 0})
+    noise_sd: Literal["learned"] | float = field(default="learned", metadata={"gt": 0, "allow_inf_nan": False})
     type: Literal["gaussian"] = "gaussian"
+
+    constant_precision: ClassVar[bool] = True
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value; the same where it is known."""
+        if self.noise_sd != "learned":
+            known = float(self.noise_sd) ** -2
+            return known, known
+        square = float(np.mean(t**2))
+        return 1.0 / square, 1.0 / (LEAST_NOISE**2 * square)
+
+    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+        """log p(t_n | f_n), (N,)."""
+        return 0.5 * (log(beta / (2.0 * pi)) - beta * (t - f) ** 2)
+
+    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+        """Precision lam = beta and gradient g = beta (t - f), each (N,): exact, whatever f."""
+        return np.full(len(t), beta), beta * (t - f)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f (N,): none."""
+        return np.zeros(len(t))

@@ -3,11 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from app.sparse_bayes.types import Array
+
 
 @dataclass(frozen=True)
 class Independent:
-    """w_m ~ N(0, 1/alpha_m), each alpha_m learned; A = diag(alpha), c = 0 [TIPPING2001, section 2.1]."""
+    """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and nothing left out, c = 0 [TIPPING2001, eq. 5]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["independent"] = "independent"
+
+    def gradient(self, alpha: Array, slope: Array) -> Array:
+        """dL/dlog alpha (R,) from dL/dA's diagonal (R,)."""
+        return alpha * slope

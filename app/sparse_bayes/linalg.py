@@ -1,0 +1,54 @@
+"""The few dense operations that the core needs: factorise once, solve often."""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.types import Array
+
+FEW_INPUTS = 3
+"""Up to this many inputs, distances are summed from differences, which loses nothing to cancellation."""
+
+
+def cholesky(matrix: Array) -> Array:
+    """Return the lower L (R, R) with L L' = matrix (R, R); raises NotPositiveDefiniteError."""
+    if matrix.shape[0] == 0:
+        return matrix
+    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    if info != 0:
+        raise NotPositiveDefiniteError(f"expected a positive definite matrix of order {len(matrix)}, leading minor {info} is not")
+    return np.asarray(lower)
+
+
+def log_determinant(lower: Array) -> float:
+    """log |L L'| of a lower triangular L (R, R)."""
+    return 2.0 * float(np.log(lower.diagonal()).sum())
+
+
+def inverse_from_cholesky(lower: Array) -> Array:
+    """(L L')^-1, symmetric to the bit, from a lower triangular L (R, R)."""
+    if lower.shape[0] == 0:
+        return lower
+    half, _ = lapack.dpotri(lower, lower=1)
+    inverse = np.tril(half)
+    return np.asarray(inverse + np.tril(inverse, -1).T)
+
+
+def squared_distances(U: Array, Z: Array) -> Array:
+    """|u_n - z_m|^2 as (N, M), from U (N, d) and Z (M, d).
+
+    With many inputs one matrix product of points centred on Z does it; what cancellation leaves below zero is zero.
+    """
+    if U.shape[1] <= FEW_INPUTS:
+        distances = np.subtract.outer(U[:, 0], Z[:, 0])
+        np.square(distances, out=distances)
+        for k in range(1, U.shape[1]):
+            difference = np.subtract.outer(U[:, k], Z[:, k])
+            distances += np.square(difference, out=difference)
+        return distances
+    centre = Z.mean(axis=0)
+    U, Z = U - centre, Z - centre
+    distances = U @ (-2.0 * Z.T)
+    distances += np.einsum("nd,nd->n", U, U)[:, None]
+    distances += np.einsum("md,md->m", Z, Z)[None, :]
+    return np.maximum(distances, 0.0, out=distances)
