@@ -1,0 +1,230 @@
+"""What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+from app.client.errors import Problem
+from app.domain.jobs import FINISHED, JobState
+from app.domain.tables import Cell, ColumnKind, Label
+
+T = TypeVar("T")
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+"""What JSON can say."""
+
+
+@dataclass(frozen=True)
+class Slice(Generic[T]):
+    """A part of a list; `after` asks for the following part, None at the end."""
+
+    items: tuple[T, ...]
+    has_more: bool
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Category:
+    """A text that a column holds, and how often."""
+
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a dataset."""
+
+    name: str
+    kind: ColumnKind
+    missing: int
+    min: float | str | None = None
+    mean: float | str | None = None
+    max: float | str | None = None
+    sd: float | None = None
+    distinct: int | None = None
+    categories: tuple[Category, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table that was uploaded."""
+
+    id: str
+    name: str
+    created_at: datetime
+    rows: int
+    digest: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: `completed` of `total` (None: not known) `unit`s of `phase`."""
+
+    phase: str
+    completed: int
+    total: int | None
+    unit: str
+    log_marginal_likelihood: float | None = None
+    functions: int | None = None
+    noise_sd: float | None = None
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A move that a job made."""
+
+    state: JobState
+    at: datetime
+    attempt: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a job, numbered from 1."""
+
+    number: int
+    at: datetime
+    kind: Literal["transition", "progress"]
+    transition: Transition | None = None
+    progress: Progress | None = None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the job has ended with it."""
+        return self.transition is not None and self.transition.state in FINISHED
+
+
+@dataclass(frozen=True)
+class VersionName:
+    """Which version of which model."""
+
+    model: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Input:
+    """A raw column that a model reads."""
+
+    name: str
+    kind: ColumnKind
+    categories: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A column left out, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A training as its owner sees it."""
+
+    id: str
+    state: JobState
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    cancel_requested_at: datetime | None = None
+    progress: Progress | None = None
+    version: VersionName | None = None
+    error: Problem | None = None
+    transitions: tuple[Transition, ...] = ()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in FINISHED
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name, and the newest of the versions under it."""
+
+    name: str
+    created_at: datetime
+    task: str
+    target: str
+    inputs: tuple[str, ...]
+    versions: int
+    latest: int | None
+
+
+@dataclass(frozen=True)
+class Version:
+    """What was learned."""
+
+    model: str
+    version: int
+    created_at: datetime
+    task: str
+    target: str
+
+
+@dataclass(frozen=True)
+class RelevanceVector:
+    """One function of a model: a training row that is kept, or the bias."""
+
+    number: int
+    kind: str
+    row: int | None
+    inputs: dict[str, Cell] | None
+    weight_mean: float
+    weight_sd: float
+    alpha: float
+    gamma: float
+
+
+@dataclass(frozen=True)
+class Variance:
+    """A prediction's variance and its parts."""
+
+    total: float
+    noise: float
+    weights: float
+
+
+@dataclass(frozen=True)
+class ClassProbability:
+    """How probable one class is."""
+
+    label: Label
+    probability: float
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The latent function's Gaussian, before the sigmoid."""
+
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One row's answer: `mean` and what follows for a regression, `label` and what follows for classes."""
+
+    mean: float | None = None
+    sd: float | None = None
+    variance: Variance | None = None
+    lower: float | None = None
+    upper: float | None = None
+    label: Label | None = None
+    probabilities: tuple[ClassProbability, ...] | None = None
+    latent: Latent | None = None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The answers, in the order of the rows."""
+
+    model: str
+    version: int
+    predictions: tuple[Prediction, ...]

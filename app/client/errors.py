@@ -1,0 +1,43 @@
+"""The one error that a client raises."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """One thing wrong in what was sent: where (JSON pointer; row from 0 and column; line of a file from 1) and what."""
+
+    detail: str
+    pointer: str | None = None
+    row: int | None = None
+    column: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        named = (("", self.pointer), ("line ", self.line), ("row ", self.row), ("column ", self.column))
+        where = ", ".join(f"{name}{value}" for name, value in named if value not in (None, ""))
+        return f"{where}: {self.detail}" if where else self.detail
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why there is no answer (RFC 9457). `status` is None where no server answered at all."""
+
+    title: str
+    detail: str
+    status: int | None = None
+    type: str = "about:blank"
+    instance: str | None = None
+    errors: tuple[Place, ...] = ()
+    request_id: str | None = None
+
+    def __str__(self) -> str:
+        return "\n".join([self.detail or self.title, *(f"  {place}" for place in self.errors)])
+
+
+class ClientError(Exception):
+    """The service refused, or could not be reached; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem

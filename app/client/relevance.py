@@ -1,0 +1,170 @@
+"""The calls of the API as methods."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+from urllib.parse import quote
+
+from app.client.answers import (
+    Dataset,
+    Event,
+    Json,
+    Model,
+    Predictions,
+    RelevanceVector,
+    Slice,
+    TrainingJob,
+    Version,
+)
+from app.client.http import DEFAULT_URL, Http, Query
+
+T = TypeVar("T")
+
+LONGEST_WAIT = 30
+"""Seconds for which one question may be held open by the service."""
+
+MEDIA_TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/csv",
+    ".txt": "text/csv",
+    ".parquet": "application/vnd.apache.parquet",
+    ".json": "application/json",
+}
+"""What a file's name says about its content."""
+
+
+def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
+    """A client of the service at `url`. Raises ClientError where that is no URL."""
+    return Relevance(Http.to(url, api_key=api_key))
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A client of one service; every method raises ClientError when the service refuses or does not answer."""
+
+    http: Http
+
+    def __enter__(self) -> "Relevance":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    # Datasets
+
+    def upload(self, file: Path, *, name: str | None = None) -> Dataset:
+        """Stream a CSV, Parquet or JSON file, told apart by its name's ending. Raises OSError."""
+        media_type = MEDIA_TYPES.get(file.suffix.lower(), "text/csv")
+        query = {"name": name or file.stem}
+        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type, query=query)
+
+    def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str) -> Dataset:
+        """Send a small table column by column."""
+        return self.http.post(Dataset, f"/v1/datasets?name={quote(name, safe='')}", {"columns": columns})
+
+    def dataset(self, dataset_id: str) -> Dataset:
+        """One dataset."""
+        return self.http.get(Dataset, f"/v1/datasets/{_part(dataset_id)}")
+
+    def datasets(self) -> Iterator[Dataset]:
+        """All datasets, newest first."""
+        return self._all(Slice[Dataset], "/v1/datasets")
+
+    def delete_dataset(self, dataset_id: str) -> None:
+        """Remove a dataset that no unfinished job needs."""
+        self.http.delete(f"/v1/datasets/{_part(dataset_id)}")
+
+    # Training
+
+    def submit(self, request: Mapping[str, Json]) -> TrainingJob:
+        """Ask for a training; `request` as in the API: `dataset_id` and `target`, the rest has good defaults."""
+        return self.http.post(TrainingJob, "/v1/training-jobs", request)
+
+    def job(self, job_id: str, *, wait: float = 0) -> TrainingJob:
+        """One job, as soon as it has ended or `wait` seconds have passed."""
+        return self.http.get(TrainingJob, f"/v1/training-jobs/{_part(job_id)}", {"wait": wait or None}, wait=wait)
+
+    def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
+        """All jobs, newest first."""
+        return self._all(Slice[TrainingJob], "/v1/training-jobs", {"state": state})
+
+    def finished(self, job_id: str) -> TrainingJob:
+        """Wait for the end of a job, however long it takes."""
+        while not (job := self.job(job_id, wait=LONGEST_WAIT)).has_ended:
+            pass
+        return job
+
+    def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Slice[Event]:
+        """What happened to a job past `after`, as soon as there is something or `wait` seconds have passed."""
+        path = f"/v1/training-jobs/{_part(job_id)}/events"
+        return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
+
+    def follow(self, job_id: str) -> Iterator[Event]:
+        """Everything that happens to a job, as it happens, to its end."""
+        after: str | None = None
+        while True:
+            page = self.events(job_id, after=after, wait=LONGEST_WAIT)
+            yield from page.items
+            if page.items and page.items[-1].is_last:
+                return
+            after = str(page.items[-1].number) if page.items else after
+
+    def cancel(self, job_id: str) -> TrainingJob:
+        """Ask for the end of a job; a running one is gone within a second."""
+        return self.http.post(TrainingJob, f"/v1/training-jobs/{_part(job_id)}/cancel")
+
+    # Models
+
+    def models(self) -> Iterator[Model]:
+        """All models, newest first."""
+        return self._all(Slice[Model], "/v1/models")
+
+    def model(self, name: str) -> Model:
+        """One model."""
+        return self.http.get(Model, f"/v1/models/{_part(name)}")
+
+    def versions(self, name: str) -> Iterator[Version]:
+        """All versions of a model, newest first."""
+        return self._all(Slice[Version], f"/v1/models/{_part(name)}/versions")
+
+    def version(self, name: str, number: int) -> Version:
+        """What one version has learned."""
+        return self.http.get(Version, f"/v1/models/{_part(name)}/versions/{number}")
+
+    def relevance_vectors(
+        self, name: str, number: int, *, sort: Literal["number", "weight"] = "number"
+    ) -> Iterator[RelevanceVector]:
+        """The functions that a version keeps, by number or by size of weight."""
+        path = f"/v1/models/{_part(name)}/versions/{number}/relevance-vectors"
+        return self._all(Slice[RelevanceVector], path, {"sort": sort})
+
+    def delete_model(self, name: str) -> None:
+        """Remove a model and all its versions."""
+        self.http.delete(f"/v1/models/{_part(name)}")
+
+    def delete_version(self, name: str, number: int) -> None:
+        """Remove one version; its number is never used again."""
+        self.http.delete(f"/v1/models/{_part(name)}/versions/{number}")
+
+    def predict(
+        self, name: str, table: Mapping[str, Json], *, version: int | None = None, interval: float | None = None
+    ) -> Predictions:
+        """Predict for a `table` in one of the API's three forms; without `version`, by the newest."""
+        where = f"/v1/models/{_part(name)}" + ("" if version is None else f"/versions/{version}")
+        options = {} if interval is None else {"interval": interval}
+        return self.http.post(Predictions, f"{where}/predict", {**table, **options})
+
+    def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
+        after: str | None = None
+        while True:
+            page = self.http.get(answer, path, {**(query or {}), "after": after})
+            yield from page.items
+            if not page.has_more:
+                return
+            after = page.after
+
+
+def _part(text: str) -> str:
+    """One segment of a path: a name can't lead elsewhere."""
+    return quote(text, safe="")
