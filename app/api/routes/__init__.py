@@ -1,0 +1,1 @@
+"""Routes, thin: parse, one service call, answer."""

@@ -1,0 +1,105 @@
+"""The catalogue: what an owner has, datasets and models, to look at and to delete."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from app.domain.datasets import Dataset
+from app.domain.encoding import raw_cells
+from app.domain.models import Model, RelevanceVector, Version
+from app.domain.ports import OpenUnitOfWork, Page
+from app.domain.tables import Block, Cell, block_rows
+
+
+@dataclass(frozen=True)
+class Row:
+    """Row `number` (from 0) of a dataset, its cells by column name in the table's order."""
+
+    number: int
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Everything that can be listed."""
+
+    open_uow: OpenUnitOfWork
+
+    def dataset(self, owner: str, dataset_id: UUID) -> Dataset:
+        """One dataset; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.datasets.get(owner, dataset_id)
+
+    def datasets(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
+        """Datasets, newest first."""
+        with self.open_uow() as uow:
+            return uow.datasets.page(owner, limit=limit, after=after)
+
+    def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
+        """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError."""
+        dataset = self.dataset(owner, dataset_id)
+        last = min(first + limit, dataset.rows)
+        names = tuple(column.name for column in dataset.columns)
+        found: list[Row] = []
+        for first_row, block in self._blocks(dataset_id, first, last):
+            rows = range(max(first, first_row), min(last, first_row + block_rows(block)))
+            found.extend(Row(row, raw_cells(block, row - first_row, names)) for row in rows)
+        return tuple(found)
+
+    def _blocks(self, dataset_id: UUID, first: int, last: int) -> Iterator[tuple[int, Block]]:
+        """The blocks that hold rows first..last-1, each from a transaction of its own."""
+        if first >= last:
+            return
+        with self.open_uow() as uow:
+            number = uow.datasets.block_holding(dataset_id, first)
+        while first < last:
+            with self.open_uow() as uow:
+                stored = uow.datasets.block(dataset_id, number)
+            if stored is None:  # deleted while it was read
+                return
+            yield stored
+            first = stored[0] + block_rows(stored[1])
+            number += 1
+
+    def delete_dataset(self, owner: str, dataset_id: UUID) -> None:
+        """Raises NotFoundError, InUseError while an unfinished job needs it."""
+        with self.open_uow() as uow:
+            uow.datasets.delete(owner, dataset_id)
+
+    def model(self, owner: str, name: str) -> Model:
+        """One model; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.models.get(owner, name)
+
+    def models(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
+        """Models, newest first."""
+        with self.open_uow() as uow:
+            return uow.models.page(owner, limit=limit, after=after)
+
+    def version(self, owner: str, name: str, number: int) -> Version:
+        """One version; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.models.version(owner, name, number)
+
+    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
+        """A model's versions, newest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.models.versions(owner, name, limit=limit, after=after)
+
+    def vectors(
+        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+    ) -> Page[RelevanceVector]:
+        """A version's functions, by number or by abs(weight), greatest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.models.vectors(owner, name, number, limit=limit, after=after, sort=sort)
+
+    def delete_model(self, owner: str, name: str) -> None:
+        """A model with all its versions; raises NotFoundError."""
+        with self.open_uow() as uow:
+            uow.models.delete(owner, name)
+
+    def delete_version(self, owner: str, name: str, number: int) -> None:
+        """One version; its number is never used again. Raises NotFoundError."""
+        with self.open_uow() as uow:
+            uow.models.delete_version(owner, name, number)

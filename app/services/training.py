@@ -1,0 +1,91 @@
+"""Training: from a request to a queued job, and what its owner may then ask of it."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.errors import ConflictError, Fault, UnavailableError
+from app.domain.identity import uuid7
+from app.domain.jobs import Event, JobState, TrainingJob
+from app.domain.models import Model
+from app.domain.planning import plan
+from app.domain.ports import Clock, OpenUnitOfWork, Page, QueueControl
+from app.domain.requests import TrainingPlan, TrainingRequest
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training jobs as their owner meets them."""
+
+    open_uow: OpenUnitOfWork
+    queue_control: QueueControl
+    clock: Clock
+
+    def submit(self, owner: str, request: TrainingRequest) -> TrainingJob:
+        """Plan, record and queue a job, all or nothing.
+
+        Raises NotFoundError (dataset), InvalidRequestError (a plan that can't be made), ConflictError (the model's name means something else).
+        """
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+        made = plan(request, dataset)
+        job = TrainingJob(
+            id=uuid7(), owner=owner, state="queued", created_at=self.clock(), request=request, plan=made
+        )
+        # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset deleted in between.
+        with self.open_uow() as uow:
+            _refuse_another_meaning(uow.models.find(owner, made.model), made)
+            uow.jobs.add(job)
+            uow.queue.submit(job.id, owner=owner)
+            return uow.jobs.get(owner, job.id)
+
+    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+        """One job; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.jobs.get(owner, job_id)
+
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+        """Jobs, newest first."""
+        with self.open_uow() as uow:
+            return uow.jobs.page(owner, limit=limit, after=after, state=state)
+
+    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+        """What happened to a job after event number `after`, oldest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.jobs.events(owner, job_id, limit=limit, after=after)
+
+    def cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+        """Ask for a job's end; raises NotFoundError, ConflictError when it has ended."""
+        with self.open_uow() as uow:
+            job = uow.jobs.request_cancel(owner, job_id)
+        if job.state == "cancelled":
+            # It never began. Should the engine be out of reach, its entry does no harm: a cancelled job can't be claimed.
+            with suppress(UnavailableError):
+                self.queue_control.cancel(job.id)
+        return job
+
+
+def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
+    if model is None:
+        return
+    faults: list[Fault] = []
+    if model.task != made.task:
+        faults.append(Fault(f"The model's task is {model.task}, this one's is {made.task}.", pointer="/task"))
+    if model.target != made.target:
+        faults.append(Fault(f"The model's target is {model.target!r}, this one's is {made.target!r}.", pointer="/target"))
+    asked = {column.name for column in made.inputs}
+    if set(model.inputs) != asked:
+        faults.append(Fault(_difference(frozenset(model.inputs), frozenset(asked)), pointer="/inputs"))
+    if faults:
+        raise ConflictError(
+            f"The versions of model {model.name!r} answer another question; choose another `model` name.", faults
+        )
+
+
+def _difference(known: frozenset[str], asked: frozenset[str]) -> str:
+    parts = [
+        f"{what} {', '.join(repr(name) for name in sorted(names)[:5])}{' and others' if len(names) > 5 else ''}"
+        for what, names in (("without", known - asked), ("with the additional", asked - known))
+        if names
+    ]
+    return f"The model reads other inputs: this one is {' and '.join(parts)}."
