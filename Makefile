@@ -1,4 +1,4 @@
-# Every target but help, clean and secrets first makes or refreshes .venv; that costs nothing while nothing changed.
+# What needs .venv makes or refreshes it first; that costs nothing while lock and pyproject.toml are unchanged.
 # GNU make 3.81 and a POSIX shell are enough (both come with macOS).
 
 PYTHON ?= python3
@@ -21,11 +21,13 @@ help: ## say what can be made
 
 install: $(STAMP) ## make or refresh .venv from the pinned, hashed requirements
 
-$(STAMP): requirements.lock pyproject.toml
+$(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "Relevance needs Python 3.11 or later as '$(PYTHON)': install one, or name it, as in 'make install PYTHON=python3.12'." >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
+		echo "Relevance needs Python 3.11 or later, and '$(PYTHON)' is not that: install one, or name it, as in 'make install PYTHON=python3.13'." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
+
+$(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 	$(UV_PIP) sync --quiet --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
@@ -53,7 +55,7 @@ format: install ## put the code in its one format, and mend what ruff can mend
 bench: install ## speed, memory and accuracy beside the papers and the peers
 	$(BIN)/python -m benchmarks
 
-lock: install ## renew both locks from pyproject.toml
+lock: $(BIN)/uv ## renew both locks from pyproject.toml
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
 	@$(MAKE) install
