@@ -1,7 +1,7 @@
 """Keyset pages: every list of the API has this shape."""
 
 from collections.abc import Sequence
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Self, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, Field
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 Item = TypeVar("Item")
 
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most items of the answer.")]
-After = Annotated[str | None, Query(description="`next` of the page before; without it, the first page.")]
+After = Annotated[str | None, Query(description="`after` of the page before; without it, the first page.")]
 
 
 class PageOut(BaseModel, Generic[Item]):
@@ -17,4 +17,9 @@ class PageOut(BaseModel, Generic[Item]):
 
     items: Sequence[Item]
     has_more: bool = Field(description="Whether there is a following page.")
-    next: str | None = Field(description="What to send as `after` for the following page; null at the end.")
+    after: str | None = Field(description="What to send as `after` for the following page; null at the end.")
+
+    @classmethod
+    def of(cls, items: Sequence[Item], after: str | None) -> Self:
+        """A page, and where the following one begins (None at the end)."""
+        return cls(items=items, has_more=after is not None, after=after)
