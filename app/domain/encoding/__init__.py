@@ -1,0 +1,44 @@
+"""Raw columns to the matrix X and back to the user's units: the only road, made from the training rows' statistics."""
+
+from app.domain.encoding.columns import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    column_names,
+)
+from app.domain.encoding.inputs import encode_inputs
+from app.domain.encoding.raw import gaps, iso_8601, raw_cells, real_values
+from app.domain.encoding.statistics import Statistics
+from app.domain.encoding.target import (
+    encode_target,
+    user_log_evidence,
+    user_mean,
+    user_noise_sd,
+    user_scores,
+    user_sd,
+    user_variance,
+)
+
+__all__ = [
+    "EncodedCategory",
+    "EncodedInput",
+    "EncodedNumber",
+    "EncodedTarget",
+    "Encoding",
+    "Statistics",
+    "column_names",
+    "encode_inputs",
+    "encode_target",
+    "gaps",
+    "iso_8601",
+    "raw_cells",
+    "real_values",
+    "user_log_evidence",
+    "user_mean",
+    "user_noise_sd",
+    "user_scores",
+    "user_sd",
+    "user_variance",
+]

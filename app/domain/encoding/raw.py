@@ -1,0 +1,53 @@
+"""Raw columns as they were uploaded: their gaps, their numbers, their cells."""
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Cell, Column, NumberColumn, TimestampColumn
+from app.sparse_bayes.types import Array, Mask
+
+
+def gaps(column: Column) -> Mask:
+    """Where a column (N,) is missing."""
+    match column:
+        case CategoryColumn(codes=codes):
+            return np.less(codes, 0)
+        case BooleanColumn(values=flags):
+            return np.less(flags, 0)
+        case NumberColumn(values=values) | TimestampColumn(values=values):
+            return np.isnan(values)
+
+
+def real_values(column: NumberColumn | BooleanColumn | TimestampColumn) -> Array:
+    """The values (N,) as numbers, NaN where missing: booleans as 0 and 1, timestamps in seconds UTC."""
+    if isinstance(column, BooleanColumn):
+        return np.where(column.values < 0, np.nan, column.values).astype(np.float64)
+    return column.values
+
+
+def raw_cells(block: Block, row: int, names: Iterable[str], *, integral: Collection[str] = ()) -> dict[str, Cell]:
+    """The cells of one row of a block as JSON has them; numbers of the columns in `integral` without a fraction."""
+    return {name: _cell(block[name], row, whole=name in integral) for name in names}
+
+
+def _cell(column: Column, row: int, *, whole: bool) -> Cell:
+    match column:
+        case CategoryColumn(codes=codes, labels=labels):
+            return labels[codes[row]] if codes[row] >= 0 else None
+        case BooleanColumn(values=flags):
+            return bool(flags[row]) if flags[row] >= 0 else None
+        case NumberColumn(values=values):
+            value = float(values[row])
+            if np.isnan(value):
+                return None
+            return int(value) if whole and value.is_integer() else value
+        case TimestampColumn(values=values):
+            seconds = float(values[row])
+            return None if np.isnan(seconds) else iso_8601(seconds)
+
+
+def iso_8601(seconds: float) -> str:
+    """A point in time as ISO 8601 in UTC, to the microsecond, without idle zeros."""
+    moment = str(np.datetime64(round(seconds * 1e6), "us"))
+    return (moment.rstrip("0").rstrip(".") if "." in moment else moment) + "Z"

@@ -1,0 +1,72 @@
+"""The encoding that the training rows imply, gathered block by block."""
+
+import numpy as np
+
+from app.domain.encoding.columns import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
+from app.domain.encoding.raw import gaps, real_values
+from app.domain.moments import Moments
+from app.domain.requests import InputColumn, TrainingPlan
+from app.domain.tables import Block, CategoryColumn
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.types import Mask
+
+
+class Statistics:
+    """What was seen of the rows to train on; its size does not grow with them."""
+
+    def __init__(self, plan: TrainingPlan) -> None:
+        self._plan = plan
+        names = (plan.target, *(column.name for column in plan.inputs))
+        self._gaps = dict.fromkeys(names, 0)
+        self._moments = dict.fromkeys(names, Moments())
+        self._counts: dict[str, dict[str, int]] = {name: {} for name in names}
+        self.rows = 0
+
+    def add(self, block: Block, chosen: Mask) -> None:
+        """Take in the rows of `block` for which `chosen` (N,) is true."""
+        self.rows += int(chosen.sum())
+        for name in self._gaps:
+            self._take(block, name, chosen)
+
+    def _take(self, block: Block, name: str, chosen: Mask) -> None:
+        column = block[name]
+        missing = gaps(column)
+        present = chosen & ~missing
+        self._gaps[name] += int((chosen & missing).sum())
+        if isinstance(column, CategoryColumn):
+            counts = self._counts[name]
+            found = np.bincount(column.codes[present], minlength=len(column.labels)).tolist()
+            for label, count in zip(column.labels, found, strict=True):
+                if count:
+                    counts[label] = counts.get(label, 0) + count
+        else:
+            self._moments[name] += Moments.of(real_values(column)[present])
+
+    @property
+    def one_target(self) -> bool:
+        """Whether all targets seen are the same."""
+        name = self._plan.target
+        return self._moments[name].constant and len(self._counts[name]) < 2
+
+    def encoding(self) -> Encoding:
+        """The encoding of these rows."""
+        return Encoding(tuple(self._input(column) for column in self._plan.inputs), self._target())
+
+    def _input(self, column: InputColumn) -> EncodedInput:
+        accepts_gaps = self._plan.missing == "indicator"
+        indicator = accepts_gaps and self._gaps[column.name] > 0
+        if column.kind == "category":
+            counts = sorted(self._counts[column.name].items())
+            total = sum(count for _, count in counts)
+            fill = tuple(count / total for _, count in counts) if accepts_gaps else None
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
+        seen = self._moments[column.name]
+        shift, scale = (seen.mean, seen.sd or 1.0) if self._plan.standardise else (0.0, 1.0)
+        return EncodedNumber(column.name, column.kind, shift, scale, seen.mean if accepts_gaps else None, indicator)
+
+    def _target(self) -> EncodedTarget:
+        plan, seen = self._plan, self._moments[self._plan.target]
+        likelihood = plan.spec.likelihood
+        scaled = isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "learned"
+        shift, scale = (seen.mean, seen.sd or 1.0) if scaled else (0.0, 1.0)
+        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes)

@@ -1,0 +1,75 @@
+"""The target to t, and results back from t's units to the user's."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from app.domain.encoding.columns import EncodedTarget
+from app.domain.encoding.raw import real_values
+from app.domain.tables import Block, CategoryColumn, Column
+from app.sparse_bayes.types import Array
+
+_SCALED_SCORES = frozenset({"rmse", "mae"})
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def encode_target(target: EncodedTarget, block: Block) -> Array:
+    """Targets t (N,) of a block's rows, NaN where missing."""
+    column = block[target.name]
+    if target.classes:
+        return _class_numbers(target, column)
+    if isinstance(column, CategoryColumn):
+        raise TypeError(f"target {target.name!r}: expected {target.kind}, got texts")
+    values = real_values(column)
+    with np.errstate(over="ignore"):
+        scaled = (values - target.shift) / target.scale
+        return np.where(np.isinf(scaled), values / target.scale - target.shift / target.scale, scaled)
+
+
+def _class_numbers(target: EncodedTarget, column: Column) -> Array:
+    if isinstance(column, CategoryColumn):
+        numbers = [float(target.classes.index(label)) if label in target.classes else np.nan for label in column.labels]
+        return np.array([*numbers, np.nan])[column.codes]
+    values = real_values(column)
+    negative, positive = (float(label) for label in target.classes)
+    return np.where(values == positive, 1.0, np.where(values == negative, 0.0, np.nan))
+
+
+def user_mean(target: EncodedTarget, mean: Array) -> Array:
+    """Predictive means (N,), or bounds of intervals, from t's units to the user's."""
+    with np.errstate(over="ignore"):
+        return np.clip(mean * target.scale + target.shift, -_LARGEST, _LARGEST)
+
+
+def user_sd(target: EncodedTarget, sd: Array) -> Array:
+    """Standard deviations (N,) in the user's units."""
+    with np.errstate(over="ignore"):
+        return np.minimum(sd * target.scale, _LARGEST)
+
+
+def user_variance(target: EncodedTarget, variance: Array) -> Array:
+    """Variances (N,) in the user's units squared; the largest float64 where they are larger than that."""
+    with np.errstate(over="ignore"):
+        return np.minimum(variance * target.scale * target.scale, _LARGEST)
+
+
+def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None:
+    """The noise's standard deviation in the user's units, None where there is none."""
+    return None if noise_sd is None else min(noise_sd * target.scale, _LARGEST)
+
+
+def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
+    """Log p(y), in nats, of `rows` rows from log p(t): the density of y = scale t + shift is that of t over the scale."""
+    return log_evidence - rows * math.log(target.scale)
+
+
+def user_scores(target: EncodedTarget, scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores in the user's units: errors scaled, the negative log density shifted, all others as they are."""
+    return {name: _user_score(target, name, score) for name, score in scores.items()}
+
+
+def _user_score(target: EncodedTarget, name: str, score: float) -> float:
+    if name in _SCALED_SCORES:
+        return min(score * target.scale, _LARGEST)
+    return score + math.log(target.scale) if name == "nll" else score

@@ -1,0 +1,76 @@
+"""Mean and spread of numbers that come in pieces, over the whole range of float64."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What was seen of a stream of finite numbers: how many, their range, their mean and summed squared deviations.
+
+    The last two are in units of 2**exponent, in which every number seen is below 1 in size, so that neither 1e308 nor
+    1e-308 leaves the range of float64.
+    """
+
+    count: int = 0
+    minimum: float = math.inf
+    maximum: float = -math.inf
+    exponent: int = 0
+    scaled_mean: float = 0.0
+    scaled_squares: float = 0.0
+
+    @classmethod
+    def of(cls, values: Array) -> Self:
+        """The moments of `values` (N,), all finite."""
+        if not len(values):
+            return cls()
+        minimum, maximum = float(values.min()), float(values.max())
+        exponent = math.frexp(max(abs(minimum), abs(maximum)))[1]
+        scaled = np.ldexp(values, -exponent)
+        mean = float(scaled.mean())
+        return cls(len(values), minimum, maximum, exponent, mean, float(np.square(scaled - mean).sum()))
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """The moments of both together [CHAN1983]."""
+        if not self.count or not other.count:
+            return self if self.count else other
+        exponent = max(self.exponent, other.exponent)
+        mean = math.ldexp(self.scaled_mean, self.exponent - exponent)
+        step = math.ldexp(other.scaled_mean, other.exponent - exponent) - mean
+        squares = sum(math.ldexp(part.scaled_squares, 2 * (part.exponent - exponent)) for part in (self, other))
+        count = self.count + other.count
+        share = other.count / count
+        return Moments(
+            count,
+            min(self.minimum, other.minimum),
+            max(self.maximum, other.maximum),
+            exponent,
+            mean + step * share,
+            squares + step * step * share * self.count,
+        )
+
+    @property
+    def constant(self) -> bool:
+        """Whether nothing, or one number only, was seen."""
+        return self.minimum >= self.maximum
+
+    @property
+    def mean(self) -> float:
+        """The mean, 0 of nothing; exact when all numbers are the same."""
+        if self.constant:
+            return self.minimum if self.count else 0.0
+        low, high = math.ldexp(self.minimum, -self.exponent), math.ldexp(self.maximum, -self.exponent)
+        return math.ldexp(min(max(self.scaled_mean, low), high), self.exponent)
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation of what was seen (population), 0 when it is constant."""
+        if self.constant:
+            return 0.0
+        largest = math.ldexp(max(abs(self.minimum), abs(self.maximum)), -self.exponent)
+        return math.ldexp(min(math.sqrt(self.scaled_squares / self.count), largest), self.exponent)
