@@ -29,9 +29,7 @@ class Training:
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
         made = plan(request, dataset)
-        job = TrainingJob(
-            id=uuid7(), owner=owner, state="queued", created_at=self.clock(), request=request, plan=made
-        )
+        job = TrainingJob(id=uuid7(), owner=owner, state="queued", created_at=self.clock(), request=request, plan=made)
         # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset deleted in between.
         with self.open_uow() as uow:
             _refuse_another_meaning(uow.models.find(owner, made.model), made)
@@ -72,7 +70,9 @@ def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
     if model.task != made.task:
         faults.append(Fault(f"The model's task is {model.task}, this one's is {made.task}.", pointer="/task"))
     if model.target != made.target:
-        faults.append(Fault(f"The model's target is {model.target!r}, this one's is {made.target!r}.", pointer="/target"))
+        faults.append(
+            Fault(f"The model's target is {model.target!r}, this one's is {made.target!r}.", pointer="/target")
+        )
     asked = {column.name for column in made.inputs}
     if set(model.inputs) != asked:
         faults.append(Fault(_difference(frozenset(model.inputs), frozenset(asked)), pointer="/inputs"))

@@ -1,0 +1,62 @@
+"""Memory for values that never change: bounded in bytes, the least recently used leave first."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class BoundedCache(Generic[Key, Value]):
+    """Values by key, together at most `capacity` bytes as `size` counts them; safe to use from many threads."""
+
+    def __init__(self, capacity: int, size: Callable[[Value], int]) -> None:
+        self._capacity = capacity
+        self._size = size
+        self._used = 0
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._loading: dict[Key, Lock] = {}
+        self._lock = Lock()
+
+    @property
+    def used(self) -> int:
+        """Bytes of all that is kept."""
+        return self._used
+
+    def get(self, key: Key) -> Value | None:
+        """What is kept under `key`, None when nothing is."""
+        with self._lock:
+            entry = self._kept.get(key)
+            if entry is None:
+                return None
+            self._kept.move_to_end(key)
+            return entry[0]
+
+    def load(self, key: Key, make: Callable[[], Value]) -> Value:
+        """What is kept under `key`, else what `make` returns: called once, however many threads ask at a time."""
+        with self._lock:
+            gate = self._loading.setdefault(key, Lock())
+        try:
+            with gate:
+                value = self.get(key)
+                if value is None:
+                    value = make()
+                    self._keep(key, value)
+                return value
+        finally:
+            with self._lock:
+                self._loading.pop(key, None)
+
+    def _keep(self, key: Key, value: Value) -> None:
+        size = self._size(value)
+        if size > self._capacity:  # it would push out all others and then still not fit
+            return
+        with self._lock:
+            replaced = self._kept.pop(key, None)
+            self._used += size - (replaced[1] if replaced else 0)
+            self._kept[key] = (value, size)
+            while self._used > self._capacity:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self._used -= freed
