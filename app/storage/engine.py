@@ -1,0 +1,55 @@
+"""Engines: SQLite and PostgreSQL, set up so that the code above need not know which one it has."""
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+BUSY_MILLISECONDS = 30_000
+CONNECT_SECONDS = 5
+
+
+def make_engine(url: URL | str) -> Engine:
+    """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
+
+    On SQLite a transaction begins with the first write, and then IMMEDIATE; reads before it take no lock, and each sees
+    the newest commit, as under PostgreSQL's READ COMMITTED. So both databases ask the same of the code: what a write
+    depends on is read after `lock_for_writing`, under row locks, or in the WHERE of the write itself.
+    """
+    url = make_url(url)
+    if url.get_backend_name() == "sqlite":
+        engine = create_engine(url, pool_size=10, max_overflow=30)
+        event.listen(engine, "connect", _set_up_sqlite)
+        return engine
+    if url.drivername in {"postgres", "postgresql"}:
+        url = url.set(drivername="postgresql+psycopg")
+    return create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_size=10,
+        max_overflow=20,
+        isolation_level="READ COMMITTED",
+        connect_args={"connect_timeout": CONNECT_SECONDS},
+    )
+
+
+def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    # The driver then opens BEGIN IMMEDIATE before the first INSERT, UPDATE or DELETE: no deferred transaction is ever
+    # promoted, which SQLite would refuse (SQLITE_BUSY_SNAPSHOT) without waiting whenever somebody wrote in between.
+    connection.isolation_level = "IMMEDIATE"
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def lock_for_writing(connection: Connection) -> None:
+    """On SQLite take the one write lock now, not at the first write; nothing on PostgreSQL, where row locks do it."""
+    if connection.dialect.name == "sqlite" and not _in_transaction(connection):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _in_transaction(connection: Connection) -> bool:
+    raw = connection.connection.dbapi_connection
+    return raw is not None and bool(raw.in_transaction)

@@ -1,0 +1,42 @@
+"""What databases raise, in the service's own words."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psycopg.errors import UndefinedTable
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.domain.errors import ConflictError, InvalidDataError, UnavailableError
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the service's errors for the database's: UnavailableError, ConflictError, InvalidDataError.
+
+    An error in our own SQL stays what it is.
+    """
+    try:
+        yield
+    except IntegrityError as error:
+        raise ConflictError("Something else changed the same things at the same time; look again.") from error
+    except DataError as error:
+        raise InvalidDataError("The database can't keep a value that was sent.") from error
+    except PoolTimeoutError as error:
+        raise UnavailableError("The database is too busy; try again later.") from error
+    except DBAPIError as error:
+        if _no_such_table(error):
+            raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
+        if isinstance(error, OperationalError | InterfaceError) and not _our_own_mistake(error):
+            raise UnavailableError("The database can't be reached or is too busy; try again later.") from error
+        raise
+
+
+def _no_such_table(error: DBAPIError) -> bool:
+    return isinstance(error.orig, UndefinedTable) or (_our_own_mistake(error) and "no such table" in str(error.orig))
+
+
+def _our_own_mistake(error: DBAPIError) -> bool:
+    # SQLite calls a wrong statement an OperationalError too; its code tells it from a locked, full or missing file.
+    return isinstance(error.orig, sqlite3.OperationalError) and error.orig.sqlite_errorcode == sqlite3.SQLITE_ERROR

@@ -1,0 +1,41 @@
+"""How Alembic reaches the database: on the connection it is handed, or by RELEVANCE_DATABASE_URL from its command."""
+
+import os
+from typing import Literal
+
+from alembic import context
+from alembic.autogenerate.api import AutogenContext
+from sqlalchemy import Connection
+
+from app.storage.engine import make_engine
+from app.storage.migrations import exclusive, ours
+from app.storage.tables import Base
+from app.storage.types import UtcDateTime
+
+
+def plain_type(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:
+    # A migration stays what it was: it must not change with a type of the application.
+    return "sa.DateTime(timezone=True)" if kind == "type" and isinstance(item, UtcDateTime) else False
+
+
+def run(connection: Connection) -> None:
+    context.configure(
+        connection=connection,
+        target_metadata=Base.metadata,
+        include_name=ours,
+        render_item=plain_type,
+        render_as_batch=True,
+        compare_type=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+given = context.config.attributes.get("connection")
+if isinstance(given, Connection):
+    run(given)
+elif context.is_offline_mode():
+    raise RuntimeError("migrations look at the database they change: run them online")
+else:
+    with exclusive(make_engine(os.environ.get("RELEVANCE_DATABASE_URL", "sqlite:///./relevance.db"))) as own:
+        run(own)

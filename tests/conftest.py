@@ -1,0 +1,97 @@
+"""Databases for the tests: a test that asks for one runs on SQLite and on a real PostgreSQL, built by migrations."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Engine
+
+from app.storage.engine import make_engine
+from app.storage.migrations import migrate
+from tests import postgres
+
+REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
+PROGRAMS = postgres.programs()
+DATABASES = ["sqlite", "postgresql"] if PROGRAMS else ["sqlite"]
+TEMPLATE = "relevance_template"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if REQUIRED and PROGRAMS is None:
+        pytest.exit(f"RELEVANCE_REQUIRE_POSTGRES=1, and PostgreSQL's programs are missing: {postgres.INSTALL}", 1)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if PROGRAMS is None:
+        terminalreporter.section("NOT RUN", red=True, bold=True)
+        terminalreporter.line(
+            f"The half of the tests that needs PostgreSQL was NOT RUN. Install it: {postgres.INSTALL}"
+        )
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server]:
+    """One real server a test process; its database TEMPLATE is migrated and empty."""
+    if PROGRAMS is None:
+        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
+    with postgres.running(PROGRAMS) as server:
+        server.create(TEMPLATE)
+        engine = make_engine(server.url(TEMPLATE))
+        migrate(engine)
+        engine.dispose()
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty SQLite file, to be copied."""
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    engine = make_engine(f"sqlite:///{path}")
+    migrate(engine)
+    engine.dispose()
+    return path
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest) -> str:
+    """Which of the two databases this run of the test is on."""
+    return str(request.param)
+
+
+@pytest.fixture
+def database_url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a migrated, empty database of the test's own."""
+    if database == "sqlite":
+        path = tmp_path / "relevance.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    server = request.getfixturevalue("postgres_server")
+    name = f"test_{uuid4().hex}"
+    server.create(name, TEMPLATE)
+    yield server.url(name).render_as_string(hide_password=False)
+    server.drop(name)
+
+
+@pytest.fixture
+def empty_database_url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database without any table."""
+    if database == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        return
+    server = request.getfixturevalue("postgres_server")
+    name = f"empty_{uuid4().hex}"
+    server.create(name)
+    yield server.url(name).render_as_string(hide_password=False)
+    server.drop(name)
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine on a migrated, empty database."""
+    engine = make_engine(database_url)
+    yield engine
+    engine.dispose()

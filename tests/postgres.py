@@ -1,0 +1,168 @@
+"""A real PostgreSQL for the tests: on loopback, as an unprivileged user, gone when the tests are."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import URL
+
+INSTALL = "apt-get install postgresql   or   brew install postgresql@17"
+HOMES = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin")
+USER = "relevance"
+START_SECONDS = 60.0
+
+# Ends the server and its files when its standard input closes: also when the tests were killed.
+KEEPER = """
+"$1" -D "$2/data" -k "$2" -p "$3" -h 127.0.0.1 -F -c synchronous_commit=off -c full_page_writes=off \
+    -c shared_buffers=32MB -c max_connections=200 -c autovacuum=off >"$2/log" 2>&1 &
+server=$!
+cat >/dev/null
+kill -INT "$server"
+wait "$server"
+rm -rf "$2"
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server; databases on it are made and dropped by name."""
+
+    port: int
+
+    def url(self, database: str) -> URL:
+        return URL.create("postgresql+psycopg", username=USER, host="127.0.0.1", port=self.port, database=database)
+
+    def create(self, database: str, template: str = "template1") -> None:
+        self._run(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
+                sql.Identifier(database), sql.Identifier(template)
+            )
+        )
+
+    def drop(self, database: str) -> None:
+        self._run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
+
+    def allow_connections(self, database: str, *, allowed: bool) -> None:
+        """Refuse new connections to a database and end those it has, or allow them again."""
+        self._run(
+            sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format(sql.Identifier(database), sql.Literal(allowed))
+        )
+        if not allowed:
+            self._run(
+                sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(
+                    sql.Literal(database)
+                )
+            )
+
+    def _run(self, statement: sql.Composed) -> None:
+        with psycopg.connect(self._address(), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def _address(self) -> str:
+        return f"host=127.0.0.1 port={self.port} user={USER} dbname=postgres connect_timeout=5"
+
+    def answers(self) -> bool:
+        try:
+            psycopg.connect(self._address()).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+
+def programs() -> Path | None:
+    """The folder that holds `initdb` and `postgres`, the newest where there are several; None when there is none."""
+    folders = [Path(found).resolve().parent for found in [shutil.which("postgres")] if found]
+    if config := shutil.which("pg_config"):
+        shown = subprocess.run([config, "--bindir"], capture_output=True, text=True, check=False, timeout=30)
+        folders.append(Path(shown.stdout.strip()))
+    for home in HOMES:
+        folders += sorted(Path("/").glob(home.removeprefix("/")), key=_version, reverse=True)
+    return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
+
+
+def _version(folder: Path) -> int:
+    digits = "".join(filter(str.isdigit, folder.parent.name))
+    return int(digits or 0)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Server]:
+    """Start a server with an empty cluster of its own, and stop it at the end."""
+    # Not the system's temporary folder: macOS's is too deep for the path of a socket.
+    home = Path(tempfile.mkdtemp(prefix="rlv-pg-", dir="/tmp"))
+    user = _unprivileged()
+    if user is not None:
+        os.chown(home, user, -1)
+    try:
+        subprocess.run(
+            [
+                folder / "initdb",
+                "-D",
+                home / "data",
+                "-U",
+                USER,
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--no-sync",
+            ],
+            user=user,
+            cwd=home,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        with _started(folder, home, user) as server:
+            yield server
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _unprivileged() -> int | None:
+    """Whom to run the server as: PostgreSQL refuses root, which tests in containers often are."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_uid
+        except KeyError:
+            continue
+    raise RuntimeError("the tests run as root, and there is no unprivileged user for PostgreSQL: add a user 'postgres'")
+
+
+@contextmanager
+def _started(folder: Path, home: Path, user: int | None) -> Iterator[Server]:
+    server = Server(_free_port())
+    keeper = subprocess.Popen(
+        ["/bin/sh", "-c", KEEPER, "keeper", folder / "postgres", home, str(server.port)],
+        stdin=subprocess.PIPE,
+        user=user,
+        cwd=home,
+    )
+    try:
+        give_up = time.monotonic() + START_SECONDS
+        while not server.answers():
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"PostgreSQL did not start:\n{(home / 'log').read_text()}")
+            time.sleep(0.05)
+        yield server
+    finally:
+        keeper.communicate(timeout=60)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
