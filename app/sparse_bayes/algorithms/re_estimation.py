@@ -1,13 +1,103 @@
-"""Re-estimation."""
-from dataclasses import dataclass
+"""Re-estimation of all hyperparameters at once, from everything in the model."""
+
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.ascent import ROUNDING, end_of, learns_noise
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, standing
+from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
+from app.sparse_bayes.factors import Factors, build
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array
+
+SILENT = 1e-2
+"""A function with q^2 <= s, whose alpha is on its way to infinity, is pruned once the data determine its weight by less than this gamma."""
+
+CONVERGED = 1e-9
+"""The end: L rose by less than this share of 1 + |L| in one step."""
+
+MOST_ITERATIONS = 5_000
+
+START_NOISE = 0.1
+"""Noise variance at the start, as a share of the targets' mean square."""
 
 
 @dataclass(frozen=True)
 class ReEstimation:
-    """Start from everything, re-estimate all hyperparameters at once, prune what falls silent [TIPPING1999, eqs 8-10]."""
+    """MacKay's alpha = gamma/mu^2 or EM's alpha = 1/(mu^2 + Sigma_mm), with pruning [TIPPING1999, eqs 8 to 10; TIPPING2001, appendix A].
+
+    The objective is L; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at the start.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     update: Literal["mackay", "em"] = "mackay"
     type: Literal["re_estimation"] = "re_estimation"
+
+    def init(self, problem: Problem) -> State:
+        """All M candidates in, with precisions under which f has the targets' size."""
+        beta, greatest = problem.likelihood.start(problem.t)
+        if greatest > beta:
+            beta /= START_NOISE
+        active = tuple(range(problem.candidates.size))
+        (squares,) = problem.look(lambda columns: (np.einsum("nm,nm->m", columns, columns),))
+        scale = float(np.mean(problem.t**2)) or 1.0
+        alpha = np.maximum(squares / problem.rows, np.finfo(float).tiny) * len(active) / scale
+        weights = np.zeros(len(active))
+        found = evidence(build(problem, active, weights), alpha, beta, weights)
+        return State(active, alpha, found.beta, found.posterior.mean, 0, found.value)
+
+    def step(self, problem: Problem, now: Standing) -> Standing:
+        """Re-estimate all, then prune."""
+        here = self._raised(problem, now.factors, now.evidence)
+        factors, kept = _pruned(now.factors, here)
+        iteration = now.state.iteration + 1
+        rose = kept.value - now.evidence.value
+        rests = rose <= CONVERGED * (1.0 + abs(kept.value)) and len(factors.active) == len(now.factors.active)
+        ended = Termination.MAX_ITERATIONS if iteration >= MOST_ITERATIONS else None
+        return standing(
+            factors, kept, iteration=iteration, at_rest=rests, termination=end_of(problem, kept) if rests else ended
+        )
+
+    def _raised(self, problem: Problem, factors: Factors, here: Evidence) -> Evidence:
+        step = self._step(problem, here)
+        _, greatest = problem.likelihood.start(problem.t)
+        share = 1.0
+        while share > 1e-6:
+            alpha = here.posterior.alpha * np.exp(share * step[:-1])
+            beta = min(float(here.beta * np.exp(share * step[-1])), greatest)
+            there = evidence(factors, alpha, beta, here.posterior.mean)
+            if there.value >= here.value:
+                return there
+            share *= 0.5
+        return here
+
+    def _step(self, problem: Problem, here: Evidence) -> Array:
+        """The full step in (log alpha, log beta), (R + 1,)."""
+        rested = here.posterior
+        gamma, square = rested.determined, rested.mean**2
+        well = float(gamma.sum())
+        misfit = max(problem.rows - well - 2.0 * float(here.gradient[-1]), np.finfo(float).tiny)  # beta |t - P mu|^2
+        if self.update == "mackay":
+            precision = np.maximum(gamma, 1e-12) / np.maximum(square, np.finfo(float).tiny)
+            noise = max(problem.rows - well, 1e-12 * problem.rows) / misfit
+        else:
+            precision = 1.0 / (square + rested.covariance.diagonal())
+            noise = problem.rows / (misfit + well)
+        step = np.append(np.log(precision / rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
+        return np.clip(step, -10.0, 10.0)
+
+
+def _pruned(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
+    """Without the silent ones, unless L fell."""
+    s, q = sparsity_and_quality(here.posterior)
+    kept = np.flatnonzero(~((q**2 <= s) & (here.posterior.determined < SILENT)))
+    if len(kept) == len(s):
+        return factors, here
+    fewer = factors.keeping(kept, here.posterior.mean)
+    there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
+    if there.value < here.value - ROUNDING * (1.0 + abs(here.value)):
+        return factors, here
+    return fewer, there

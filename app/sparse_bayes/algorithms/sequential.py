@@ -1,12 +1,96 @@
-"""Sequential."""
-from dataclasses import dataclass
+"""Sequential sparse Bayesian learning with the inner ascent."""
+
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.ascent import ROUNDING, climb, end_of
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, standing
+from app.sparse_bayes.evidence import Evidence, evidence, gain
+from app.sparse_bayes.factors import Factors, Look, build
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Indices
+
+LEAST_GAIN = 1e-2
+"""Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
+
+SPAN = 1e-9
+"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken for a copy."""
+
+CLIMB_TOLERANCE = 1e-3
+"""Between looks the climb stops at this promise in nats ..."""
+
+REST_TOLERANCE = 1e-11
+"""... and at the end at this."""
+
+MOST_TRIED = 8
+"""Candidates tried in one look, and ..."""
+
+LARGER_ALPHAS = (1.0, 4.0, 16.0)
+"""... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
+
+MOST_LOOKS_PER_ROW = 3
 
 
 @dataclass(frozen=True)
 class Sequential:
-    """Start from nothing, add the function that gains most, let what is in climb to rest, look again [FAUL2002; SCIENCE 1]."""
+    """Start from nothing, add the function that gains most, let what is in climb to rest, look again [FAUL2002; SCIENCE 1].
+
+    The objective is L. It never falls: a move is made only where L rises.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["sequential"] = "sequential"
+
+    def init(self, problem: Problem) -> State:
+        """Nothing in the model."""
+        beta, _ = problem.likelihood.start(problem.t)
+        empty = np.empty(0)
+        return State((), empty, beta, empty, 0, evidence(build(problem, (), empty), empty, beta, empty).value)
+
+    def step(self, problem: Problem, now: Standing) -> Standing:
+        """Look at all candidates and let the best in, then climb; where none gains climb to rest, look once more, and end."""
+        iteration = now.state.iteration + 1
+        if iteration > max(problem.rows, 100) * MOST_LOOKS_PER_ROW:
+            return _ended(now, Termination.MAX_ITERATIONS)
+        entered = _enter(now)
+        if entered is not None:
+            return _climb(*entered, iteration=iteration, to_rest=False)
+        if not now.state.at_rest:
+            return _climb(now.factors, now.evidence, iteration=iteration, to_rest=True)
+        return _ended(now, end_of(problem, now.evidence))
+
+
+def _ended(now: Standing, why: Termination) -> Standing:
+    return replace(now, state=replace(now.state, termination=why))
+
+
+def _climb(factors: Factors, found: Evidence, *, iteration: int, to_rest: bool) -> Standing:
+    tolerance = REST_TOLERANCE if to_rest else CLIMB_TOLERANCE
+    summit = climb(factors, found, tolerance=tolerance)
+    return standing(summit.factors, summit.evidence, iteration=iteration, at_rest=to_rest)
+
+
+def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
+    """The best candidate let in, at the alpha that is best for it alone; None when none gains enough."""
+    here = now.evidence
+    seen = now.factors.look(here.posterior, here.beta)
+    for number in _promising(seen, now.factors.active):
+        more = now.factors.added(int(number), here.posterior.mean)
+        alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
+        for larger in LARGER_ALPHAS:
+            alphas = np.append(here.posterior.alpha, larger * alpha)
+            there = evidence(more, alphas, here.beta, np.append(here.posterior.mean, 0.0))
+            if there.value > here.value + ROUNDING * (1.0 + abs(here.value)):
+                return more, there
+    return None
+
+
+def _promising(seen: Look, active: tuple[int, ...]) -> Indices:
+    """Candidates outside the model that gain enough, best first, at most MOST_TRIED."""
+    gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
+    gains[list(active)] = 0.0
+    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
+    return best[gains[best] >= LEAST_GAIN]

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import expit
 
+from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.types import Array
 
 
@@ -19,9 +20,19 @@ class Bernoulli:
 
     constant_precision: ClassVar[bool] = False
 
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""
+        if not np.isin(t, (0.0, 1.0)).all():
+            raise DataError("expected classes 0.0 and 1.0 as targets")
+        if np.all(t == t[0]):
+            raise OneClassError(f"expected rows of two classes, got only class {t[0]:g}")
+
     def start(self, t: Array) -> tuple[float, float]:
         """There is no noise to learn: 1 stands where a precision is asked for."""
         return 1.0, 1.0
+
+    def noise(self, beta: float) -> None:
+        """There is none."""
 
     def log_density(self, t: Array, f: Array, beta: float) -> Array:
         """log p(t_n | f_n), (N,)."""

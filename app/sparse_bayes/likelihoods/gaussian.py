@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from app.sparse_bayes.errors import ConstantTargetError
 from app.sparse_bayes.types import Array
 
 LEAST_NOISE = 1e-6
@@ -23,6 +24,11 @@ class GaussianNoise:
 
     constant_precision: ClassVar[bool] = True
 
+    def check(self, t: Array) -> None:
+        """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
+        if self.noise_sd == "learned" and np.all(t == t[0]):
+            raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
+
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value; the same where it is known."""
         if self.noise_sd != "learned":
@@ -30,6 +36,10 @@ class GaussianNoise:
             return known, known
         square = float(np.mean(t**2))
         return 1.0 / square, 1.0 / (LEAST_NOISE**2 * square)
+
+    def noise(self, beta: float) -> float:
+        """The noise sd that belongs to a precision."""
+        return float(beta**-0.5) if self.noise_sd == "learned" else float(self.noise_sd)
 
     def log_density(self, t: Array, f: Array, beta: float) -> Array:
         """log p(t_n | f_n), (N,)."""

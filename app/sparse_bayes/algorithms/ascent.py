@@ -1,0 +1,142 @@
+"""Climb in R-space: all hyperparameters of the functions in the model, and the noise, to a maximum of the evidence."""
+
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import Termination
+from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
+from app.sparse_bayes.factors import Factors
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array, Mask
+
+LONGEST_STEP = 3.0
+"""No logarithm moves by more in one step: far from rest the quadratic model is not to be believed."""
+
+ROUNDING = 1e-12
+"""Share of 1 + |L| below which a difference of evidences is rounding."""
+
+SADDLE_CURVATURE = 1e-6
+"""At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient doesn't see."""
+
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Summit:
+    """Where a climb ended: the factors (functions may have left on the way) and the evidence there."""
+
+    factors: Factors
+    evidence: Evidence
+
+
+def learns_noise(problem: Problem) -> bool:
+    """Whether beta is a hyperparameter."""
+    start, greatest = problem.likelihood.start(problem.t)
+    return greatest > start
+
+
+def end_of(problem: Problem, here: Evidence) -> Termination:
+    """The name of an end at rest: converged, or held up by the noise floor."""
+    _, greatest = problem.likelihood.start(problem.t)
+    stopped = learns_noise(problem) and here.beta >= greatest * (1.0 - 1e-9)
+    return Termination.NOISE_FLOOR if stopped else Termination.CONVERGED
+
+
+def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
+    """Newton's method on L in (log alpha, log beta), uphill along every eigenvector; never down, and silent functions are let go on the way.
+
+    It rests when the quadratic model promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1].
+    """
+    here = start
+    learned = learns_noise(factors.problem)
+    _, greatest_beta = factors.problem.likelihood.start(factors.problem.t)
+    for _ in range(MOST_STEPS):
+        factors, here = _let_go(factors, here)
+        free = np.append(np.ones(len(here.posterior.alpha), bool), learned and _may_move(here, greatest_beta))
+        step, promise, direction = _newton(here, free)
+        if promise > tolerance:
+            there = _search(factors, here, step, greatest_beta)
+        else:
+            there = _leave_saddle(factors, here, direction, greatest_beta, tolerance)
+        if there is None:
+            break
+        here = there
+    return Summit(factors, here)
+
+
+def _may_move(here: Evidence, greatest_beta: float) -> bool:
+    return here.beta < greatest_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
+
+
+def _newton(here: Evidence, free: Mask) -> tuple[Array, float, Array | None]:
+    """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
+    gradient = here.gradient[free]
+    curvatures, vectors = np.linalg.eigh(here.hessian[np.ix_(free, free)])
+    step = np.zeros(len(free))
+    if not len(gradient):
+        return step, 0.0, None
+    along = vectors.T @ gradient
+    moves = along / np.maximum(np.abs(curvatures), 1e-10)
+    promise = 0.5 * float(np.abs(along) @ np.abs(moves))
+    step[free] = vectors @ moves
+    longest = float(np.abs(step).max())
+    if longest > LONGEST_STEP:
+        step *= LONGEST_STEP / longest
+    if curvatures[-1] <= SADDLE_CURVATURE:
+        return step, promise, None
+    direction = np.zeros(len(free))
+    direction[free] = vectors[:, -1]
+    return step, promise, direction
+
+
+def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
+    alpha = here.posterior.alpha * np.exp(step[:-1])
+    beta = min(exp(log(here.beta) + step[-1]), greatest_beta)
+    try:
+        return evidence(factors, alpha, beta, here.posterior.mean)
+    except NotPositiveDefiniteError:
+        return None
+
+
+def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
+    share = 1.0
+    slope = float(step @ here.gradient)
+    while share > 1e-4:
+        there = _moved(factors, here, share * step, greatest_beta)
+        if there is not None and there.value > here.value + 1e-4 * share * max(slope, 0.0):
+            return there
+        share *= 0.5
+    return None
+
+
+def _leave_saddle(
+    factors: Factors, here: Evidence, direction: Array | None, greatest_beta: float, tolerance: float
+) -> Evidence | None:
+    if direction is None:
+        return None
+    least = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
+    for length in (1.0, -1.0, 0.3, -0.3, 0.1, -0.1):
+        there = _moved(factors, here, length * direction / np.abs(direction).max(), greatest_beta)
+        if there is not None and there.value > here.value + least:
+            return there
+    return None
+
+
+def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
+    """Take out, worst first, each function with q^2 <= s, whose best alpha is infinite, as long as L does not fall [FAUL2002, eq. 18]."""
+    while len(here.posterior.alpha):
+        s, q = sparsity_and_quality(here.posterior)
+        excess = q**2 / np.maximum(s, np.finfo(float).tiny) - 1.0
+        worst = int(excess.argmin())
+        if excess[worst] > 0.0:
+            break
+        kept = np.delete(np.arange(len(s)), worst)
+        fewer = factors.keeping(kept, here.posterior.mean)
+        there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
+        if there.value < here.value - ROUNDING * (1.0 + abs(here.value)):
+            break
+        factors, here = fewer, there
+    return factors, here

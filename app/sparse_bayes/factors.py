@@ -1,0 +1,212 @@
+"""What is kept beside a state: the columns in the model and their products, dropped and rebuilt at every resting state."""
+
+from dataclasses import dataclass
+from math import log, pi
+from typing import Protocol, Self
+
+import numpy as np
+
+from app.sparse_bayes.posterior import Posterior, Sums, posterior
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array, Indices
+
+MOST_NEWTON_STEPS = 100
+"""A log-concave posterior's mode is reached in far fewer."""
+
+MODE_TOLERANCE = 1e-12
+"""Newton's method rests when the next step would raise the log posterior by less than this share of its size."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """S = phi'C^-1 phi and Q = phi'C^-1 t of every candidate, and `alone` = phi'diag(lam)phi, what S is with nothing in; each (M,) [SCIENCE 1]."""
+
+    S: Array
+    Q: Array
+    alone: Array
+
+
+class Factors(Protocol):
+    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at the candidates cheap."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def active(self) -> tuple[int, ...]: ...
+
+    def added(self, number: int, weights: Array) -> Self:
+        """With candidate `number` last; `weights` (R,) of those already in are near the mean."""
+
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` (R,) as before."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
+        """The posterior under alpha (R,) and beta, looked for from `start` (R,), and the sums at its mean."""
+
+    def skew(self, rested: Posterior) -> Array:
+        """P'(h o d lam/d f), (R,), h_n = p_n'Sigma p_n: by how much the curvature turns as the mode moves; zero for Gaussian noise."""
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        """Every candidate, everything in the model taken into account."""
+
+
+def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
+    """Factors from scratch; `weights` (R,) near the mean."""
+    if problem.likelihood.constant_precision:
+        return FixedFactors.build(problem, active, weights)
+    return MovingFactors(problem, active, problem.columns(active))
+
+
+@dataclass(frozen=True, eq=False)
+class FixedFactors:
+    """Where every site has the same precision beta: one pass for each function that enters, none for one that leaves.
+
+    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small the noise:
+    `slope` (R,) = P'r, `square` = r'r, `candidate_slope` (M,) = Phi'r; `crosses` (M, R) = Phi'P, `norms` (M,) = diag(Phi'Phi).
+    """
+
+    problem: Problem
+    active: tuple[int, ...]
+    P: Array
+    gram: Array
+    origin: Array
+    slope: Array
+    square: float
+    crosses: Array
+    candidate_slope: Array
+    norms: Array
+
+    @classmethod
+    def build(cls, problem: Problem, active: tuple[int, ...], weights: Array) -> "FixedFactors":
+        """Everything in one pass over the candidates."""
+        P = problem.columns(active)
+        r = problem.t - P @ weights
+        towards = np.column_stack([P, r])
+        products, norms = problem.look(lambda columns: (columns.T @ towards, np.einsum("nm,nm->m", columns, columns)))
+        return cls(
+            problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
+        )
+
+    def added(self, number: int, weights: Array) -> "FixedFactors":
+        p = self.problem.columns((number,))
+        r = self.problem.t - self.P @ weights
+        towards = np.column_stack([p, r])
+        (products,) = self.problem.look(lambda columns: (columns.T @ towards,))
+        across = self.P.T @ p
+        P = np.hstack([self.P, p])
+        return FixedFactors(
+            self.problem,
+            (*self.active, number),
+            P,
+            np.block([[self.gram, across], [across.T, p.T @ p]]),
+            np.append(weights, 0.0),
+            P.T @ r,
+            float(r @ r),
+            np.column_stack([self.crosses, products[:, 0]]),
+            products[:, 1],
+            self.norms,
+        )
+
+    def keeping(self, kept: Indices, weights: Array) -> "FixedFactors":
+        moved = -self.origin
+        moved[kept] += weights[kept]
+        r = self.problem.t - self.P[:, kept] @ weights[kept]
+        return FixedFactors(
+            self.problem,
+            tuple(self.active[k] for k in kept),
+            self.P[:, kept],
+            self.gram[np.ix_(kept, kept)],
+            weights[kept],
+            self.P[:, kept].T @ r,
+            float(r @ r),
+            self.crosses[:, kept],
+            self.candidate_slope - self.crosses @ moved,
+            self.norms,
+        )
+
+    def sums(self, weights: Array, beta: float) -> Sums:
+        """Sums over rows at weights (R,), in O(R^2)."""
+        moved = weights - self.origin
+        turned = self.gram @ moved
+        square = max(self.square - float(moved @ (2.0 * self.slope - turned)), 0.0)
+        rows, misfit = self.problem.rows, beta * square
+        value = 0.5 * (rows * log(beta / (2.0 * pi)) - misfit)
+        return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
+        rested = posterior(self.sums(self.origin, beta), self.origin, alpha)
+        return rested, self.sums(rested.mean, beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.zeros(len(self.active))
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        projected = self.crosses @ rested.covariance
+        alone = beta * self.norms
+        S = alone - beta**2 * np.einsum("mr,mr->m", projected, self.crosses)
+        return Look(S, beta * (self.candidate_slope - self.crosses @ (rested.mean - self.origin)), alone)
+
+
+@dataclass(frozen=True, eq=False)
+class MovingFactors:
+    """Where the sites' precision depends on f: sums are passes over the rows in the model, looks are passes over all candidates."""
+
+    problem: Problem
+    active: tuple[int, ...]
+    P: Array
+
+    def added(self, number: int, weights: Array) -> "MovingFactors":
+        return MovingFactors(
+            self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))])
+        )
+
+    def keeping(self, kept: Indices, weights: Array) -> "MovingFactors":
+        return MovingFactors(self.problem, tuple(self.active[k] for k in kept), self.P[:, kept])
+
+    def sums(self, weights: Array, beta: float) -> Sums:
+        """Sums over rows at weights (R,), in O(N R^2)."""
+        likelihood, t = self.problem.likelihood, self.problem.t
+        f = self.P @ weights
+        precision, gradient = likelihood.sites(t, f, beta)
+        value = float(likelihood.log_density(t, f, beta).sum())
+        return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
+        """Newton's method, a step halved while the log posterior falls."""
+        weights, sums = start, self.sums(start, beta)
+        height = sums.value - 0.5 * float(alpha @ weights**2)
+        for _ in range(MOST_NEWTON_STEPS):
+            newton = posterior(sums, weights, alpha)
+            step = newton.mean - weights
+            promise = float(step @ (sums.slope - alpha * weights))
+            if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
+                break
+            share = 1.0
+            while share > 1e-6:
+                tried = weights + share * step
+                there = self.sums(tried, beta)
+                reached = there.value - 0.5 * float(alpha @ tried**2)
+                if reached >= height + 1e-4 * share * promise:
+                    break
+                share *= 0.5
+            else:
+                break
+            weights, sums, height = tried, there, reached
+        return posterior(sums, weights, alpha), sums
+
+    def skew(self, rested: Posterior) -> Array:
+        f = self.P @ rested.mean
+        spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
+        return self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f))
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        precision, gradient = self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
+        weighted = precision[:, None] * self.P
+        towards = np.column_stack([weighted, gradient])
+        products, alone = self.problem.look(
+            lambda columns: (columns.T @ towards, np.einsum("nm,nm,n->m", columns, columns, precision, optimize=True))
+        )
+        crosses = products[:, :-1]
+        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
+        return Look(S, products[:, -1], alone)
