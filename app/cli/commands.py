@@ -1,0 +1,218 @@
+"""The commands and their options; what they do stands in the modules that they import when they run."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+application = typer.Typer(
+    name="relevance",
+    help="Calibrated predictions from sparse Bayesian models: a service, and its client.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+check = typer.Typer(help="Is it alive? For health checks: exit code 0 or 1.", no_args_is_help=True)
+application.add_typer(check, name="check")
+
+SERVICE = "The service"
+CLIENT = "Clients of a running service"
+
+
+class Task(StrEnum):
+    """What to learn."""
+
+    REGRESSION = "regression"
+    CLASSIFICATION = "classification"
+
+
+class Kernel(StrEnum):
+    """The shape of the functions."""
+
+    GAUSSIAN = "gaussian"
+    LINEAR_SPLINE = "linear_spline"
+
+
+class Missing(StrEnum):
+    """What to do about gaps."""
+
+    REFUSE = "refuse"
+    DROP_ROWS = "drop_rows"
+    INDICATOR = "indicator"
+
+
+Url = Annotated[str, typer.Option("--url", envvar="RELEVANCE_URL", help="Where the service is.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+ReadableFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+UntilEof = Annotated[bool, typer.Option("--until-eof", hidden=True, help="End when standard input ends.")]
+
+HERE = "http://127.0.0.1:8000"
+
+
+def main() -> None:
+    """The command `relevance`."""
+    application()
+
+
+@application.command(rich_help_panel=SERVICE)
+def serve(*, until_eof: UntilEof = False) -> None:
+    """Answer HTTP, with a worker beside it; a SQLite database is made or brought up to date first."""
+    from app.cli.serving import serve
+    from app.settings import Settings
+
+    serve(Settings(), with_worker=True, until_eof=until_eof)
+
+
+@application.command(rich_help_panel=SERVICE)
+def api(*, until_eof: UntilEof = False) -> None:
+    """Answer HTTP only."""
+    from app.cli.serving import serve
+    from app.settings import Settings
+
+    serve(Settings(), with_worker=False, until_eof=until_eof)
+
+
+@application.command(rich_help_panel=SERVICE)
+def worker(*, until_eof: UntilEof = False) -> None:
+    """Train what is queued."""
+    from app.cli.working import work
+    from app.settings import Settings
+
+    work(Settings(), until_eof=until_eof)
+
+
+@application.command(rich_help_panel=SERVICE)
+def migrate() -> None:
+    """Make the database, or bring it up to date."""
+    from app import bootstrap
+    from app.cli.saying import say
+    from app.settings import Settings
+
+    settings = Settings()
+    bootstrap.migrate(settings)
+    say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
+
+
+@check.command("worker")
+def check_worker() -> None:
+    """Whether a worker of this host has been heard of lately."""
+    from app.cli.working import check_worker
+    from app.settings import Settings
+
+    check_worker(Settings())
+
+
+@application.command(rich_help_panel=CLIENT)
+def train(
+    file: ReadableFile,
+    target: Annotated[str | None, typer.Option(help="The column to learn.")] = None,
+    *,
+    model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
+    inputs: Annotated[
+        list[str] | None, typer.Option("--input", help="A column to learn from; repeat for more.")
+    ] = None,
+    task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
+    kernel: Annotated[Kernel | None, typer.Option(help="Gaussian by default.")] = None,
+    width: Annotated[
+        str | None, typer.Option(help="A number (raw inputs then), cross_validation (the default) or evidence.")
+    ] = None,
+    noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="random (the default), order, order:COLUMN, or column:COLUMN for groups.")
+    ] = None,
+    holdout: Annotated[float | None, typer.Option(help="Share of rows only measured on.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
+    request: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A JSON file with any request; options win over it."),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Upload FILE (CSV, Parquet or JSON), train on it, show how far it is, say what was learned."""
+    from app.cli.connection import service
+    from app.cli.training import Choices, spelled_out, train
+
+    choices = Choices(
+        target=target,
+        model=model,
+        inputs=inputs or None,
+        task=task,
+        kernel=kernel,
+        width=width,
+        noise_sd=noise_sd,
+        missing=missing,
+        split=split,
+        holdout=holdout,
+        seed=seed,
+    )
+    document = spelled_out(choices, request)
+    with service(url) as client:
+        train(client, file, document, wait=wait, as_json=as_json)
+
+
+@application.command(rich_help_panel=CLIENT)
+def predict(
+    model: Annotated[str, typer.Argument(help="The model's name.")],
+    file: ReadableFile,
+    *,
+    version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
+    interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
+    output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Predict for the rows of FILE (CSV or Parquet): a table on a terminal, else CSV."""
+    from app.cli.connection import service
+    from app.cli.predicting import predict
+
+    with service(url) as client:
+        predict(client, model, file, version=version, interval=interval, output=output, as_json=as_json)
+
+
+@application.command(rich_help_panel=CLIENT)
+def jobs(
+    job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    *,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="End this one.")] = None,
+    limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List training jobs, show one, or cancel one."""
+    from app.cli.connection import service
+    from app.cli.listing import cancel_job, list_jobs, show_job
+
+    with service(url) as client:
+        if cancel is not None:
+            cancel_job(client, cancel, as_json=as_json)
+        elif job is not None:
+            show_job(client, job, as_json=as_json)
+        else:
+            list_jobs(client, limit=limit, as_json=as_json)
+
+
+@application.command(rich_help_panel=CLIENT)
+def models(
+    name: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    *,
+    version: Annotated[int | None, typer.Option(help="This version; the newest by default.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Show the functions that it keeps.")] = False,
+    limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List models, or show what one has learned."""
+    from app.cli.connection import service
+    from app.cli.listing import list_models, list_vectors, show_model
+
+    with service(url) as client:
+        if name is None:
+            list_models(client, limit=limit, as_json=as_json)
+        elif vectors:
+            list_vectors(client, name, version, limit=limit, as_json=as_json)
+        else:
+            show_model(client, name, version, as_json=as_json)

@@ -1,0 +1,39 @@
+"""A client command's connection: address and key from the environment, refusals in plain text."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.cli.saying import refuse
+from app.client import ClientError, Problem, Relevance, connect
+
+HINTS: dict[int | None, str] = {
+    None: "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)",
+    401: "The key of the service goes into RELEVANCE_API_KEY, or RELEVANCE_API_KEY_FILE names a file with it.",
+}
+"""What to do next, by status; None is a service that does not answer."""
+
+
+@contextmanager
+def service(url: str) -> Iterator[Relevance]:
+    """A client of the service at `url`; whatever it refuses is said on standard error and ends the command with 1."""
+    try:
+        with connect(url, api_key=_api_key()) as client:
+            yield client
+    except ClientError as refused:
+        refuse(in_plain_text(refused.problem))
+
+
+def in_plain_text(problem: Problem) -> str:
+    """What went wrong, where, and what to do next."""
+    hint = HINTS.get(problem.status)
+    return f"{problem}\n{hint}" if hint else str(problem)
+
+
+def _api_key() -> str | None:
+    if key := os.environ.get("RELEVANCE_API_KEY"):
+        return key
+    if file := os.environ.get("RELEVANCE_API_KEY_FILE"):
+        return Path(file).read_text().strip()
+    return None

@@ -1,0 +1,108 @@
+"""`relevance train`: upload, submit, watch, say what was learned."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from app.cli.connection import in_plain_text
+from app.cli.progress import watch
+from app.cli.rendering import print_json, show_version
+from app.cli.saying import refuse, say, warn
+from app.client import Problem, Relevance
+from app.client.answers import Json
+
+Document = dict[str, Json]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the options said; None is "not said"."""
+
+    target: str | None = None
+    model: str | None = None
+    inputs: list[str] | None = None
+    task: str | None = None
+    kernel: str | None = None
+    width: str | None = None
+    noise_sd: float | None = None
+    missing: str | None = None
+    split: str | None = None
+    holdout: float | None = None
+    seed: int | None = None
+
+
+def spelled_out(choices: Choices, request: Path | None) -> Document:
+    """The request for the API: the file's, with the options over it. Raises typer.BadParameter."""
+    document = {} if request is None else _read(request)
+    said: dict[str, Json] = {
+        "target": choices.target,
+        "model": choices.model,
+        "inputs": None if choices.inputs is None else list(choices.inputs),
+        "task": choices.task,
+        "missing": choices.missing,
+        "holdout": choices.holdout,
+        "seed": choices.seed,
+        "basis": _basis(choices.kernel, choices.width),
+        "likelihood": None if choices.noise_sd is None else {"type": "gaussian", "noise_sd": choices.noise_sd},
+        "split": None if choices.split is None else _split(choices.split),
+    }
+    document |= {name: value for name, value in said.items() if value is not None}
+    if "target" not in document:
+        raise typer.BadParameter("which column is to be learned?", param_hint="--target")
+    return document
+
+
+def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
+    """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
+    dataset = client.upload(file)
+    job = client.submit({"dataset_id": dataset.id, **document})
+    if not wait:
+        print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
+        return
+    try:
+        watch(client.follow(job.id), label=file.name)
+    except KeyboardInterrupt:
+        warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
+        raise
+    job = client.job(job.id)
+    if job.version is None:
+        refuse(in_plain_text(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}.")))
+    version = client.version(job.version.model, job.version.version)
+    print_json(version) if as_json else show_version(version)
+
+
+def _read(request: Path) -> Document:
+    try:
+        document = json.loads(request.read_text())
+    except (ValueError, UnicodeDecodeError) as broken:
+        raise typer.BadParameter(f"{request} is not JSON: {broken}", param_hint="--request") from broken
+    if not isinstance(document, dict):
+        raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
+    return document
+
+
+def _basis(kernel: str | None, width: str | None) -> Json:
+    if kernel is None and width is None:
+        return None
+    found: dict[str, Json] = {"type": width or "cross_validation"}
+    if width is not None and width not in {"cross_validation", "evidence"}:
+        try:
+            found = {"type": "fixed", "value": float(width)}
+        except ValueError:
+            detail = f"{width} is neither a number, nor cross_validation, nor evidence"
+            raise typer.BadParameter(detail, param_hint="--width") from None
+    return [{"type": "kernel", "kernel": {"type": kernel or "gaussian"}, "width": found}, {"type": "bias"}]
+
+
+def _split(text: str) -> Json:
+    by, _, column = text.partition(":")
+    match by, column:
+        case (("random" | "order"), ""):
+            return {"by": by}
+        case (("order" | "column"), str()):
+            return {"by": by, "column": column}
+        case _:
+            detail = f"{text} is none of random, order, order:COLUMN, column:COLUMN"
+            raise typer.BadParameter(detail, param_hint="--split")

@@ -1,0 +1,42 @@
+"""`relevance worker`, and whether one is alive here."""
+
+import signal
+import socket
+import threading
+from types import FrameType
+
+from app import bootstrap
+from app.cli.ending import end_with_standard_input
+from app.cli.saying import refuse, say
+from app.settings import Settings
+
+GRACE_SECONDS = 5.0
+"""How long a running fit may take to come to a place where it can be handed back."""
+
+
+def work(settings: Settings, *, until_eof: bool) -> None:
+    """Run queued jobs until Ctrl-C or SIGTERM, then hand back what is running."""
+    asked_to_end = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        asked_to_end.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    if until_eof:
+        end_with_standard_input(asked_to_end.set)
+    worker = bootstrap.build_worker(settings)
+    worker.start()
+    try:
+        asked_to_end.wait()
+    finally:
+        worker.stop(GRACE_SECONDS)
+
+
+def check_worker(settings: Settings) -> None:
+    """Say whether a worker of this host has beaten lately; raises typer.Exit(1) when none has."""
+    host = socket.gethostname()
+    alive = [executor for executor in bootstrap.workers_alive(settings) if executor.rpartition(":")[0] == host]
+    if not alive:
+        refuse(f"No worker on {host} was heard of in the last {settings.silence_seconds:g} s.")
+    say(f"Alive on {host}: {', '.join(alive)}")

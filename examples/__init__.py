@@ -1,0 +1,1 @@
+"""Programs to run and to read; each is a client of the service like any other."""

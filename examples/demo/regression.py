@@ -1,0 +1,69 @@
+"""The first model: a curve from noisy points."""
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.progress import watch
+from app.client import Relevance
+from app.client.answers import Json, Prediction, Version
+from examples.demo import truth
+from examples.demo.files import write_csv
+from examples.demo.report import trained_version, what_was_learned
+
+ROWS = 100
+FRESH = 2000
+
+
+def run(client: Relevance, console: Console, directory: Path) -> Path:
+    """Post the data, train, predict, compare; the picture's path."""
+    console.rule("[bold]1. Regression: sin(x)/x, with noise of sd 0.1 added", align="left")
+    training = truth.draw_curve(ROWS, seed=1)
+    file = write_csv(directory / "sinc.csv", {"x": training.x.tolist(), "y": training.y.tolist()})
+    dataset = client.upload(file)
+    console.print(f"Posted {file}: {dataset.rows} rows. Training, with the width found by 5-fold cross-validation:")
+    job = client.submit({"dataset_id": dataset.id, "target": "y"})
+    watch(client.follow(job.id), label="sinc", console=console)
+    version = trained_version(client, job.id)
+    what_was_learned(console, version, truth=f"(the truth: {truth.NOISE_SD:g})")
+    _beside_the_truth(client, console, version)
+    _coverage(client, console, version)
+    return _picture(client, version, training, directory / "sinc.png")
+
+
+def _predict(client: Relevance, version: Version, x: truth.Array) -> tuple[Prediction, ...]:
+    columns: dict[str, Json] = {"x": x.tolist()}
+    return client.predict(version.model, {"columns": columns}, version=version.version).predictions
+
+
+def _beside_the_truth(client: Relevance, console: Console, version: Version) -> None:
+    x = np.linspace(-9.0, 9.0, 7)
+    table = Table("x", "truth", "mean", "95 % interval", box=None, padding=(0, 3, 0, 0))
+    for at, actual, answer in zip(x, truth.sinc(x), _predict(client, version, x), strict=True):
+        table.add_row(
+            f"{at:+.1f}", f"{actual:+.3f}", f"{answer.mean:+.3f}", f"{answer.lower:+.3f} to {answer.upper:+.3f}"
+        )
+    console.print(table)
+
+
+def _coverage(client: Relevance, console: Console, version: Version) -> None:
+    fresh = truth.draw_curve(FRESH, seed=2)
+    answers = _predict(client, version, fresh.x)
+    lower, upper, mean = (np.array([getattr(answer, of) for answer in answers]) for of in ("lower", "upper", "mean"))
+    within = np.mean((lower <= fresh.y) & (fresh.y <= upper))
+    rmse = np.sqrt(np.mean((mean - truth.sinc(fresh.x)) ** 2))
+    console.print(
+        f"Of {FRESH:,} fresh observations {within:.1%} fall within their 95 % interval; "
+        f"the mean is {rmse:.3f} from the true function (root mean square).\n"
+    )
+
+
+def _picture(client: Relevance, version: Version, training: truth.Curve, path: Path) -> Path:
+    from examples.demo.pictures import draw_fit
+
+    x = np.linspace(-truth.WIDEST, truth.WIDEST, 401)
+    vectors = tuple(client.relevance_vectors(version.model, version.version))
+    draw_fit(path, training, x, _predict(client, version, x), vectors)
+    return path

@@ -1,0 +1,29 @@
+"""What a training has come to."""
+
+from rich.console import Console
+
+from app.client import ClientError, Problem, Relevance
+from app.client.answers import Version
+
+
+def trained_version(client: Relevance, job_id: str) -> Version:
+    """The version that a job has made; raises ClientError when it made none."""
+    job = client.job(job_id)
+    if job.version is None:
+        raise ClientError(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}."))
+    return client.version(job.version.model, job.version.version)
+
+
+def what_was_learned(console: Console, version: Version, *, truth: str = "") -> None:
+    """Functions, evidence, noise, width, seconds."""
+    facts = [
+        ("model", f"{version.model}, version {version.version}"),
+        ("functions kept", f"{version.functions} of {version.candidates:,}"),
+        ("log evidence", f"{version.log_marginal_likelihood:.1f} nats"),
+    ]
+    if version.noise_sd is not None:
+        facts.append(("noise sd", f"{version.noise_sd:.4f} {truth}"))
+    facts += [("width", ", ".join(f"{width:.3g}" for width in version.widths)), ("time", f"{version.seconds:.1f} s")]
+    for name, value in facts:
+        console.print(f"  {name:15} {value}", highlight=False)
+    console.print()

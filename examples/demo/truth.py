@@ -1,0 +1,60 @@
+"""Where the data come from: two published generators, so that every answer can be held against the truth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+NOISE_SD = 0.1
+WIDEST = 10.0
+
+CENTRES = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
+"""(class, Gaussian, coordinate): Ripley's mixture, both classes and both Gaussians of each equally likely."""
+
+VARIANCE = 0.03
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """x (N,) and noisy y (N,)."""
+
+    x: Array
+    y: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """positions (N, 2), and labels (N,), 0 or 1."""
+
+    positions: Array
+    labels: NDArray[np.int64]
+
+
+def sinc(x: Array) -> Array:
+    """sin(x)/x, 1 at 0."""
+    return np.sinc(x / np.pi)
+
+
+def draw_curve(count: int, *, seed: int) -> Curve:
+    """x uniform in [-10, 10], y = sinc(x) + N(0, 0.1^2)."""
+    random = np.random.default_rng(seed)
+    x = np.sort(random.uniform(-WIDEST, WIDEST, count))
+    return Curve(x, sinc(x) + random.normal(0.0, NOISE_SD, count))
+
+
+def draw_points(count: int, *, seed: int) -> Points:
+    """Half of the points of each class, in random order."""
+    random = np.random.default_rng(seed)
+    labels = random.permutation(np.arange(count) % 2)
+    centres = CENTRES[labels, random.integers(0, 2, count)]
+    return Points(centres + random.normal(0.0, np.sqrt(VARIANCE), (count, 2)), labels)
+
+
+def probability_of_one(positions: Array) -> Array:
+    """The probability (N,) of class 1 at (N, 2), by Bayes' rule: nobody can know it better."""
+    squares = ((positions[:, None, None, :] - CENTRES) ** 2).sum(axis=-1)
+    densities = np.exp(-squares / (2 * VARIANCE)).sum(axis=-1)
+    one: Array = densities[:, 1] / densities.sum(axis=1)
+    return one

@@ -1,0 +1,90 @@
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.client import ClientError
+from tests.client.conftest import Answer, Connected
+
+NOW = "2026-01-02T03:04:05Z"
+DATASET = {"id": "d1", "name": "rows", "created_at": NOW, "rows": 2, "digest": "00", "columns": []}
+
+
+def answer(document: object) -> Answer:
+    return lambda _: httpx.Response(200, json=document)
+
+
+def transition(number: int, state: str) -> dict[str, object]:
+    moved = {"state": state, "at": NOW, "attempt": 1, "reason": None}
+    return {"number": number, "at": NOW, "kind": "transition", "transition": moved, "progress": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("rows.csv", "text/csv"),
+        ("rows.TSV", "text/csv"),
+        ("rows.parquet", "application/vnd.apache.parquet"),
+        ("rows.json", "application/json"),
+        ("rows", "text/csv"),
+    ],
+)
+def test_a_file_is_sent_as_what_its_name_says(connected: Connected, tmp_path: Path, name: str, media_type: str) -> None:
+    file = tmp_path / name
+    content = b"x,y\n1,2\n" * 100_000  # more than one chunk
+    file.write_bytes(content)
+    pair = connected({"POST /v1/datasets": answer(DATASET)})
+    assert pair.client.upload(file).id == "d1"
+    (request,) = pair.service.asked
+    assert request.headers["Content-Type"] == media_type
+    assert request.headers["Content-Length"] == str(len(content))
+    assert request.url.params["name"] == "rows"
+    assert request.content == content
+
+
+def test_nan_is_sent_as_a_gap(connected: Connected) -> None:
+    pair = connected({"POST /v1/models/m/predict": answer({"model": "m", "version": 1, "predictions": []})})
+    pair.client.predict("m", {"columns": {"x": [1.0, float("nan")]}}, interval=0.9)
+    assert json.loads(pair.service.asked[0].content) == {"columns": {"x": [1.0, None]}, "interval": 0.9}
+
+
+def test_a_version_that_is_named_is_the_one_asked(connected: Connected) -> None:
+    said = {"model": "m", "version": 3, "predictions": [{"label": True, "probabilities": []}]}
+    pair = connected({"POST /v1/models/m/versions/3/predict": answer(said)})
+    assert pair.client.predict("m", {"rows": [{"x": 1}]}, version=3).predictions[0].label is True
+
+
+def test_a_list_is_followed_to_its_end(connected: Connected) -> None:
+    def page(request: httpx.Request) -> httpx.Response:
+        after = request.url.params.get("after")
+        item = {**DATASET, "id": "d2" if after else "d1"}
+        return httpx.Response(200, json={"items": [item], "has_more": not after, "after": None if after else "k&1"})
+
+    pair = connected({"GET /v1/datasets": page})
+    assert [dataset.id for dataset in pair.client.datasets()] == ["d1", "d2"]
+    assert pair.service.asked[1].url.params["after"] == "k&1"
+
+
+def test_following_a_job_asks_for_what_came_after_and_ends_with_the_job(connected: Connected) -> None:
+    pages = {
+        None: [transition(1, "queued"), transition(2, "running")],
+        "2": [],  # nothing happened within the wait
+        "2 again": [transition(3, "succeeded")],
+    }
+
+    def events(request: httpx.Request) -> httpx.Response:
+        assert float(request.url.params["wait"]) > 0
+        key = request.url.params.get("after")
+        seen = [earlier.url.params.get("after") for earlier in pair.service.asked].count(key)
+        items = pages["2 again" if key == "2" and seen == 2 else key]
+        return httpx.Response(200, json={"items": items, "has_more": False, "after": None})
+
+    pair = connected({"GET /v1/training-jobs/j1/events": events})
+    assert [event.number for event in pair.client.follow("j1")] == [1, 2, 3]
+
+
+def test_a_name_cannot_lead_to_another_path(connected: Connected) -> None:
+    pair = connected({"GET /v1/models/..%2Fdatasets%3Fx": lambda _: httpx.Response(404, json={})})
+    with pytest.raises(ClientError, match="404"):
+        pair.client.model("../datasets?x")
