@@ -10,8 +10,8 @@ from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
 from app.sparse_bayes.types import Array, Mask
 
-LARGEST = 1e100
-"""Largest size of an encoded number: its square, divided by the square of any sensible width, is still a float64."""
+LARGEST = 1e75
+"""Largest size of an encoded number: over a width of 1/LARGEST and squared it is still a float64."""
 
 MOST_CATEGORIES_NAMED = 20
 

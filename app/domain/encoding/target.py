@@ -60,7 +60,7 @@ def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None
 
 
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
-    """Log p(y), in nats, of `rows` rows from log p(t): the density of y = scale t + shift is that of t over the scale."""
+    """Log p(y), in nats, of `rows` rows from log p(t): y = scale t + shift has the density of t, over the scale."""
     return log_evidence - rows * math.log(target.scale)
 
 

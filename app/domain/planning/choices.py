@@ -1,0 +1,95 @@
+"""What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
+
+from app.domain.encoding.inputs import LARGEST
+from app.domain.errors import Fault
+from app.domain.requests import Task, TrainingRequest
+from app.domain.tables import ColumnSummary
+from app.sparse_bayes.algorithms import Sequential
+from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.errors import IllegalCombinationError
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec, check
+
+LIKELIHOODS: dict[Task, type[Likelihood]] = {"regression": GaussianNoise, "classification": Bernoulli}
+"""The likelihood that goes with each task, which is its default too."""
+
+LARGEST_SEED = 2**63 - 1
+
+
+def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
+    """The spec asked for, with a default for each choice left out."""
+    return Spec(
+        likelihood=request.likelihood if request.likelihood is not None else LIKELIHOODS[task](),
+        basis=request.basis if request.basis is not None else (KernelBasis(), Bias()),
+        prior=request.prior if request.prior is not None else Independent(),
+        algorithm=request.algorithm if request.algorithm is not None else Sequential(),
+        seed=request.seed,
+    )
+
+
+def spec_faults(spec: Spec, task: Task) -> list[Fault]:
+    """Choices that contradict the task or one another, or lie beyond what can be computed with."""
+    faults = []
+    fitting = LIKELIHOODS[task]
+    if not isinstance(spec.likelihood, fitting):
+        detail = f'"{spec.likelihood.type}" is not a likelihood for {task}; "{fitting.type}" is'
+        faults.append(Fault(detail, "/likelihood/type"))
+    if isinstance(spec.likelihood, GaussianNoise) and spec.likelihood.noise_sd != "learned":
+        faults.extend(_range_faults("the noise sd", spec.likelihood.noise_sd, "/likelihood/noise_sd"))
+    for number, width in enumerate(_fixed_widths(spec.basis)):
+        if width is not None:
+            faults.extend(_range_faults("the width", width, f"/basis/{number}/width/value"))
+    if not 0 <= spec.seed <= LARGEST_SEED:
+        faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}", "/seed"))
+    try:
+        check(spec)
+    except IllegalCombinationError as error:
+        faults.append(Fault(str(error), f"/{error.field}"))
+    return faults
+
+
+def has_fixed_width(spec: Spec) -> bool:
+    """Whether some width is given as a number, which then is one of the raw inputs' units."""
+    return any(width is not None for width in _fixed_widths(spec.basis))
+
+
+def size_faults(
+    spec: Spec, *, standardise: bool, target: ColumnSummary, inputs: list[tuple[str, ColumnSummary]]
+) -> list[Fault]:
+    """Columns that are computed with as they are, and too large for that. `inputs` are pointers and columns."""
+    faults = []
+    if not standardise:
+        for pointer, column in inputs:
+            if _size(column) > LARGEST:
+                detail = (
+                    f"`{column.name}` reaches {_size(column):g}, too large to be used as it is; standardise the inputs"
+                )
+                faults.append(Fault(detail, pointer, column=column.name))
+    likelihood = spec.likelihood
+    if isinstance(likelihood, GaussianNoise) and likelihood.noise_sd != "learned" and _size(target) > LARGEST:
+        detail = (
+            f"`{target.name}` reaches {_size(target):g}, too large beside a noise sd that is given; let it be learned"
+        )
+        faults.append(Fault(detail, "/target", column=target.name))
+    return faults
+
+
+def _size(column: ColumnSummary) -> float:
+    return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
+
+
+def _fixed_widths(basis: tuple[Basis, ...]) -> list[float | None]:
+    return [
+        dictionary.width.value
+        if isinstance(dictionary, KernelBasis) and isinstance(dictionary.width, FixedWidth)
+        else None
+        for dictionary in basis
+    ]
+
+
+def _range_faults(what: str, value: float, pointer: str) -> list[Fault]:
+    if 1 / LARGEST <= value <= LARGEST:
+        return []
+    return [Fault(f"{what} must be from {1 / LARGEST:g} to {LARGEST:g}, got {value:g}", pointer)]

@@ -1,0 +1,110 @@
+"""Which columns a model reads, and which it leaves out and why."""
+
+import math
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault
+from app.domain.planning.target import unknown_column
+from app.domain.requests import ColumnSplit, IgnoredColumn, InputColumn, RandomSplit, Split
+from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary
+
+FEWEST_ROWS_FOR_IDS = 20
+"""In shorter tables a column of different values is taken for a measurement, not for an id."""
+
+
+def chosen_inputs(
+    dataset: Dataset, asked: tuple[str, ...] | None, *, target: str, split: Split
+) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
+    """The columns to read, those left out with the reason, and what is wrong with the ones asked for."""
+    if asked is not None:
+        return _named(dataset, asked, target=target, split=split)
+    reasons = [(column, _unfit(column, dataset.rows)) for column in dataset.columns if column.name != target]
+    if not isinstance(split, RandomSplit):
+        use = "keep groups apart" if isinstance(split, ColumnSplit) else "order the rows"
+        reasons = [
+            (column, f"it is used to {use}" if column.name == split.column else reason) for column, reason in reasons
+        ]
+    inputs = tuple(column for column, reason in reasons if reason is None)
+    ignored = tuple(IgnoredColumn(column.name, reason) for column, reason in reasons if reason is not None)
+    if inputs:
+        return inputs, ignored, ()
+    why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
+    detail = f"no column is left to predict `{target}` from ({why}); name `inputs` to use some all the same"
+    return (), ignored, (Fault(detail, "/inputs"),)
+
+
+def input_column(column: ColumnSummary) -> InputColumn:
+    """What a plan says of a column: its name, its kind, and its texts by alphabet."""
+    return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
+
+
+def is_constant(column: ColumnSummary) -> bool:
+    """Whether all values present are the same."""
+    return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
+
+
+def _named(
+    dataset: Dataset, asked: tuple[str, ...], *, target: str, split: Split
+) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
+    inputs: list[ColumnSummary] = []
+    faults = (
+        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit", "/inputs")]
+    )
+    known = {column.name: column for column in dataset.columns}
+    for number, name in enumerate(asked):
+        column = known.get(name)
+        wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
+        if name in asked[:number]:
+            wrong = f"`{name}` is named twice"
+        elif isinstance(split, ColumnSplit) and name == split.column:
+            wrong = f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups"
+        if wrong is not None:
+            faults.append(Fault(wrong, f"/inputs/{number}", column=name))
+        elif column is not None:
+            inputs.append(column)
+    return tuple(inputs), (), tuple(faults)
+
+
+def _misuse(column: ColumnSummary, rows: int, *, target: str) -> str | None:
+    """Why a column can't be an input even when it is asked for."""
+    if column.name == target:
+        return f"`{target}` is the target, so it can't be an input"
+    if column.missing == rows:
+        return f"`{column.name}` has no values"
+    if column.kind == "category" and _has_many_texts(column):
+        return f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different texts; group them, or leave it out"
+    return None
+
+
+def _unfit(column: ColumnSummary, rows: int) -> str | None:
+    """Why a column is no input unless it is asked for."""
+    if column.missing == rows:
+        return "it has no values"
+    if is_constant(column):
+        return "it is the same in every row"
+    if column.kind == "category":
+        if rows >= FEWEST_ROWS_FOR_IDS and column.distinct == rows:
+            return "it looks like an id: a different text in every row"
+        if _has_many_texts(column):
+            return f"it holds more than {MOST_CATEGORIES_LISTED} different texts"
+    if column.kind == "number" and rows >= FEWEST_ROWS_FOR_IDS and _counts_rows(column, rows):
+        return "it looks like an id: consecutive whole numbers, one for each row"
+    return None
+
+
+def _has_many_texts(column: ColumnSummary) -> bool:
+    return column.distinct is None or column.distinct > MOST_CATEGORIES_LISTED
+
+
+def _counts_rows(column: ColumnSummary, rows: int) -> bool:
+    """Whether the column is some order of n consecutive whole numbers, as far as range, mean and spread can tell."""
+    if column.missing or not column.integral or column.distinct not in {None, rows}:
+        return False
+    if column.minimum is None or column.maximum is None or column.mean is None or column.sd is None:
+        return False
+    middle, spread = (column.minimum + column.maximum) / 2, math.sqrt((rows**2 - 1) / 12)
+    return (
+        column.maximum - column.minimum + 1 == rows
+        and math.isclose(column.mean, middle, rel_tol=1e-9, abs_tol=1e-6)
+        and math.isclose(column.sd, spread, rel_tol=1e-6)
+    )

@@ -1,0 +1,96 @@
+"""The plan of a training: every choice made, every fault found, from the columns' statistics alone."""
+
+import re
+import unicodedata
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault
+from app.domain.planning.choices import chosen_spec, has_fixed_width, size_faults, spec_faults
+from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
+from app.domain.planning.rows import gap_faults, share_faults, split_faults
+from app.domain.planning.target import refusal, resolve_target
+from app.domain.requests import RandomSplit, TrainingPlan, TrainingRequest
+from app.domain.tables import ColumnSummary
+
+MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
+
+
+def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    if dataset.rows < 2:
+        rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
+        raise refusal(Fault(f"the dataset has {rows}; at least two are needed to learn from", "/dataset_id"))
+    target = resolve_target(dataset, request.target, request.task)
+    spec = chosen_spec(request, target.task)
+    standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
+    columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
+    inputs = [(_pointer(request, column), column) for column in columns]
+    splitter = None if isinstance(request.split, RandomSplit) else dataset.column(request.split.column or "")
+    needed = [("/target", target.column), *inputs, *([("/split/column", splitter)] if splitter else [])]
+    always_dropping = [target.column, *([splitter] if splitter else [])]
+    dropping = [column for _, column in needed] if request.missing == "drop_rows" else always_dropping
+    faults = [
+        *input_faults,
+        *_constant_faults(request, inputs, standardise=standardise),
+        *([] if request.model is None else _name_faults(request.model)),
+        *spec_faults(spec, target.task),
+        *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
+        *split_faults(dataset, request.split, target=request.target),
+        *gap_faults(dataset, request.missing, needed),
+        *share_faults(dataset, request.holdout, [] if request.missing == "refuse" else dropping),
+    ]
+    if faults:
+        raise refusal(*faults)
+    return TrainingPlan(
+        task=target.task,
+        task_reason=target.reason,
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        target=request.target,
+        target_kind=target.column.kind,
+        classes=target.classes,
+        inputs=tuple(input_column(column) for column in columns),
+        ignored=ignored,
+        spec=spec,
+        standardise=standardise,
+        missing=request.missing,
+        split=request.split,
+        holdout=request.holdout,
+    )
+
+
+def default_model_name(dataset: str) -> str:
+    """A model's name made from its dataset's without a file's ending, `model` where no letter of that can be used."""
+    plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"\.(csv|tsv|txt|json|parquet)$", "", plain)
+    name = re.sub(r"[^a-z0-9._]+", "-", stem)
+    return re.sub(r"^[^a-z]+", "", name)[:63].rstrip("-._") or "model"
+
+
+def _name_faults(name: str) -> list[Fault]:
+    if MODEL_NAME.fullmatch(name):
+        return []
+    detail = (
+        "a model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
+    )
+    return [Fault(f"{detail}; got {name[:80]!r}", "/model")]
+
+
+def _pointer(request: TrainingRequest, column: ColumnSummary) -> str:
+    return "/inputs" if request.inputs is None else f"/inputs/{request.inputs.index(column.name)}"
+
+
+def _constant_faults(
+    request: TrainingRequest, inputs: list[tuple[str, ColumnSummary]], *, standardise: bool
+) -> list[Fault]:
+    """Named inputs that can't be standardised; unnamed ones were left out."""
+    if request.inputs is None or not standardise:
+        return []
+    return [
+        Fault(
+            f"`{column.name}` is the same in every row, so it can't be standardised; leave it out",
+            pointer,
+            column=column.name,
+        )
+        for pointer, column in inputs
+        if is_constant(column)
+    ]

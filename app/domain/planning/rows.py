@@ -1,0 +1,70 @@
+"""Which rows can be learned from: gaps, groups, what is held out."""
+
+from collections.abc import Sequence
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault
+from app.domain.planning.inputs import is_constant
+from app.domain.planning.target import unknown_column
+from app.domain.requests import Missing, OrderSplit, RandomSplit, Split
+from app.domain.split import held_out_rows
+from app.domain.tables import ColumnSummary
+
+MOST_GAPS_LISTED = 20
+
+
+def split_faults(dataset: Dataset, split: Split, *, target: str) -> list[Fault]:
+    """What is wrong with the column that a split goes by."""
+    if isinstance(split, RandomSplit) or split.column is None:
+        return []
+    name = split.column
+    column = dataset.column(name)
+    if column is None:
+        wrong = unknown_column(dataset, name)
+    elif name == target:
+        wrong = f"`{name}` is the target, so it can't also say how rows are split"
+    elif isinstance(split, OrderSplit) and column.kind not in {"number", "timestamp"}:
+        kind = "texts" if column.kind == "category" else "true and false"
+        wrong = f"`{name}` holds {kind}; rows can be ordered by numbers or timestamps only"
+    elif is_constant(column) or column.missing == dataset.rows:
+        wrong = f"`{name}` is the same in every row, so it can't tell rows apart"
+    else:
+        return []
+    return [Fault(wrong, "/split/column", column=name)]
+
+
+def gap_faults(dataset: Dataset, missing: Missing, needed: Sequence[tuple[str, ColumnSummary]]) -> list[Fault]:
+    """Gaps that are refused. `needed` are pointers and columns that every row must have a value in."""
+    if missing != "refuse":
+        return []
+    faults = []
+    for pointer, column in needed:
+        if column.missing:
+            gaps = f"{column.missing} missing value{'s' if column.missing > 1 else ''} in {dataset.rows} rows"
+            detail = (
+                f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave out rows with gaps, or "indicator"'
+            )
+            if pointer.startswith("/inputs"):
+                detail += " to fill gaps with the mean and add a 0/1 column that says where they were"
+            else:
+                detail += " to fill gaps in inputs: either way rows with a gap here are left out"
+            faults.append(Fault(detail, pointer, column=column.name))
+    if len(faults) > MOST_GAPS_LISTED:
+        more = Fault(f"{len(faults) - MOST_GAPS_LISTED} more columns have missing values", "/missing")
+        return [*faults[:MOST_GAPS_LISTED], more]
+    return faults
+
+
+def share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+    """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
+    if not 0 <= holdout < 1:
+        return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}", "/holdout")]
+    worst = max(dropping, key=lambda column: column.missing, default=None)
+    rows = dataset.rows - (worst.missing if worst else 0)
+    if rows < 2 and worst is not None:
+        detail = f"without the rows in which `{worst.name}` is missing fewer than two are left; leave that column out"
+        return [Fault(detail, "/missing", column=worst.name)]
+    kept = rows - held_out_rows(rows, holdout)
+    if kept < 2:
+        return [Fault(f"holding out {holdout:g} of {rows} rows leaves {kept}; at least two are needed", "/holdout")]
+    return []

@@ -1,0 +1,128 @@
+"""What is to be predicted: the target column, the task, and the two classes."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.requests import Task
+from app.domain.tables import ColumnSummary, Label
+
+MOST_NAMED = 20
+"""Most columns or classes that one sentence lists."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A target that can be learned: its column, the task with its reason, and the two classes of a classification."""
+
+    column: ColumnSummary
+    task: Task
+    reason: str
+    classes: tuple[Label, ...]
+
+
+def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
+    """The target's column and task; raises InvalidRequestError, since without them nothing else can be judged."""
+    column = dataset.column(name)
+    if column is None:
+        raise refusal(Fault(unknown_column(dataset, name), "/target", column=name))
+    present = dataset.rows - column.missing
+    if present < 2:
+        values = f"{present} value{'s' if present != 1 else ''} in {dataset.rows} row{'s' if dataset.rows != 1 else ''}"
+        raise _at_target(column, f"the target `{name}` has {values}; at least two are needed")
+    if column.kind == "timestamp":
+        raise _at_target(
+            column,
+            f"the target `{name}` holds points in time, which can't be predicted;"
+            " send it as a number (seconds or days since some moment), or choose another target",
+        )
+    task, reason = (asked, f"`task` asks for {asked}") if asked is not None else _inferred(column)
+    if task == "regression":
+        _check_regression(column)
+        return Resolved(column, task, reason, ())
+    return Resolved(column, task, reason, _two_classes(column))
+
+
+def unknown_column(dataset: Dataset, name: str) -> str:
+    """The sentence that says that there is no such column, with the nearest name or the first ones."""
+    names = [column.name for column in dataset.columns]
+    near = get_close_matches(name, names, n=1)
+    if near:
+        return f"there is no column `{name}`; did you mean `{near[0]}`?"
+    return f"there is no column `{name}`; there are {listed([f'`{known}`' for known in names])}"
+
+
+def listed(texts: list[str]) -> str:
+    """The texts in a row, at most `MOST_NAMED` of them."""
+    more = len(texts) - MOST_NAMED
+    return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def refusal(*faults: Fault) -> InvalidRequestError:
+    """The error of a request with these faults, the first of which tells the story."""
+    more = len(faults) - 1
+    return InvalidRequestError(faults[0].detail + (f" (and {more} more)" if more else ""), faults)
+
+
+def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
+    return refusal(Fault(detail, "/target", column=column.name))
+
+
+def _inferred(column: ColumnSummary) -> tuple[Task, str]:
+    if column.kind == "boolean":
+        return "classification", f"`{column.name}` holds true and false, so these two are the classes"
+    if column.kind == "category":
+        return "classification", f"`{column.name}` holds texts, so these are the classes"
+    if column.integral and column.distinct == 2:
+        low, high = _number_labels(column)
+        reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"
+        return "classification", f'{reason}; send "task": "regression" to predict it as a quantity'
+    return "regression", f"`{column.name}` holds numbers, so it is predicted as a quantity"
+
+
+def _check_regression(column: ColumnSummary) -> None:
+    if column.kind != "number":
+        what = "true and false" if column.kind == "boolean" else "texts"
+        detail = f"`{column.name}` holds {what}, which can't be predicted as a quantity; ask for classification"
+        raise refusal(Fault(detail, "/task", column=column.name))
+    if column.minimum == column.maximum:
+        raise _at_target(column, f"the target `{column.name}` is {column.minimum} in every row: nothing to explain")
+
+
+def _number_labels(column: ColumnSummary) -> tuple[int | float, int | float]:
+    low, high = column.minimum, column.maximum
+    if low is None or high is None:
+        raise ValueError(f"column {column.name!r} has values but no range")
+    return (int(low), int(high)) if column.integral else (low, high)
+
+
+def _two_classes(column: ColumnSummary) -> tuple[Label, Label]:
+    """The two labels in order: false and true, numbers from below, texts by alphabet."""
+    if column.distinct == 1:
+        raise _at_target(column, f"the target `{column.name}` has one class only; two are needed to tell them apart")
+    if column.distinct != 2:
+        raise _too_many_classes(column)
+    if column.kind == "boolean":
+        return False, True
+    if column.kind == "number":
+        return _number_labels(column)
+    first, second = sorted(label for label, _ in column.categories)
+    return first, second
+
+
+def _too_many_classes(column: ColumnSummary) -> InvalidRequestError:
+    if column.kind == "number":
+        count = "more than 50" if column.distinct is None else str(column.distinct)
+        detail = (
+            f"`{column.name}` holds {count} different numbers, and classification tells two classes apart;"
+            " ask for regression, or send the two classes as texts"
+        )
+        return refusal(Fault(detail, "/task", column=column.name))
+    count = "more than 50" if column.distinct is None else str(column.distinct)
+    classes = listed([repr(label) for label, _ in column.categories])
+    return _at_target(
+        column,
+        f"the target `{column.name}` has {count} classes ({classes}); two are supported, three or more not yet:"
+        " keep the rows of two of them, or join some",
+    )

@@ -1,0 +1,194 @@
+"""A dataset's blocks to the one file of numbers that a fit maps."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_target, gaps
+from app.domain.errors import TrainingFailedError
+from app.domain.requests import RandomSplit, TrainingPlan
+from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
+from app.sparse_bayes.types import Array, Indices, Mask
+
+Read = Callable[[], Iterator[tuple[int, Block]]]
+"""Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
+
+EXTRA_COLUMNS = 3
+"""Beside its inputs a row of the file has t, the fold key and the dataset row's number."""
+
+MOST_FAULTS_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Materialised:
+    """A file of float64, little-endian, row by row: `training` rows, then `held_out` ones.
+
+    Each row is its `inputs` encoded numbers, then t, the fold key (a number for each group, or the place in time, else
+    0) and the number of its dataset row. `dropped` rows stand in neither part: they have gaps, or were to be held out
+    but hold something that the training rows don't know.
+    """
+
+    path: Path
+    encoding: Encoding
+    training: int
+    held_out: int
+    dropped: int
+    inputs: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
+
+    block: Block
+    numbers: Array
+    dropped: int
+
+
+def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
+    """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
+
+    Memory holds one block, and 8 bytes a row while the rows to hold out are chosen. Raises TrainingFailedError when
+    what is left can't be learned from, or rows times inputs exceed `most_cells`.
+    """
+    where = _where_to_cut(plan, read)
+    statistics, usable, dropped = Statistics(plan), 0, 0
+    for part, held_out in _divided(plan, read, where):
+        statistics.add(part.block, ~held_out)
+        usable += len(part.numbers)
+        dropped += part.dropped
+    encoding = statistics.encoding()
+    _check(plan, statistics, cells=usable * encoding.width, most_cells=most_cells)
+    path, training = directory / "rows.f64", statistics.rows
+    with path.open("wb") as file:
+        measured = _write(file, _divided(plan, read, where), plan=plan, encoding=encoding, training=training)
+    if plan.holdout and not measured:
+        raise TrainingFailedError(
+            "every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
+            " or leave that column out",
+            kind="nothing-to-hold-out",
+        )
+    return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
+
+
+def _complete(plan: TrainingPlan, read: Read) -> Iterator[_Part]:
+    """The rows that have a target, a place in the split and, unless gaps are filled in, every input."""
+    names = [plan.target, *(column.name for column in plan.inputs)]
+    needed = [plan.target] if plan.missing == "indicator" else list(names)
+    if not isinstance(plan.split, RandomSplit) and plan.split.column is not None:
+        names.append(plan.split.column)
+        needed.append(plan.split.column)
+    for first_row, block in read():
+        rows = block_rows(block)
+        missing = np.logical_or.reduce([gaps(block[name]) for name in needed])
+        chosen = np.flatnonzero(~missing)
+        whole = len(chosen) == rows
+        kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
+        yield _Part(kept, first_row + chosen.astype(np.float64), rows - len(chosen))
+
+
+def _taken(column: Column, chosen: Indices) -> Column:
+    match column:
+        case CategoryColumn():
+            return replace(column, codes=column.codes[chosen])
+        case BooleanColumn():
+            return replace(column, values=column.values[chosen])
+        case NumberColumn() | TimestampColumn():
+            return replace(column, values=column.values[chosen])
+
+
+def _ranks(plan: TrainingPlan, part: _Part) -> Ranks:
+    names = [plan.target, *(column.name for column in plan.inputs)]
+    return ranks(plan.split, part.block, numbers=part.numbers, names=names, seed=plan.spec.seed)
+
+
+def _where_to_cut(plan: TrainingPlan, read: Read) -> Cut:
+    if not plan.holdout:
+        return NOTHING
+    found = [_ranks(plan, part) for part in _complete(plan, read)]
+    everything = np.concatenate(found) if found else np.empty(0, np.uint64)
+    where = cut(plan.split, everything, plan.holdout)
+    if where == NOTHING and len(everything) > 1 and not isinstance(plan.split, RandomSplit):
+        column = plan.split.column
+        raise TrainingFailedError(
+            f"`{column}` is the same in all rows without gaps, so none can be held out by it; split by another column",
+            kind="nothing-to-hold-out",
+        )
+    return where
+
+
+def _divided(plan: TrainingPlan, read: Read, where: Cut) -> Iterator[tuple[_Part, Mask]]:
+    """Every part with the rows (N,) of it that are held out."""
+    for part in _complete(plan, read):
+        if where == NOTHING:
+            yield part, np.zeros(len(part.numbers), np.bool_)
+        else:
+            held_out, where = where.apply(_ranks(plan, part))
+            yield part, held_out
+
+
+def _check(plan: TrainingPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:
+    left = (
+        "after leaving out rows with gaps and rows to hold out" if plan.holdout else "after leaving out rows with gaps"
+    )
+    if statistics.rows < 2:
+        number = "one row is" if statistics.rows else "no rows are"
+        raise TrainingFailedError(
+            f"{left} {number} left to learn from, and at least two are needed;"
+            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator"',
+            kind="too-few-rows",
+        )
+    if statistics.one_target:
+        what = "one class" if plan.task == "classification" else "one value of the target"
+        raise TrainingFailedError(
+            f"{left} only {what} is left in `{plan.target}`, so there is nothing to learn;"
+            " bring rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`)",
+            kind="one-class" if plan.task == "classification" else "constant-target",
+        )
+    if cells == 0:
+        raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`", kind="no-inputs")
+    if cells > most_cells:
+        raise TrainingFailedError(
+            f"rows times encoded inputs are {cells:,} numbers, above this service's limit of {most_cells:,};"
+            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows",
+            kind="too-large",
+        )
+
+
+def _write(
+    file: BinaryIO,
+    parts: Iterator[tuple[_Part, Mask]],
+    *,
+    plan: TrainingPlan,
+    encoding: Encoding,
+    training: int,
+) -> int:
+    """Write the rows to train on first and those held out after them; how many of the latter could be encoded."""
+    row_bytes = 8 * (encoding.width + EXTRA_COLUMNS)
+    learned = measured = 0
+    for part, held_out in parts:
+        inputs, faults = encode_inputs(encoding, part.block)
+        targets = encode_target(encoding.target, part.block)
+        keys = fold_keys(plan.split, part.block, numbers=part.numbers)
+        rows = np.column_stack([inputs, targets, keys, part.numbers])
+        finite = np.isfinite(rows).all(axis=1)
+        if not (finite | held_out).all():
+            raise TrainingFailedError(
+                "some rows hold values that can't be computed with: " + (faults[0].detail if faults else "not finite"),
+                kind="too-large",
+                faults=faults[:MOST_FAULTS_TOLD],
+            )
+        file.seek(learned * row_bytes)
+        learned += _put(file, rows[~held_out])
+        file.seek((training + measured) * row_bytes)
+        measured += _put(file, rows[held_out & finite])
+    return measured
+
+
+def _put(file: BinaryIO, rows: Array) -> int:
+    file.write(np.ascontiguousarray(rows, "<f8").tobytes())
+    return len(rows)
