@@ -1,6 +1,6 @@
 """Gaussian noise."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log, pi
 from typing import ClassVar, Literal
 
@@ -19,7 +19,7 @@ class GaussianNoise:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    noise_sd: Literal["learned"] | float = field(default="learned", metadata={"gt": 0, "allow_inf_nan": False})
+    noise_sd: Literal["learned"] | float = "learned"
     type: Literal["gaussian"] = "gaussian"
 
     constant_precision: ClassVar[bool] = True
