@@ -11,7 +11,7 @@ from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_targ
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import RandomSplit, TrainingPlan
 from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.types import Array, Indices, Mask
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
@@ -21,6 +21,9 @@ EXTRA_COLUMNS = 3
 """Beside its inputs a row of the file has t, the fold key and the dataset row's number."""
 
 MOST_FAULTS_TOLD = 20
+
+MOST_CELLS_AT_ONCE = 2**22
+"""Encoded numbers that are held in memory together; a block of more is taken in pieces."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Materialised:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
+    """Rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
 
     block: Block
     numbers: Array
@@ -52,8 +55,8 @@ class _Part:
 def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
-    Memory holds one block, and 8 bytes a row while the rows to hold out are chosen. Raises TrainingFailedError when
-    what is left can't be learned from, or rows times inputs exceed `most_cells`.
+    Memory holds one block and a piece of it, encoded; while the rows to hold out are chosen, 16 bytes a row too. Raises
+    TrainingFailedError when what is left can't be learned from, or rows times inputs exceed `most_cells`.
     """
     where = _where_to_cut(plan, read)
     statistics, usable, dropped = Statistics(plan), 0, 0
@@ -82,13 +85,15 @@ def _complete(plan: TrainingPlan, read: Read) -> Iterator[_Part]:
     if not isinstance(plan.split, RandomSplit) and plan.split.column is not None:
         names.append(plan.split.column)
         needed.append(plan.split.column)
+    step = max(1, MOST_CELLS_AT_ONCE // sum(1 + max(1, len(column.categories)) for column in plan.inputs))
     for first_row, block in read():
-        rows = block_rows(block)
-        missing = np.logical_or.reduce([gaps(block[name]) for name in needed])
-        chosen = np.flatnonzero(~missing)
-        whole = len(chosen) == rows
-        kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
-        yield _Part(kept, first_row + chosen.astype(np.float64), rows - len(chosen))
+        dropped = np.logical_or.reduce([gaps(block[name]) for name in needed])
+        complete = np.flatnonzero(~dropped)
+        for start in range(0, max(1, len(complete)), step):
+            chosen = complete[start : start + step]
+            whole = len(chosen) == len(dropped)
+            kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
+            yield _Part(kept, first_row + chosen.astype(np.float64), 0 if start else int(dropped.sum()))
 
 
 def _taken(column: Column, chosen: Indices) -> Column:
@@ -190,5 +195,5 @@ def _write(
 
 
 def _put(file: BinaryIO, rows: Array) -> int:
-    file.write(np.ascontiguousarray(rows, "<f8").tobytes())
+    file.write(np.ascontiguousarray(rows, "<f8").data)
     return len(rows)

@@ -1,0 +1,96 @@
+"""Small tables for tests, written as lists of cells, and datasets with the statistics that an upload gives them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.datasets import Dataset
+from app.domain.statistics import TableStatistics
+from app.domain.tables import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Cell,
+    Column,
+    ColumnKind,
+    NumberColumn,
+    TimestampColumn,
+    block_rows,
+)
+
+DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
+
+KINDS: dict[type[Column], ColumnKind] = {
+    NumberColumn: "number",
+    BooleanColumn: "boolean",
+    CategoryColumn: "category",
+    TimestampColumn: "timestamp",
+}
+
+
+def numbers(*values: float | None) -> NumberColumn:
+    return NumberColumn(np.array([np.nan if value is None else value for value in values], np.float64))
+
+
+def moments(*values: float | None) -> TimestampColumn:
+    return TimestampColumn(np.array([np.nan if value is None else value for value in values], np.float64))
+
+
+def flags(*values: bool | None) -> BooleanColumn:
+    return BooleanColumn(np.array([-1 if value is None else value for value in values], np.int8))
+
+
+def texts(*values: str | None) -> CategoryColumn:
+    labels = tuple(dict.fromkeys(value for value in values if value is not None))
+    codes = [-1 if value is None else labels.index(value) for value in values]
+    return CategoryColumn(np.array(codes, np.int32), labels)
+
+
+def column_of(kind: ColumnKind, cells: Sequence[Cell]) -> Column:
+    """A column of cells that are right for its kind; timestamps are seconds here."""
+    if kind == "category":
+        return texts(*(cell if isinstance(cell, str) else None for cell in cells))
+    if kind == "boolean":
+        return flags(*(cell if isinstance(cell, bool) else None for cell in cells))
+    real = (float(cell) if isinstance(cell, int | float) else None for cell in cells)
+    return moments(*real) if kind == "timestamp" else numbers(*real)
+
+
+def rows_of(block: Block, chosen: Sequence[int]) -> Block:
+    """Some rows of a block, in that order, as a block of their own with its own numbering of labels."""
+    taken: dict[str, Column] = {}
+    for name, column in block.items():
+        match column:
+            case CategoryColumn(codes=codes, labels=labels):
+                taken[name] = texts(*(labels[codes[row]] if codes[row] >= 0 else None for row in chosen))
+            case BooleanColumn(values=values):
+                taken[name] = BooleanColumn(values[list(chosen)])
+            case NumberColumn(values=real):
+                taken[name] = NumberColumn(real[list(chosen)])
+            case TimestampColumn(values=real):
+                taken[name] = TimestampColumn(real[list(chosen)])
+    return taken
+
+
+def cut_up(block: Block, *ends: int) -> list[tuple[int, Block]]:
+    """The block cut after the given rows, each piece with the number of its first row."""
+    edges = [0, *ends, block_rows(block)]
+    return [(start, rows_of(block, range(start, stop))) for start, stop in pairwise(edges)]
+
+
+def dataset_of(block: Mapping[str, Column], name: str = "small table") -> Dataset:
+    """A dataset with the statistics that its upload would have gathered."""
+    statistics = TableStatistics(tuple(block), tuple(KINDS[type(column)] for column in block.values()))
+    statistics.add(block)
+    return Dataset(
+        DATASET_ID,
+        "local",
+        name,
+        datetime(2024, 5, 1, tzinfo=UTC),
+        block_rows(block),
+        statistics.digest(),
+        statistics.summaries(),
+    )
