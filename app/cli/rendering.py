@@ -1,6 +1,8 @@
 """Answers as tables for people, or as JSON for programs; on standard output."""
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 from rich.console import Console
@@ -18,6 +20,11 @@ def print_json(answer: object) -> None:
     say(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
 
 
+def write_json(path: Path, answer: object) -> None:
+    """The same into a file."""
+    path.write_bytes(msgspec.json.encode(answer) + b"\n")
+
+
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
     """A plain table, or `if_none` where there are no rows."""
     table = Table(*headings, box=None, padding=(0, 3, 0, 0))
@@ -26,7 +33,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_no
     if table.row_count == 0:
         say(if_none)
     else:
-        _console().print(table, highlight=False, markup=False)
+        _console().print(table)
 
 
 def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
@@ -35,7 +42,7 @@ def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
     for name, value in facts:
         if value is not None:
             table.add_row(name, value)
-    _console().print(table, highlight=False, markup=False)
+    _console().print(table)
 
 
 def number(value: float | None) -> str:
@@ -45,9 +52,39 @@ def number(value: float | None) -> str:
 
 def show_version(version: Version) -> None:
     """What was learned."""
-    raise NotImplementedError
+    found = version.hyperparameters
+    kernels = "as standardised" if version.standardised else "in the user's units"
+    print_facts(
+        [
+            ("model", f"{version.model}, version {version.version}"),
+            ("task", f"{version.task} of {version.target}"),
+            ("inputs", ", ".join(column.name for column in version.inputs)),
+            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
+            ("rows", _rows(version)),
+            ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
+            ("width", ", ".join(map(number, found.widths)) + f" ({kernels})" if found.widths else None),
+            ("noise sd", None if found.noise_sd is None else number(found.noise_sd)),
+            ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
+            *((f"on the {rows}", _scores(scores)) for rows, scores in version.metrics.items()),
+            ("ended by", version.termination.replace("_", " ")),
+            ("time", f"{version.seconds:.1f} s"),
+        ]
+    )
+
+
+def _rows(version: Version) -> str:
+    others = [
+        f"{count:,} {what}"
+        for count, what in ((version.rows_held_out, "held out"), (version.rows_dropped, "dropped"))
+        if count
+    ]
+    return ", ".join([f"{version.rows:,}", *others])
+
+
+def _scores(scores: Mapping[str, float]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in scores.items())
 
 
 def _console() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=WIDTH_OFF_TERMINAL)
+    width = None if sys.stdout.isatty() else WIDTH_OFF_TERMINAL
+    return Console(width=width, markup=False, highlight=False)

@@ -13,6 +13,9 @@ T = TypeVar("T")
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 """What JSON can say."""
 
+Choice = dict[str, Json]
+"""One member of a union of the API's, told apart by its `type` (or `by`)."""
+
 
 @dataclass(frozen=True)
 class Slice(Generic[T]):
@@ -66,9 +69,9 @@ class Progress:
     completed: int
     total: int | None
     unit: str
-    log_marginal_likelihood: float | None = None
-    functions: int | None = None
-    noise_sd: float | None = None
+    log_marginal_likelihood: float | None
+    functions: int | None
+    noise_sd: float | None
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Transition:
     state: JobState
     at: datetime
     attempt: int
-    reason: str | None = None
+    reason: str | None
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,8 @@ class Event:
     number: int
     at: datetime
     kind: Literal["transition", "progress"]
-    transition: Transition | None = None
-    progress: Progress | None = None
+    transition: Transition | None
+    progress: Progress | None
 
     @property
     def is_last(self) -> bool:
@@ -107,11 +110,11 @@ class VersionName:
 
 @dataclass(frozen=True)
 class Input:
-    """A raw column that a model reads."""
+    """A raw column that a model reads; `categories` in the order in which they are one-hot encoded."""
 
     name: str
     kind: ColumnKind
-    categories: tuple[str, ...] | None = None
+    categories: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -124,18 +127,36 @@ class Ignored:
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A training as its owner sees it."""
+    """A training: what was asked for, resolved, and how far it is."""
 
     id: str
     state: JobState
     created_at: datetime
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-    cancel_requested_at: datetime | None = None
-    progress: Progress | None = None
-    version: VersionName | None = None
-    error: Problem | None = None
-    transitions: tuple[Transition, ...] = ()
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_requested_at: datetime | None
+    attempt: int
+    progress: Progress | None
+    version: VersionName | None
+    error: Problem | None
+    transitions: tuple[Transition, ...]
+    dataset_id: str
+    model: str
+    task: str
+    task_reason: str
+    target: str
+    classes: tuple[Label, ...]
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    standardise: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
 
     @property
     def has_ended(self) -> bool:
@@ -145,7 +166,7 @@ class TrainingJob:
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and the newest of the versions under it."""
+    """A name, and what the versions under it have in common."""
 
     name: str
     created_at: datetime
@@ -157,19 +178,61 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Hyperparameters:
+    """The noise in the user's units, and the widths (the papers' r) in the inputs as kernels see them."""
+
+    noise_sd: float | None
+    widths: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class DatasetName:
+    """The data that were learned from; the digest is of their content."""
+
+    id: str
+    digest: str
+
+
+@dataclass(frozen=True)
 class Version:
-    """What was learned."""
+    """What one training learned; it never changes."""
 
     model: str
     version: int
     created_at: datetime
+    job_id: str
     task: str
     target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    standardised: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
+    hyperparameters: Hyperparameters
+    log_marginal_likelihood: float
+    functions: int
+    candidates: int
+    rows: int
+    rows_dropped: int
+    rows_held_out: int
+    termination: str
+    metrics: dict[str, dict[str, float]]
+    dataset: DatasetName
+    seconds: float
+    software_version: str
 
 
 @dataclass(frozen=True)
 class RelevanceVector:
-    """One function of a model: a training row that is kept, or the bias."""
+    """One function of a model: on a row of the dataset, or the bias (None)."""
 
     number: int
     kind: str
@@ -208,7 +271,7 @@ class Latent:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One row's answer: `mean` and what follows for a regression, `label` and what follows for classes."""
+    """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for."""
 
     mean: float | None = None
     sd: float | None = None
@@ -218,7 +281,7 @@ class Prediction:
     label: Label | None = None
     probabilities: tuple[ClassProbability, ...] | None = None
     latent: Latent | None = None
-    problem: Problem | None = None
+    error: Problem | None = None
 
 
 @dataclass(frozen=True)

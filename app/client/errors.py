@@ -9,12 +9,19 @@ class Place:
 
     detail: str
     pointer: str | None = None
+    parameter: str | None = None
     row: int | None = None
     column: str | None = None
     line: int | None = None
 
     def __str__(self) -> str:
-        named = (("", self.pointer), ("line ", self.line), ("row ", self.row), ("column ", self.column))
+        named = (
+            ("", self.pointer),
+            ("?", self.parameter),
+            ("line ", self.line),
+            ("row ", self.row),
+            ("column ", self.column),
+        )
         where = ", ".join(f"{name}{value}" for name, value in named if value not in (None, ""))
         return f"{where}: {self.detail}" if where else self.detail
 

@@ -111,7 +111,8 @@ def _two_colours() -> LinearSegmentedColormap:
 
 
 def _canvas(size: tuple[float, float], title: str) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    figure = Figure(figsize=size, dpi=150)
+    figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.15)
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontsize=15, color=INK, pad=12)
     axes.spines[["top", "right"]].set_visible(False)

@@ -21,9 +21,10 @@ def what_was_learned(console: Console, version: Version, *, truth: str = "") -> 
         ("functions kept", f"{version.functions} of {version.candidates:,}"),
         ("log evidence", f"{version.log_marginal_likelihood:.1f} nats"),
     ]
-    if version.noise_sd is not None:
-        facts.append(("noise sd", f"{version.noise_sd:.4f} {truth}"))
-    facts += [("width", ", ".join(f"{width:.3g}" for width in version.widths)), ("time", f"{version.seconds:.1f} s")]
+    found = version.hyperparameters
+    if found.noise_sd is not None:
+        facts.append(("noise sd", f"{found.noise_sd:.4f} {truth}"))
+    facts += [("width", ", ".join(f"{width:.3g}" for width in found.widths)), ("time", f"{version.seconds:.1f} s")]
     for name, value in facts:
         console.print(f"  {name:15} {value}", highlight=False)
     console.print()

@@ -1,0 +1,112 @@
+"""`relevance jobs` and `relevance models`: what there is."""
+
+from datetime import datetime
+from itertools import islice
+
+from app.cli.connection import in_plain_text
+from app.cli.predicting import newest_version
+from app.cli.progress import figures
+from app.cli.rendering import number, print_facts, print_json, print_table, show_version
+from app.cli.saying import say
+from app.client import Relevance
+from app.client.answers import RelevanceVector, TrainingJob
+
+
+def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
+    """The newest jobs."""
+    jobs = tuple(islice(client.jobs(), limit))
+    if as_json:
+        print_json(jobs)
+        return
+    rows = ((job.id, job.state, job.model, job.target, _time(job.created_at), _outcome(job)) for job in jobs)
+    print_table(("job", "state", "model", "target", "created", ""), rows, if_none="No jobs.")
+
+
+def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """One job, with its history."""
+    job = client.job(job_id)
+    if as_json:
+        print_json(job)
+        return
+    print_facts(
+        [
+            ("job", job.id),
+            ("state", job.state),
+            ("model", job.model),
+            ("task", f"{job.task}: {job.task_reason}"),
+            ("target", job.target),
+            ("inputs", ", ".join(column.name for column in job.inputs)),
+            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
+            ("outcome", _outcome(job) or None),
+            *(
+                (_time(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
+                for move in job.transitions
+            ),
+        ]
+    )
+
+
+def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """Ask for a job's end."""
+    job = client.cancel(job_id)
+    if as_json:
+        print_json(job)
+    else:
+        say(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+
+
+def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
+    """The newest models."""
+    models = tuple(islice(client.models(), limit))
+    if as_json:
+        print_json(models)
+        return
+    rows = (
+        (model.name, model.task, model.target, ", ".join(model.inputs), str(model.versions), _time(model.created_at))
+        for model in models
+    )
+    print_table(("model", "task", "target", "inputs", "versions", "created"), rows, if_none="No models.")
+
+
+def show_model(client: Relevance, name: str, number: int | None, *, as_json: bool) -> None:
+    """What one version has learned."""
+    version = newest_version(client, name) if number is None else client.version(name, number)
+    print_json(version) if as_json else show_version(version)
+
+
+def list_vectors(client: Relevance, name: str, version: int | None, *, limit: int, as_json: bool) -> None:
+    """The functions that a version keeps, greatest weights first."""
+    learned = newest_version(client, name) if version is None else client.version(name, version)
+    vectors = tuple(islice(client.relevance_vectors(name, learned.version, sort="weight"), limit))
+    if as_json:
+        print_json(vectors)
+        return
+    inputs = tuple(column.name for column in learned.inputs)
+    headings = ("function", "row", *inputs, "weight", "sd", "alpha", "gamma")
+    print_table(
+        headings, (_vector(vector, inputs) for vector in vectors), if_none="No functions: it predicts a constant."
+    )
+
+
+def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:
+    cells = vector.inputs or {}
+    return (
+        vector.kind,
+        "" if vector.row is None else str(vector.row),
+        *(number(cell) if isinstance(cell, float) else str(cell or "") for cell in map(cells.get, inputs)),
+        *map(number, (vector.weight_mean, vector.weight_sd, vector.alpha, vector.gamma)),
+    )
+
+
+def _outcome(job: TrainingJob) -> str:
+    if job.version is not None:
+        return f"{job.version.model}, version {job.version.version}"
+    if job.error is not None:
+        return in_plain_text(job.error)
+    if job.progress is not None and not job.has_ended:
+        return f"{job.progress.phase} {job.progress.completed} {figures(job.progress)}".rstrip()
+    return ""
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,133 @@
+"""`relevance predict`: rows of a file in, the same rows with their predictions out."""
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from app.cli.rendering import number, print_json, print_table, write_json
+from app.cli.saying import refuse, say, warn
+from app.cli.tables import Row, batches
+from app.client import ClientError, Problem, Relevance
+from app.client.answers import Json, Prediction, Predictions, Version
+from app.domain.errors import RelevanceError
+
+BATCH = 10_000
+"""Rows of one request."""
+
+ROWS_SHOWN = 20
+"""Rows of a table on a terminal."""
+
+
+def predict(
+    client: Relevance,
+    model: str,
+    file: Path,
+    *,
+    version: int | None,
+    interval: float,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict for every row of `file`; raises typer.Exit(1) where it can't be read."""
+    learned = newest_version(client, model) if version is None else client.version(model, version)
+    answered = _answered(client, learned, file, interval)
+    try:
+        if as_json or (output is not None and output.suffix.lower() == ".json"):
+            document = Predictions(learned.model, learned.version, tuple(answer for _, answer in answered))
+            print_json(document) if output is None else write_json(output, document)
+        elif output is not None or not sys.stdout.isatty():
+            with _opened(output) as stream:
+                _write_csv(stream, learned, answered)
+        else:
+            _show(learned, answered)
+    except RelevanceError as unreadable:
+        faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
+        refuse(f"{file}: {unreadable.detail}{faults}")
+    if output is not None:
+        say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+
+
+def newest_version(client: Relevance, model: str) -> Version:
+    """The newest version of a model; ends the command when all were deleted."""
+    latest = client.model(model).latest
+    if latest is None:
+        refuse(f"The model {model} has no version.")
+    return client.version(model, latest)
+
+
+def _answered(client: Relevance, version: Version, file: Path, interval: float) -> Iterator[tuple[Row, Prediction]]:
+    kinds = {column.name: column.kind for column in version.inputs}
+    first = 0
+    for rows in batches(file, kinds, size=BATCH):
+        names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses
+        cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
+        try:
+            answer = client.predict(
+                version.model, {"names": names, "rows": cells}, version=version.version, interval=interval
+            )
+        except ClientError as refused:
+            raise _from_row(first, refused.problem) from refused
+        yield from zip(rows, answer.predictions, strict=True)
+        first += len(rows)
+
+
+def _from_row(first: int, problem: Problem) -> ClientError:
+    """The same problem, saying where its rows are counted from: the service knows of one batch only."""
+    note = f" (rows are counted from row {first:,} of the file)" if first else ""
+    return ClientError(replace(problem, detail=problem.detail + note))
+
+
+def headings(version: Version) -> tuple[str, ...]:
+    """The columns that a prediction adds to its row, called after the target."""
+    if version.classes:
+        return (f"{version.target}_predicted", *(f"{version.target}_probability_{label}" for label in version.classes))
+    return tuple(f"{version.target}_{part}" for part in ("mean", "sd", "lower", "upper"))
+
+
+def figures(version: Version, answer: Prediction) -> tuple[str | int | float | bool | None, ...]:
+    """What stands under `headings`."""
+    if version.classes:
+        shares = {share.label: share.probability for share in answer.probabilities or ()}
+        return (answer.label, *(shares[label] for label in version.classes))
+    return (answer.mean, answer.sd, answer.lower, answer.upper)
+
+
+def _write_csv(stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]]) -> None:
+    writer = csv.writer(stream)
+    for position, (row, answer) in enumerate(answered):
+        if position == 0:
+            writer.writerow((*row, *headings(version)))
+        writer.writerow((*row.values(), *figures(version, answer)))
+
+
+def _show(version: Version, answered: Iterator[tuple[Row, Prediction]]) -> None:
+    shown = list(islice(answered, ROWS_SHOWN))
+    names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
+    lines = ([_text(row[name]) for name in names] + [_text(f) for f in figures(version, a)] for row, a in shown)
+    print_table((*names, *headings(version)), lines, if_none="No rows.")
+    if more := sum(1 for _ in answered):
+        warn(f"... and {more:,} rows more: --output FILE writes them all.")
+
+
+def _text(value: str | int | float | bool | None) -> str:
+    return number(value) if isinstance(value, float) else "" if value is None else str(value)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that is there only once it is whole."""
+    if output is None:
+        yield sys.stdout
+        return
+    part = output.with_name(f"{output.name}.part")
+    try:
+        with part.open("w", newline="") as stream:
+            yield stream
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)

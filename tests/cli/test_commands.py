@@ -1,0 +1,34 @@
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("httpx", "numpy", "rich", "sqlalchemy", "pydantic", "msgspec", "uvicorn", "fastapi")
+
+
+def test_help_loads_nothing_that_a_command_would_need() -> None:
+    code = f"""
+import sys
+from app.cli import main
+sys.argv = ["relevance", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0, end.code
+loaded = set({SLOW!r}) & set(sys.modules)
+assert not loaded, loaded
+"""
+    done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "train" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["serve", "api", "worker", "migrate", "check", "train", "predict", "jobs", "models"]
+)
+def test_every_command_has_a_help_page(command: str) -> None:
+    done = subprocess.run(
+        (sys.executable, "-m", "app.cli", command, "--help"), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 0
+    assert f"relevance {command}" in done.stdout or f"app.cli {command}" in done.stdout
