@@ -30,16 +30,20 @@ MOST_NAMES = 10_000
 
 @dataclass(frozen=True, eq=False)
 class ServedVersion:
-    """A version ready to predict; `columns` are the raw inputs it reads, name and kind."""
+    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
+
+    `not_read` are the other columns of the table it was trained on: rows of that table may be sent as they are.
+    """
 
     version: Version
     predictor: Predictor
     columns: tuple[tuple[str, ColumnKind], ...]
+    not_read: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionAnswer:
-    """Predictions of N rows in the user's units, each (N,): mean, sd, the variance and its two parts, the interval's bounds.
+    """Predictions of N rows in the user's units, each (N,); `total`, `noise` and `weights` are variances.
 
     A row with a fault is NaN throughout.
     """
@@ -93,7 +97,7 @@ class Prediction:
         self._lock = Lock()
 
     def at_hand(self, owner: str, name: str, number: int | None) -> ServedVersion | None:
-        """A version (the newest when `number` is None) without touching the database; None: call `version`, which may wait."""
+        """A version (the newest when `number` is None) without asking the database, else None: see `version`."""
         key = (owner, name, number)
         now = self._now()
         with self._lock:
@@ -121,8 +125,9 @@ class Prediction:
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:
             predictor = uow.models.predictor(version.id)
-        columns = tuple((column.name, column.kind) for column in version.report.plan.inputs)
-        return ServedVersion(version, predictor, columns)
+        plan = version.report.plan
+        columns = tuple((column.name, column.kind) for column in plan.inputs)
+        return ServedVersion(version, predictor, columns, frozenset({plan.target, *(c.name for c in plan.ignored)}))
 
     def answer(
         self, served: ServedVersion, block: Block, *, interval: float

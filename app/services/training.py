@@ -24,13 +24,15 @@ class Training:
     def submit(self, owner: str, request: TrainingRequest) -> TrainingJob:
         """Plan, record and queue a job, all or nothing.
 
-        Raises NotFoundError (dataset), InvalidRequestError (a plan that can't be made), ConflictError (the model's name means something else).
+        Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
+        taken by versions that answer another question).
         """
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
         made = plan(request, dataset)
         job = TrainingJob(id=uuid7(), owner=owner, state="queued", created_at=self.clock(), request=request, plan=made)
-        # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset deleted in between.
+        # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
+        # that was deleted in between.
         with self.open_uow() as uow:
             _refuse_another_meaning(uow.models.find(owner, made.model), made)
             uow.jobs.add(job)
@@ -57,7 +59,7 @@ class Training:
         with self.open_uow() as uow:
             job = uow.jobs.request_cancel(owner, job_id)
         if job.state == "cancelled":
-            # It never began. Should the engine be out of reach, its entry does no harm: a cancelled job can't be claimed.
+            # It never began. Should the engine be out of reach, its entry does no harm: a cancelled job is not claimed.
             with suppress(UnavailableError):
                 self.queue_control.cancel(job.id)
         return job

@@ -1,0 +1,112 @@
+"""What routes get from the application: its parts and limits, and who is asking."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Protocol
+from uuid import UUID
+
+from fastapi import Depends
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from app.domain.errors import NotFoundError
+from app.services.catalogue import Catalogue
+from app.services.ingest import Ingest
+from app.services.prediction import Prediction
+from app.services.training import Training
+
+
+class ReadinessReport(Protocol):
+    """Whether the service can do its work."""
+
+    @property
+    def database(self) -> bool: ...
+
+    @property
+    def migrated(self) -> bool: ...
+
+    @property
+    def worker(self) -> bool: ...
+
+
+class Parts(Protocol):
+    """What the application was built from."""
+
+    @property
+    def ingest(self) -> Ingest: ...
+
+    @property
+    def catalogue(self) -> Catalogue: ...
+
+    @property
+    def training(self) -> Training: ...
+
+    @property
+    def prediction(self) -> Prediction: ...
+
+    def ready(self) -> ReadinessReport: ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the HTTP door lets through."""
+
+    max_upload_bytes: int
+    max_body_bytes: int
+    max_rows: int
+    max_columns: int
+    max_prediction_rows: int
+    spool_directory: Path | None
+
+
+def parts_of(request: Request) -> Parts:
+    """The application's parts."""
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+def limits_of(request: Request) -> Limits:
+    """The application's limits."""
+    limits: Limits = request.app.state.limits
+    return limits
+
+
+def owner_of(request: Request) -> str:
+    """Who is asking, as the API key middleware found."""
+    owner: str = request.state.owner
+    return owner
+
+
+async def _parts(request: Request) -> Parts:
+    return parts_of(request)
+
+
+async def _owner(request: Request) -> str:
+    return owner_of(request)
+
+
+def require_json(request: Request) -> None:
+    """Raise 415 unless the body claims to be JSON: a form in a page of another site could claim nothing of the kind."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        raise HTTPException(415, f"Expected application/json, got {media_type or 'no Content-Type'}.")
+
+
+async def json_body_of(request: Request) -> bytes:
+    """The body of a request that claims to be JSON."""
+    require_json(request)
+    return await request.body()
+
+
+# Async, because a plain function would cost each request a trip through the threadpool.
+PartsDependency = Annotated[Parts, Depends(_parts)]
+Owner = Annotated[str, Depends(_owner)]
+JsonBody = Annotated[bytes, Depends(json_body_of)]
+
+
+def identifier(text: str, noun: str) -> UUID:
+    """An id from a path; what is no id names nothing. Raises NotFoundError."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise NotFoundError(f"There is no {noun} {text!r}.") from error

@@ -1,0 +1,115 @@
+"""OpenAPI: what FastAPI can't know because the doors read bodies themselves, and examples recorded from a real run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+
+from app.api.errors import FRAMEWORK, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.schemas.problems import ProblemOut
+from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+Object: TypeAlias = dict[str, Json]
+
+EXAMPLES = Path(__file__).with_name("examples.json")
+"""Exchanges with a running service, one after the other: operation, path, media type, request, status, response."""
+
+_REFERENCE = "#/components/schemas/"
+_PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
+_SCHEMAS: Mapping[str, TypeAdapter[TrainingJobIn] | TypeAdapter[PredictIn] | TypeAdapter[ProblemOut]] = {
+    "TrainingJobIn": TRAINING_JOB_IN,
+    "PredictIn": PREDICT_IN,
+    "ProblemOut": TypeAdapter(ProblemOut),
+}
+_KINDS = {**FRAMEWORK, 401: UNAUTHENTICATED, 500: UNEXPECTED}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
+    """A route's answers that are problems: those it is known for, and any other."""
+    named: dict[int | str, dict[str, object]] = {
+        status: {"description": _KINDS[status].title, "content": _PROBLEM} for status in statuses
+    }
+    return {**named, "default": {"description": "Any other problem", "content": _PROBLEM}}
+
+
+def json_body(schema: str) -> dict[str, object]:
+    """A required JSON body that the route reads itself."""
+    content = {"application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def document(app: FastAPI, *, protected: bool) -> None:
+    """Complete the application's OpenAPI; `protected`: /v1 needs a key."""
+
+    def openapi() -> Object:
+        if not app.openapi_schema:
+            made: Object = get_openapi(
+                title=app.title,
+                version=app.version,
+                openapi_version=app.openapi_version,
+                summary=app.summary,
+                description=app.description,
+                routes=app.routes,
+                tags=app.openapi_tags,
+            )
+            app.openapi_schema = _completed(made, protected=protected)
+        schema: Object = app.openapi_schema
+        return schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _completed(made: Object, *, protected: bool) -> Object:
+    components = _object(made, "components")
+    schemas = _object(components, "schemas")
+    for name, adapter in _SCHEMAS.items():
+        # Their own names, because FastAPI has the same classes as they go out, with all members required.
+        schema = adapter.json_schema(ref_template=f"{_REFERENCE}{{model}}-Input")
+        definitions = schema.pop("$defs", {})
+        schemas |= {f"{inner}-Input": definition for inner, definition in definitions.items()}
+        schemas[name] = schema
+    for exchange in recorded():
+        _illustrate(_object(made, "paths"), exchange)
+    if protected:
+        _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
+        for path, operations in _object(made, "paths").items():
+            if path.startswith("/v1") and isinstance(operations, dict):
+                for operation in operations.values():
+                    if isinstance(operation, dict):
+                        operation["security"] = [{"key": []}]
+    return made
+
+
+def recorded() -> Sequence[Mapping[str, Json]]:
+    """The recorded exchanges, in the order in which they were made."""
+    exchanges: list[dict[str, Json]] = json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else []
+    return exchanges
+
+
+def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
+    """Show an exchange at the operation that it is one of."""
+    method, _, template = str(exchange["operation"]).partition(" ")
+    operation = _object(_object(paths, template), method.lower())
+    summary = str(exchange["summary"])
+    if exchange.get("request") is not None:
+        body = _object(_object(operation, "requestBody"), "content")
+        media = _object(body, str(exchange["media_type"]))
+        _object(media, "examples")[summary] = {"value": exchange["request"]}
+    if exchange.get("response") is not None:
+        status = int(str(exchange["status"]))
+        answer = _object(_object(operation, "responses"), str(status))
+        answer.setdefault("description", summary)
+        media = _object(_object(answer, "content"), "application/json" if status < 400 else PROBLEM_JSON)
+        _object(media, "examples")[summary] = {"value": exchange["response"]}
+
+
+def _object(parent: Object, name: str) -> Object:
+    """A member that is an object, made where there is none."""
+    member = parent.setdefault(name, {})
+    assert isinstance(member, dict)
+    return member

@@ -1,0 +1,122 @@
+"""The one table from what is wrong to what HTTP says, and the answers that say it (RFC 9457)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+from starlette.responses import Response
+from starlette.types import Scope
+
+from app.domain.errors import (
+    ConflictError,
+    Fault,
+    InUseError,
+    InvalidDataError,
+    InvalidRequestError,
+    MalformedBodyError,
+    NotFoundError,
+    RelevanceError,
+    TooLargeError,
+    TrainingFailedError,
+    UnavailableError,
+)
+
+PROBLEM_JSON = "application/problem+json"
+MOST_ERRORS = 100
+"""Most entries of a problem's `errors`; its detail says how many more there were."""
+
+REQUEST_ID = "request_id"
+"""Where a request's id stands in its scope's state."""
+
+
+@dataclass(frozen=True)
+class ProblemKind:
+    """A kind of problem: the status it is answered with, its stable name for machines, its title for people."""
+
+    status: int
+    slug: str
+    title: str
+
+    @property
+    def type(self) -> str:
+        """The problem's `type`, a reference relative to the service."""
+        return f"/problems/{self.slug}"
+
+
+KINDS: Mapping[type[RelevanceError], ProblemKind] = {
+    MalformedBodyError: ProblemKind(400, "malformed-body", "The body can't be read"),
+    NotFoundError: ProblemKind(404, "not-found", "No such thing"),
+    ConflictError: ProblemKind(409, "conflict", "Not in this state"),
+    InUseError: ProblemKind(409, "in-use", "Still needed"),
+    TooLargeError: ProblemKind(413, "too-large", "Above a limit"),
+    InvalidRequestError: ProblemKind(422, "invalid-request", "The request makes no sense"),
+    InvalidDataError: ProblemKind(422, "invalid-data", "The rows can't be used"),
+    TrainingFailedError: ProblemKind(422, "training-failed", "The training could not succeed"),
+    UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
+}
+
+UNAUTHENTICATED = ProblemKind(401, "unauthenticated", "Who are you?")
+UNEXPECTED = ProblemKind(500, "unexpected", "A mistake of the service")
+
+FRAMEWORK: Mapping[int, ProblemKind] = {
+    400: KINDS[MalformedBodyError],
+    404: KINDS[NotFoundError],
+    405: ProblemKind(405, "method-not-allowed", "Not with this method"),
+    406: ProblemKind(406, "not-acceptable", "Not in this media type"),
+    413: KINDS[TooLargeError],
+    415: ProblemKind(415, "unsupported-media-type", "Can't read this media type"),
+    422: KINDS[InvalidRequestError],
+    503: KINDS[UnavailableError],
+}
+"""Kinds for the statuses that the framework and the doors themselves answer with."""
+
+RETRY_AFTER_SECONDS = 2
+
+
+def kind_of(error: RelevanceError) -> ProblemKind:
+    """The kind of an error: its own, or its nearest ancestor's."""
+    return next((KINDS[cls] for cls in type(error).__mro__ if cls in KINDS), UNEXPECTED)
+
+
+def fault_members(fault: Fault) -> dict[str, str | int]:
+    """A fault as a problem's `errors` has it, without what it doesn't say."""
+    named = (
+        ("pointer", fault.pointer),
+        ("row", fault.row),
+        ("column", fault.column),
+        ("line", fault.line),
+        ("detail", fault.detail),
+    )
+    return {name: value for name, value in named if value is not None}
+
+
+def problem_response(
+    scope: Scope,
+    kind: ProblemKind,
+    *,
+    detail: str,
+    errors: Iterable[Mapping[str, str | int]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The answer that says a problem of this request."""
+    listed = list(errors)
+    if len(listed) > MOST_ERRORS:
+        detail = f"{detail} The first {MOST_ERRORS} of {len(listed)} errors are listed."
+    problem = {
+        "type": kind.type,
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "instance": scope["path"],
+        "errors": listed[:MOST_ERRORS],
+        "request_id": scope.get("state", {}).get(REQUEST_ID),
+    }
+    content = orjson.dumps(problem, default=str)
+    return Response(content, kind.status, headers=headers, media_type=PROBLEM_JSON)
+
+
+def error_response(scope: Scope, error: RelevanceError) -> Response:
+    """The answer to one of the service's own errors."""
+    kind = kind_of(error)
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if kind.status == 503 else None
+    return problem_response(scope, kind, detail=error.detail, errors=map(fault_members, error.faults), headers=headers)

@@ -1,0 +1,167 @@
+"""What comes in: a training to be done, and how predictions are wanted."""
+
+from typing import Annotated, Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
+
+from app.domain.requests import Missing, RandomSplit, Split, Task, TrainingRequest
+from app.domain.tables import Cell
+from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
+
+NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
+OneBasis = Annotated[Basis, Field(discriminator="type")]
+Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]
+
+
+def _one_or_list(value: object) -> str:
+    return "list" if isinstance(value, list | tuple) else "one"
+
+
+class TrainingJobBase(BaseModel):
+    """What every task can be told; only `dataset_id` and `target` have to be said."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset_id: UUID = Field(description="The dataset to learn from.")
+    target: str = Field(min_length=1, description="The column to predict.")
+    inputs: Annotated[tuple[str, ...], Field(min_length=1)] | None = Field(
+        None, description="The columns to predict from; without it, every column that is fit for it."
+    )
+    model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
+    likelihood: Annotated[Likelihood, Field(discriminator="type")] | None = Field(
+        None, description="How targets scatter; without it, Gaussian noise that is learned, or two classes."
+    )
+    basis: (
+        Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
+    ) = Field(
+        None,
+        description="The functions to choose from. One kernel alone is short for it and a bias; a list is exact. "
+        "Without it, Gaussian kernels, their width by 5-fold cross-validation, and a bias.",
+    )
+    prior: Prior | None = Field(None, description="What is known of the weights beforehand.")
+    algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
+        None, description="How the evidence is climbed; without it, sequentially."
+    )
+    standardise: bool | None = Field(
+        None,
+        description="Whether inputs are scaled to mean 0 and sd 1; without it, unless a width is given as a number.",
+    )
+    missing: Missing = Field("refuse", description="What to do with rows in which a value is missing.")
+    split: Annotated[Split, Field(discriminator="by")] = Field(
+        RandomSplit(), description="Which rows belong together when some are held out or folded."
+    )
+    holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that is only measured on.")
+    seed: int = Field(
+        0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which rows are held out or folded."
+    )
+
+    def to_request(self) -> TrainingRequest:
+        """The same in the domain's words."""
+        return TrainingRequest(
+            dataset_id=self.dataset_id,
+            target=self.target,
+            inputs=self.inputs,
+            model=self.model,
+            task=self._task(),
+            likelihood=self.likelihood,
+            basis=_bases(self.basis),
+            prior=self.prior,
+            algorithm=self.algorithm,
+            standardise=self.standardise,
+            missing=self.missing,
+            split=self.split,
+            holdout=self.holdout,
+            seed=self.seed,
+        )
+
+    def _task(self) -> Task | None:
+        return None
+
+
+class InferredJobIn(TrainingJobBase):
+    """A training whose task follows from the target: texts, booleans and two integers are classes, else numbers."""
+
+    task: None = None
+
+
+class RegressionJobIn(TrainingJobBase):
+    """A training to predict a number."""
+
+    task: Literal["regression"]
+
+    def _task(self) -> Task:
+        return self.task
+
+
+class ClassificationJobIn(TrainingJobBase):
+    """A training to predict one of two classes."""
+
+    task: Literal["classification"]
+
+    def _task(self) -> Task:
+        return self.task
+
+
+def _which_task(value: object) -> str | None:
+    task = value.get("task") if isinstance(value, dict) else None
+    return "inferred" if task is None else str(task)
+
+
+TrainingJobIn: TypeAlias = Annotated[
+    Annotated[InferredJobIn, Tag("inferred")]
+    | Annotated[RegressionJobIn, Tag("regression")]
+    | Annotated[ClassificationJobIn, Tag("classification")],
+    Discriminator(_which_task),
+]
+TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
+
+
+def _bases(basis: Basis | tuple[Basis, ...] | None) -> tuple[Basis, ...] | None:
+    if isinstance(basis, KernelBasis):
+        return (basis, Bias())
+    return (basis,) if isinstance(basis, Bias) else basis
+
+
+Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent"]
+
+
+class PredictOptions(BaseModel):
+    """How predictions are wanted; these stand beside the table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
+    outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
+        None,
+        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval` for numbers, "
+        "of `label`, `probabilities`, `latent` for classes; without it, all.",
+    )
+    on_error: Literal["refuse", "per_row"] = Field(
+        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
+    )
+
+
+class PredictColumnsIn(PredictOptions):
+    """A table by columns."""
+
+    columns: dict[str, list[Cell]]
+
+
+class PredictRecordsIn(PredictOptions):
+    """A table by rows, each naming its columns."""
+
+    rows: list[dict[str, Cell]]
+
+
+class PredictArraysIn(PredictOptions):
+    """A table by rows, the columns named once."""
+
+    names: list[str]
+    rows: list[list[Cell]]
+
+
+PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
+PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
+"""The three forms of a table, for OpenAPI alone: tables are read by app.api.formats, which names rows and columns."""

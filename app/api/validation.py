@@ -1,0 +1,82 @@
+"""What pydantic finds wrong, said with JSON pointers into what was sent."""
+
+from collections.abc import Iterator, Sequence
+
+import orjson
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from app.domain.errors import Fault
+
+Location = Sequence[int | str]
+
+
+def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
+    """One fault for each place in `sent` (a JSON value) with which something is wrong."""
+    details: dict[str, list[str]] = {}
+    for entry in error.errors(include_url=False):
+        steps, detail = _where(entry, sent), _what(entry)
+        said = details.setdefault("".join(f"/{_escaped(step)}" for step in steps), [])
+        if detail not in said:
+            said.append(detail)
+    return tuple(Fault(" Or: ".join(said), pointer=pointer) for pointer, said in details.items())
+
+
+def _where(entry: ErrorDetails, sent: object) -> Location:
+    """The place an entry speaks of, without the names of union members that pydantic puts between.
+
+    Where a member's name is also a field's, the value that pydantic says it met decides.
+    """
+    kind, location = entry["type"], entry["loc"]
+    absent = kind == "missing"
+    inside = location[:-1] if absent else location
+    readings = [steps for steps, value in _readings(inside, sent) if value == entry["input"]]
+    steps = readings[0] if readings else tuple(inside)
+    if absent:
+        return (*steps, location[-1])
+    if kind in {"union_tag_invalid", "union_tag_not_found"}:
+        discriminator = entry.get("ctx", {}).get("discriminator")
+        return (*steps, str(discriminator).strip("'()")) if discriminator else steps
+    return steps
+
+
+def _readings(location: Location, value: object) -> Iterator[tuple[tuple[int | str, ...], object]]:
+    """Every way to walk `location` down from `value`: each step is taken, or passed over as a union member's name."""
+    if not location:
+        yield (), value
+        return
+    step, rest = location[0], location[1:]
+    if isinstance(value, dict) and step in value:
+        yield from (((step, *steps), end) for steps, end in _readings(rest, value[step]))
+    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+        yield from (((step, *steps), end) for steps, end in _readings(rest, value[step]))
+    if isinstance(step, str):
+        yield from _readings(rest, value)
+
+
+def _what(entry: ErrorDetails) -> str:
+    context = entry.get("ctx", {})
+    match entry["type"]:
+        case "missing":
+            return "This member is required."
+        case "unexpected_keyword_argument" | "extra_forbidden":
+            return f"There is no member {str(entry['loc'][-1])!r} here."
+        case "union_tag_invalid":
+            return f"{context['tag']!r} is none of {context['expected_tags']}."
+        case "union_tag_not_found":
+            return "This member is required: it says which of the alternatives is meant."
+        case "dataclass_type" | "dict_type" | "model_type" | "model_attributes_type":
+            return f"Should be an object, got {_shown(entry['input'])}."
+        case _:
+            message = entry["msg"].removeprefix("Input should ")
+            said = f"Should {message}" if message != entry["msg"] else message
+            return f"{said}, got {_shown(entry['input'])}."
+
+
+def _shown(value: object) -> str:
+    text = orjson.dumps(value, default=str).decode()
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _escaped(step: int | str) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")
