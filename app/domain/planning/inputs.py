@@ -11,6 +11,9 @@ from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary
 FEWEST_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""
 
+MOST_FAULTS_TOLD = 20
+"""After so many wrong inputs the rest is not looked at."""
+
 
 def chosen_inputs(
     dataset: Dataset, asked: tuple[str, ...] | None, *, target: str, split: Split
@@ -51,10 +54,13 @@ def _named(
         [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit", "/inputs")]
     )
     known = {column.name: column for column in dataset.columns}
+    seen: set[str] = set()
     for number, name in enumerate(asked):
+        if len(faults) == MOST_FAULTS_TOLD:
+            break
         column = known.get(name)
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
-        if name in asked[:number]:
+        if name in seen:
             wrong = f"`{name}` is named twice"
         elif isinstance(split, ColumnSplit) and name == split.column:
             wrong = f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups"
@@ -62,6 +68,7 @@ def _named(
             faults.append(Fault(wrong, f"/inputs/{number}", column=name))
         elif column is not None:
             inputs.append(column)
+        seen.add(name)
     return tuple(inputs), (), tuple(faults)
 
 

@@ -24,7 +24,8 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     spec = chosen_spec(request, target.task)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
-    inputs = [(_pointer(request, column), column) for column in columns]
+    places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
+    inputs = [(places.get(column.name, "/inputs"), column) for column in columns]
     splitter = None if isinstance(request.split, RandomSplit) else dataset.column(request.split.column or "")
     needed = [("/target", target.column), *inputs, *([("/split/column", splitter)] if splitter else [])]
     always_dropping = [target.column, *([splitter] if splitter else [])]
@@ -73,10 +74,6 @@ def _name_faults(name: str) -> list[Fault]:
         "a model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
     )
     return [Fault(f"{detail}; got {name[:80]!r}", "/model")]
-
-
-def _pointer(request: TrainingRequest, column: ColumnSummary) -> str:
-    return "/inputs" if request.inputs is None else f"/inputs/{request.inputs.index(column.name)}"
 
 
 def _constant_faults(

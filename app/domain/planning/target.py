@@ -11,6 +11,9 @@ from app.domain.tables import ColumnSummary, Label
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""
 
+MOST_COMPARED = 200
+"""In tables of more columns the nearest name is not looked for: that costs a comparison of texts each."""
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -47,7 +50,7 @@ def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
 def unknown_column(dataset: Dataset, name: str) -> str:
     """The sentence that says that there is no such column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name, names, n=1) if len(names) <= MOST_COMPARED else []
     if near:
         return f"there is no column `{name}`; did you mean `{near[0]}`?"
     return f"there is no column `{name}`; there are {listed([f'`{known}`' for known in names])}"
