@@ -1,0 +1,13 @@
+"""Statements that change rows."""
+
+from sqlalchemy import Delete, Update
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.orm import Session
+
+
+def changed(session: Session, statement: Update | Delete) -> int:
+    """Run it, and how many rows it changed. Objects that were read before are not touched: read them again."""
+    result = session.execute(statement, execution_options={"synchronize_session": False})
+    if not isinstance(result, CursorResult):
+        raise TypeError(f"expected the result of a statement, got {type(result).__name__}")
+    return result.rowcount

@@ -1,0 +1,136 @@
+"""The frame around arrays: a preamble, a JSON header, a body.
+
+    preamble   magic "RLVC" (4 bytes), format version (1), flags (1; bit 0: the body is zlib), content (2; 1: a block,
+               2: a predictor), length of the header (4), length of the body (8), CRC-32 of all other bytes (4);
+               numbers little-endian
+    header     UTF-8 JSON: {"arrays": [[dtype, shape, offset], ...], "value": ...}, keys sorted, no spaces
+    body       the arrays, C order, little-endian, each beginning at a multiple of 8; offsets count before compression
+
+dtype is one of "<f8", "<i8", "<i4", "|i1". Without compression, the same values give the same bytes everywhere.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.errors import RelevanceError
+
+MAGIC = b"RLVC"
+VERSION = 1
+COMPRESSED = 1
+PREAMBLE = struct.Struct("<4sBBHIQI")
+CHECKSUM = struct.Struct("<I")
+ALIGNMENT = 8
+SAMPLE = 65_536
+WORTH = 0.8
+
+Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.int32] | NDArray[np.int8]
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
+
+
+class Content(IntEnum):
+    """What a frame holds."""
+
+    BLOCK = 1
+    PREDICTOR = 2
+
+
+class UnreadableBytesError(RelevanceError):
+    """Stored bytes that are cut off, damaged, of another kind or of a later version."""
+
+
+def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressible: bool) -> bytes:
+    """Frame a value and the arrays that it speaks of by their positions."""
+    described: list[Json] = []
+    body = bytearray()
+    for array in arrays:
+        body += bytes(-len(body) % ALIGNMENT)
+        described.append([_dtype(array), list(array.shape), len(body)])
+        body += array.astype(_dtype(array), order="C", copy=False).tobytes()
+    header = json.dumps(
+        {"arrays": described, "value": value}, ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    ).encode()
+    packed = compressible and _worth_packing(body)
+    stored = zlib.compress(body, 1) if packed else bytes(body)
+    preamble = PREAMBLE.pack(MAGIC, VERSION, COMPRESSED * packed, content, len(header), len(stored), 0)
+    covered = preamble[: -CHECKSUM.size]
+    return b"".join((covered, CHECKSUM.pack(_checksum(covered, header, stored)), header, stored))
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The arrays of a frame by position, each a copy; raises UnreadableBytesError where the type is another."""
+
+    body: bytes
+    described: tuple[tuple[str, tuple[int, ...], int], ...]
+
+    def real(self, number: int) -> NDArray[np.float64]:
+        """Real numbers."""
+        return self._raw(number, "<f8").astype(np.float64)
+
+    def indices(self, number: int) -> NDArray[np.intp]:
+        """Positions."""
+        return self._raw(number, "<i8").astype(np.intp)
+
+    def codes(self, number: int) -> NDArray[np.int32]:
+        """Small whole numbers."""
+        return self._raw(number, "<i4").astype(np.int32)
+
+    def flags(self, number: int) -> NDArray[np.int8]:
+        """Yes, no, missing."""
+        return self._raw(number, "|i1").astype(np.int8)
+
+    def dtype(self, number: int) -> str:
+        """How an array was stored."""
+        return self.described[number][0]
+
+    def _raw(self, number: int, expected: str) -> Stored:
+        dtype, shape, offset = self.described[number]
+        if dtype != expected:
+            raise UnreadableBytesError(f"expected an array of {expected}, got {dtype}")
+        return np.frombuffer(self.body, dtype, count=prod(shape), offset=offset).reshape(shape)
+
+
+def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
+    """The value and its arrays; raises UnreadableBytesError."""
+    if len(data) < PREAMBLE.size or not data.startswith(MAGIC):
+        raise UnreadableBytesError("expected bytes of this service, got something else")
+    _, version, flags, kind, header_size, body_size, checksum = PREAMBLE.unpack_from(data)
+    if version != VERSION:
+        raise UnreadableBytesError(f"expected format version {VERSION}, got {version}")
+    if len(data) != PREAMBLE.size + header_size + body_size:
+        wanted = PREAMBLE.size + header_size + body_size
+        raise UnreadableBytesError(f"expected {wanted} bytes, got {len(data)}")
+    header, stored = data[PREAMBLE.size : PREAMBLE.size + header_size], data[PREAMBLE.size + header_size :]
+    if checksum != _checksum(data[: PREAMBLE.size - CHECKSUM.size], header, stored):
+        raise UnreadableBytesError("the checksum is wrong: the bytes are damaged")
+    if kind != content:
+        raise UnreadableBytesError(f"expected a {content.name.lower()}, got content {kind}")
+    body = zlib.decompress(stored) if flags & COMPRESSED else stored
+    parsed = json.loads(header)
+    described = tuple((str(dtype), tuple(shape), int(offset)) for dtype, shape, offset in parsed["arrays"])
+    return parsed["value"], Arrays(body, described)
+
+
+def _checksum(*parts: bytes) -> int:
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return checksum
+
+
+def _worth_packing(body: bytearray) -> bool:
+    sample = body[:SAMPLE]
+    return len(zlib.compress(sample, 1)) < WORTH * len(sample)
+
+
+def _dtype(array: Stored) -> str:
+    return array.dtype.newbyteorder("<").str

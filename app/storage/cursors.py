@@ -1,0 +1,65 @@
+"""Where a page of a keyset list ended, as text that callers hand back without looking into it."""
+
+import json
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.ports import Page
+
+R = TypeVar("R")
+T = TypeVar("T")
+Key = UUID | int | tuple[float, int]
+
+
+def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:
+    """A page of at most `limit` items out of up to `limit + 1` rows that were read."""
+    kept = rows[:limit]
+    return Page(tuple(item(row) for row in kept), _write(key(kept[-1])) if len(rows) > limit and kept else None)
+
+
+def read_id(after: str) -> UUID:
+    """The id that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, str):
+        try:
+            return UUID(value)
+        except ValueError as error:
+            raise _foreign() from error
+    raise _foreign()
+
+
+def read_number(after: str) -> int:
+    """The number that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, int) and 0 <= value < 2**31:
+        return value
+    raise _foreign()
+
+
+def read_weight(after: str) -> tuple[float, int]:
+    """The size of the weight and the number that a page ended with; raises InvalidRequestError."""
+    match _read(after):
+        case [float(size), int(number)] if 0 <= number < 2**31:
+            return size, number
+    raise _foreign()
+
+
+def _write(key: Key) -> str:
+    text = json.dumps(str(key) if isinstance(key, UUID) else key)
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _read(after: str) -> object:
+    try:
+        value: object = json.loads(b64decode(after + "=" * (-len(after) % 4), b"-_", validate=True))
+    except (ValueError, RecursionError) as error:
+        raise _foreign() from error
+    return value
+
+
+def _foreign() -> InvalidRequestError:
+    detail = "`after` is the `next` of an earlier page of the same list."
+    return InvalidRequestError(detail, [Fault(detail, pointer="/after")])

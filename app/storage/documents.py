@@ -1,0 +1,42 @@
+"""The service's frozen dataclasses as JSON text and back: the same unions that the HTTP door reads."""
+
+import json
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from app.domain.jobs import JobState, Problem, Progress
+from app.domain.models import VersionReport
+from app.domain.requests import TrainingPlan, TrainingRequest
+from app.domain.tables import Cell, ColumnSummary
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Document(Generic[T]):
+    """One kind of JSON text; numbers come back to the bit, also those that are not finite."""
+
+    adapter: TypeAdapter[T]
+
+    def write(self, value: T) -> str:
+        """As compact JSON."""
+        # Not the adapter's own writer: it would turn NaN and the infinities into null.
+        return json.dumps(self.adapter.dump_python(value, mode="json"), ensure_ascii=False, separators=(",", ":"))
+
+    def read(self, text: str) -> T:
+        """From what `write` wrote."""
+        return self.adapter.validate_json(text)
+
+
+COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
+REQUEST = Document(TypeAdapter(TrainingRequest))
+PLAN = Document(TypeAdapter(TrainingPlan))
+PROGRESS = Document(TypeAdapter(Progress))
+PROBLEM = Document(TypeAdapter(Problem))
+REPORT = Document(TypeAdapter(VersionReport))
+NAMES = Document(TypeAdapter(tuple[str, ...]))
+CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))
+
+STATE: TypeAdapter[JobState] = TypeAdapter(JobState)

@@ -1,0 +1,152 @@
+"""Datasets and their blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.errors import InUseError, NotFoundError
+from app.domain.jobs import UNFINISHED
+from app.domain.ports import Clock, Page
+from app.domain.tables import Block, ColumnSummary, block_rows
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.codec import decode_block, encode_block
+from app.storage.documents import COLUMNS
+from app.storage.engine import lock_for_writing
+from app.storage.tables import DatasetBlockRow, DatasetRow, TrainingJobRow
+
+
+@dataclass(frozen=True)
+class SqlDatasets:
+    """The port `Datasets`."""
+
+    session: Session
+    clock: Clock
+
+    def begin(self, upload: Upload) -> None:
+        """Record an upload that nobody else sees."""
+        row = DatasetRow(
+            id=upload.id,
+            owner=upload.owner,
+            name=upload.name,
+            state="uploading",
+            created_at=upload.created_at,
+            written_at=self.clock(),
+        )
+        self.session.add(row)
+        self.session.flush()
+
+    def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
+        """Store a block; raises NotFoundError when the upload was given up meanwhile."""
+        # First, so that no lock is held while it is packed.
+        content = encode_block(block)
+        alive = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+        if not changed(self.session, alive.values(written_at=self.clock())):
+            raise _upload_is_gone()
+        row = DatasetBlockRow(
+            dataset_id=dataset_id, number=number, first_row=first_row, rows=block_rows(block), content=content
+        )
+        self.session.add(row)
+        self.session.flush()
+        self.session.expunge(row)
+
+    def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
+        """Make an upload a dataset; raises NotFoundError when it was given up meanwhile."""
+        ready = (
+            update(DatasetRow)
+            .where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+            .values(
+                state="ready", rows=rows, digest=digest, columns=COLUMNS.write(tuple(columns)), written_at=self.clock()
+            )
+        )
+        if not changed(self.session, ready):
+            raise _upload_is_gone()
+        return _dataset(self.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
+
+    def discard(self, dataset_id: UUID) -> None:
+        """Remove an upload and its blocks; a finished dataset stays."""
+        changed(self.session, delete(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading"))
+
+    def sweep(self, *, not_written_since: datetime) -> int:
+        """Remove uploads that nobody has written to since then; how many."""
+        silent = delete(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
+        return changed(self.session, silent)
+
+    def get(self, owner: str, dataset_id: UUID) -> Dataset:
+        """A finished dataset; raises NotFoundError."""
+        row = self.session.scalars(_ready().where(DatasetRow.owner == owner, DatasetRow.id == dataset_id)).one_or_none()
+        if row is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        return _dataset(row)
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
+        """Finished datasets, newest first; raises InvalidRequestError for an `after` of no page."""
+        query = _ready().where(DatasetRow.owner == owner).order_by(DatasetRow.id.desc()).limit(limit + 1)
+        if after is not None:
+            query = query.where(DatasetRow.id < cursors.read_id(after))
+        return cursors.page(self.session.scalars(query).all(), limit, _dataset, lambda row: row.id)
+
+    def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
+        """The number of a block's first row, and the block; None past the last."""
+        found = self.session.execute(
+            select(DatasetBlockRow.first_row, DatasetBlockRow.content).where(
+                DatasetBlockRow.dataset_id == dataset_id, DatasetBlockRow.number == number
+            )
+        ).one_or_none()
+        return None if found is None else (found.first_row, decode_block(found.content))
+
+    def block_holding(self, dataset_id: UUID, row: int) -> int:
+        """The number of the block in which a row stands; raises NotFoundError past the last row."""
+        number = self.session.scalar(
+            select(DatasetBlockRow.number).where(
+                DatasetBlockRow.dataset_id == dataset_id,
+                DatasetBlockRow.first_row <= row,
+                DatasetBlockRow.first_row + DatasetBlockRow.rows > row,
+            )
+        )
+        if number is None:
+            raise NotFoundError(f"The dataset has no row {row}.")
+        return number
+
+    def delete(self, owner: str, dataset_id: UUID) -> None:
+        """Remove a dataset; raises NotFoundError, or InUseError while an unfinished job needs it."""
+        lock_for_writing(self.session.connection())
+        mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
+        # Held until the end: whoever just adds a job locks this row too, so that one of the two sees the other.
+        if self.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        needed = select(func.count()).where(
+            TrainingJobRow.dataset_id == dataset_id, TrainingJobRow.state.in_(UNFINISHED)
+        )
+        if (jobs := self.session.scalar(needed)) != 0:
+            raise InUseError(
+                f"The dataset is needed by unfinished training jobs ({jobs}): cancel them or let them end."
+            )
+        changed(self.session, delete(DatasetRow).where(*mine))
+
+
+def _ready() -> Select[DatasetRow]:
+    return select(DatasetRow).where(DatasetRow.state == "ready").execution_options(populate_existing=True)
+
+
+def _dataset(row: DatasetRow) -> Dataset:
+    if row.rows is None or row.digest is None or row.columns is None:
+        raise AssertionError(f"dataset {row.id} is ready without its figures, against the table's own check")
+    return Dataset(
+        id=row.id,
+        owner=row.owner,
+        name=row.name,
+        created_at=row.created_at,
+        rows=row.rows,
+        digest=row.digest,
+        columns=COLUMNS.read(row.columns),
+    )
+
+
+def _upload_is_gone() -> NotFoundError:
+    return NotFoundError("The upload was given up, because nothing came for too long: send it again.")

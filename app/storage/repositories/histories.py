@@ -1,0 +1,72 @@
+"""Reading jobs with what happened to them."""
+
+from collections import defaultdict
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Select, null, select, union_all
+from sqlalchemy.orm import Session
+
+from app.domain.jobs import Event, JobState, TrainingJob, Transition
+from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST, STATE
+from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+
+
+def jobs(session: Session, query: Select[TrainingJobRow]) -> list[TrainingJob]:
+    """The jobs of a query, in its order, each with its transitions."""
+    rows = session.scalars(query.execution_options(populate_existing=True)).all()
+    made: dict[UUID, list[Transition]] = defaultdict(list)
+    moves = (
+        select(JobTransitionRow)
+        .where(JobTransitionRow.job_id.in_([row.id for row in rows]))
+        .order_by(JobTransitionRow.job_id, JobTransitionRow.number)
+    )
+    for move in session.scalars(moves):
+        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason))
+    return [_job(row, tuple(made[row.id])) for row in rows]
+
+
+def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+    """Transitions and progress with numbers above `after`, in order: one statement, so that none is passed over."""
+    move, progress = JobTransitionRow, JobProgressRow
+    moves: Select[int, datetime, str | None, int | None, str | None, str | None] = select(
+        move.number, move.at, move.state, move.attempt, move.reason, null()
+    ).where(move.job_id == job_id, move.number > after)
+    advances: Select[int, datetime, str | None, int | None, str | None, str | None] = select(
+        progress.number, progress.at, null(), null(), null(), progress.progress
+    ).where(progress.job_id == job_id, progress.number > after)
+    found = session.execute(union_all(moves, advances).order_by("number").limit(limit))
+    return tuple(_event(*row) for row in found)
+
+
+def _event(
+    number: int, at: datetime, moved: str | None, attempt: int | None, reason: str | None, written: str | None
+) -> Event:
+    if written is not None:
+        return Event(number, at, "progress", progress=PROGRESS.read(written))
+    return Event(number, at, "transition", transition=Transition(state(moved or ""), at, attempt or 0, reason))
+
+
+def state(text: str) -> JobState:
+    """A state as it is stored."""
+    return STATE.validate_python(text)
+
+
+def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> TrainingJob:
+    return TrainingJob(
+        id=row.id,
+        owner=row.owner,
+        state=state(row.state),
+        created_at=row.created_at,
+        request=REQUEST.read(row.request),
+        plan=PLAN.read(row.plan),
+        attempt=row.attempt,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        cancel_requested_at=row.cancel_requested_at,
+        progress=None if row.progress is None else PROGRESS.read(row.progress),
+        model=row.model,
+        version=row.version,
+        error=None if row.error is None else PROBLEM.read(row.error),
+        transitions=transitions,
+    )

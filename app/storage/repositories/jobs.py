@@ -1,0 +1,206 @@
+"""Training jobs, their transitions and progress."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.errors import ConflictError, NotFoundError
+from app.domain.jobs import FINISHED, MOVES, UNFINISHED, Event, JobState, Problem, Progress, TrainingJob
+from app.domain.models import NewVersion, Version
+from app.domain.ports import Clock, Page
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST
+from app.storage.engine import lock_for_writing
+from app.storage.repositories import histories
+from app.storage.repositories.recording import record
+from app.storage.tables import DatasetRow, JobProgressRow, JobTransitionRow, TrainingJobRow
+
+BY_ITS_OWNER = "asked for by its owner"
+
+
+@dataclass(frozen=True)
+class SqlJobs:
+    """The port `Jobs`. A move is one guarded UPDATE: where it changes no row, the job is elsewhere and stays there."""
+
+    session: Session
+    clock: Clock
+
+    def add(self, job: TrainingJob) -> None:
+        """Record a queued job; raises NotFoundError when its dataset is gone."""
+        lock_for_writing(self.session.connection())
+        # Whoever deletes the dataset locks this row too, and so sees the job, or is seen.
+        dataset = select(DatasetRow.id).where(
+            DatasetRow.id == job.request.dataset_id, DatasetRow.owner == job.owner, DatasetRow.state == "ready"
+        )
+        if self.session.scalar(dataset.with_for_update(read=True, key_share=True)) is None:
+            raise NotFoundError(f"There is no dataset {job.request.dataset_id}.")
+        self.session.add(
+            TrainingJobRow(
+                id=job.id,
+                owner=job.owner,
+                state="queued",
+                created_at=job.created_at,
+                dataset_id=job.request.dataset_id,
+                request=REQUEST.write(job.request),
+                plan=PLAN.write(job.plan),
+                events=1,
+            )
+        )
+        self.session.flush()
+        self.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
+        self.session.flush()
+
+    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+        """A job of this owner; raises NotFoundError."""
+        job = self.find(job_id)
+        if job is None or job.owner != owner:
+            raise _no_such_job(job_id)
+        return job
+
+    def find(self, job_id: UUID) -> TrainingJob | None:
+        """A job of any owner."""
+        return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
+
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+        """Jobs, newest first; raises InvalidRequestError for an `after` of no page."""
+        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner)
+        if state is not None:
+            query = query.where(TrainingJobRow.state == state)
+        if after is not None:
+            query = query.where(TrainingJobRow.id < cursors.read_id(after))
+        found = histories.jobs(self.session, query.order_by(TrainingJobRow.id.desc()).limit(limit + 1))
+        return cursors.page(found, limit, lambda job: job, lambda job: job.id)
+
+    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+        """What happened after event number `after`, in order; raises NotFoundError."""
+        mine = select(TrainingJobRow.id).where(TrainingJobRow.owner == owner, TrainingJobRow.id == job_id)
+        if self.session.scalar(mine) is None:
+            raise _no_such_job(job_id)
+        return histories.events(self.session, job_id, limit=limit, after=after)
+
+    def claim(self, job_id: UUID) -> int | None:
+        """Start the next attempt and return its number; None when the job has ended or is to end."""
+        now = self.clock()
+        values = {
+            "attempt": TrainingJobRow.attempt + 1,
+            "started_at": func.coalesce(TrainingJobRow.started_at, now),
+        }
+        moved = self._move(job_id, "running", (TrainingJobRow.cancel_requested_at.is_(None),), values, now=now)
+        return None if moved is None else moved.attempt
+
+    def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
+        """Record progress of a running attempt; False when it is superseded or has ended."""
+        written = PROGRESS.write(progress)
+        number = self.session.scalar(
+            update(TrainingJobRow)
+            .where(TrainingJobRow.id == job_id, TrainingJobRow.state == "running", TrainingJobRow.attempt == attempt)
+            .values(progress=written, events=TrainingJobRow.events + 1)
+            .returning(TrainingJobRow.events),
+            execution_options={"synchronize_session": False},
+        )
+        if number is None:
+            return False
+        self.session.add(JobProgressRow(job_id=job_id, number=number, at=self.clock(), progress=written))
+        self.session.flush()
+        return True
+
+    def cancel_requested(self, job_id: UUID) -> bool:
+        """Whether its owner asked for its end."""
+        asked = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
+        return self.session.scalar(asked) is not None
+
+    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+        """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended."""
+        now = self.clock()
+        queued = (TrainingJobRow.owner == owner, TrainingJobRow.state == "queued")
+        moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
+        if moved is None:
+            wish = (
+                update(TrainingJobRow)
+                .where(TrainingJobRow.id == job_id, TrainingJobRow.owner == owner, TrainingJobRow.state == "running")
+                .values(cancel_requested_at=func.coalesce(TrainingJobRow.cancel_requested_at, now))
+            )
+            if not changed(self.session, wish):
+                ended = self.get(owner, job_id)
+                raise ConflictError(f"The job has already ended: {ended.state}.")
+        return self.get(owner, job_id)
+
+    def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
+        """Record the end and its version; None, and nothing recorded, when the attempt is superseded.
+
+        Raises ConflictError when the model's name came to mean something else; let it end the unit of work.
+        """
+        now = self.clock()
+        moved = self._move(job_id, "succeeded", (TrainingJobRow.attempt == attempt,), {}, now=now)
+        if moved is None:
+            return None
+        recorded = record(self.session, version, owner=moved.owner, job_id=job_id, now=now)
+        named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
+        changed(self.session, named.values(model=recorded.model, version=recorded.number))
+        return recorded
+
+    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
+        """Record that the attempt (0: none was made) failed; False when it is superseded or has ended."""
+        values = {"error": PROBLEM.write(problem)}
+        here = (TrainingJobRow.attempt == attempt,)
+        return self._move(job_id, "failed", here, values, reason=problem.kind, now=self.clock()) is not None
+
+    def cancelled(self, job_id: UUID, attempt: int) -> bool:
+        """Record that the attempt (0: none was made) was cancelled; False when it is superseded or has ended."""
+        here = (TrainingJobRow.attempt == attempt,)
+        return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.clock()) is not None
+
+    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
+        """Id, state and attempt of every job that has not ended, oldest first."""
+        query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
+        rows = self.session.execute(query.where(TrainingJobRow.state.in_(UNFINISHED)).order_by(TrainingJobRow.id))
+        return tuple((row.id, histories.state(row.state), row.attempt) for row in rows)
+
+    def _move(
+        self,
+        job_id: UUID,
+        state: JobState,
+        guards: tuple[ColumnElement[bool], ...],
+        values: Mapping[str, object],
+        *,
+        now: datetime,
+        reason: str | None = None,
+    ) -> "_Moved | None":
+        """Go to a state, if one of the moves leads there from where the job is and the guards hold; None when not."""
+        ends = {"finished_at": now} if state in FINISHED else {}
+        row = self.session.execute(
+            update(TrainingJobRow)
+            .where(TrainingJobRow.id == job_id, TrainingJobRow.state.in_(_leading_to(state)), *guards)
+            .values(state=state, events=TrainingJobRow.events + 1, **ends, **values)
+            .returning(TrainingJobRow.owner, TrainingJobRow.attempt, TrainingJobRow.events),
+            execution_options={"synchronize_session": False},
+        ).one_or_none()
+        if row is None:
+            return None
+        moved = _Moved(row.owner, row.attempt)
+        self.session.add(
+            JobTransitionRow(
+                job_id=job_id, number=row.events, at=now, state=state, attempt=moved.attempt, reason=reason
+            )
+        )
+        self.session.flush()
+        return moved
+
+
+@dataclass(frozen=True)
+class _Moved:
+    owner: str
+    attempt: int
+
+
+def _leading_to(state: JobState) -> list[JobState]:
+    return [now for now, following in MOVES.items() if state in following]
+
+
+def _no_such_job(job_id: UUID) -> NotFoundError:
+    return NotFoundError(f"There is no training job {job_id}.")

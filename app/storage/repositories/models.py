@@ -1,0 +1,172 @@
+"""Models, their versions and what those hold."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.errors import NotFoundError
+from app.domain.models import Model, Predictor, RelevanceVector, Version
+from app.domain.ports import Clock, Page
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.codec import decode_predictor
+from app.storage.documents import CELLS, NAMES, REPORT
+from app.storage.engine import lock_for_writing
+from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+
+
+@dataclass(frozen=True)
+class SqlModels:
+    """The port `Models`."""
+
+    session: Session
+    clock: Clock
+
+    def get(self, owner: str, name: str) -> Model:
+        """Raises NotFoundError."""
+        model = self.find(owner, name)
+        if model is None:
+            raise _no_such_model(name)
+        return model
+
+    def find(self, owner: str, name: str) -> Model | None:
+        """A model, or None."""
+        row = self.session.execute(_models(owner).where(ModelRow.name == name)).one_or_none()
+        return None if row is None else _model(row)
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
+        """Models, newest first; raises InvalidRequestError for an `after` of no page."""
+        query = _models(owner).order_by(ModelRow.id.desc()).limit(limit + 1)
+        if after is not None:
+            query = query.where(ModelRow.id < cursors.read_id(after))
+        return cursors.page(self.session.execute(query).all(), limit, _model, lambda row: row[0].id)
+
+    def version(self, owner: str, name: str, number: int | None = None) -> Version:
+        """A version, the newest when `number` is None; raises NotFoundError."""
+        query = _versions(owner, name).order_by(ModelVersionRow.number.desc()).limit(1)
+        if number is not None:
+            query = query.where(ModelVersionRow.number == number)
+        row = self.session.execute(query).one_or_none()
+        if row is None:
+            self.get(owner, name)
+            raise NotFoundError(f"Model {name!r} has no version{'' if number is None else f' {number}'}.")
+        return _version(row)
+
+    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
+        """Versions, newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        self.get(owner, name)
+        query = _versions(owner, name).order_by(ModelVersionRow.number.desc()).limit(limit + 1)
+        if after is not None:
+            query = query.where(ModelVersionRow.number < cursors.read_number(after))
+        return cursors.page(self.session.execute(query).all(), limit, _version, lambda row: row[0].number)
+
+    def vectors(
+        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+    ) -> Page[RelevanceVector]:
+        """By number, or by abs(weight_mean), greatest first; raises NotFoundError, InvalidRequestError."""
+        row = RelevanceVectorRow
+        query = select(row).where(row.version_id == self.version(owner, name, number).id).limit(limit + 1)
+        if sort == "number":
+            if after is not None:
+                query = query.where(row.number > cursors.read_number(after))
+            found = self.session.scalars(query.order_by(row.number)).all()
+            return cursors.page(found, limit, _vector, lambda vector: vector.number)
+        size = func.abs(row.weight_mean)
+        if after is not None:
+            last, last_number = cursors.read_weight(after)
+            query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
+        found = self.session.scalars(query.order_by(size.desc(), row.number)).all()
+        return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
+
+    def predictor(self, version_id: UUID) -> Predictor:
+        """Decoded from its bytes; raises NotFoundError."""
+        content = self.session.scalar(select(PosteriorRow.content).where(PosteriorRow.version_id == version_id))
+        if content is None:
+            raise NotFoundError(f"There is no version {version_id}.")
+        return decode_predictor(content)
+
+    def delete(self, owner: str, name: str) -> None:
+        """Remove a model with all versions, vectors and posteriors; raises NotFoundError."""
+        model_id = self._locked(owner, name)
+        changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
+        changed(self.session, update(ModelRow).where(ModelRow.id == model_id).values(deleted_at=self.clock()))
+
+    def delete_version(self, owner: str, name: str, number: int) -> None:
+        """Remove a version, its vectors and posterior; raises NotFoundError."""
+        model_id = self._locked(owner, name)
+        gone = delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id, ModelVersionRow.number == number)
+        if not changed(self.session, gone):
+            raise NotFoundError(f"Model {name!r} has no version {number}.")
+
+    def _locked(self, owner: str, name: str) -> UUID:
+        lock_for_writing(self.session.connection())
+        mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))
+        model_id = self.session.scalar(mine.with_for_update())
+        if model_id is None:
+            raise _no_such_model(name)
+        return model_id
+
+
+def _models(owner: str) -> Select[ModelRow, int, int]:
+    return (
+        select(ModelRow, func.count(ModelVersionRow.id), func.max(ModelVersionRow.number))
+        .outerjoin(ModelVersionRow, ModelVersionRow.model_id == ModelRow.id)
+        .where(ModelRow.owner == owner, ModelRow.deleted_at.is_(None))
+        .group_by(ModelRow.id)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
+    return (
+        select(ModelVersionRow, ModelRow.name)
+        .join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
+        .where(ModelRow.owner == owner, ModelRow.name == name)
+    )
+
+
+def _model(row: Row[ModelRow, int, int]) -> Model:
+    model, versions, latest = row
+    return Model(
+        name=model.name,
+        owner=model.owner,
+        created_at=model.created_at,
+        task=model.task,
+        target=model.target,
+        inputs=NAMES.read(model.inputs),
+        versions=versions,
+        latest=latest,
+    )
+
+
+def _version(row: Row[ModelVersionRow, str]) -> Version:
+    version, model = row
+    return Version(
+        version.id,
+        version.owner,
+        model,
+        version.number,
+        version.job_id,
+        version.created_at,
+        REPORT.read(version.report),
+    )
+
+
+def _vector(row: RelevanceVectorRow) -> RelevanceVector:
+    return RelevanceVector(
+        number=row.number,
+        kind=row.kind,
+        row=row.dataset_row,
+        inputs=None if row.inputs is None else CELLS.read(row.inputs),
+        weight_mean=row.weight_mean,
+        weight_sd=row.weight_sd,
+        alpha=row.alpha,
+        gamma=row.gamma,
+    )
+
+
+def _no_such_model(name: str) -> NotFoundError:
+    return NotFoundError(f"There is no model {name!r}.")

@@ -1,0 +1,42 @@
+"""Heartbeats."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.storage.changes import changed
+from app.storage.tables import WorkerRow
+from app.storage.types import DatabaseNow, SecondsSince
+
+
+@dataclass(frozen=True)
+class SqlWorkers:
+    """The port `Workers`: every time is the database's."""
+
+    session: Session
+
+    def beat(self, executor: str) -> None:
+        """Say that a worker lives; one that left does not come back by it."""
+        insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
+        first = insert(WorkerRow).values(executor=executor, beat_at=DatabaseNow())
+        self.session.execute(first.on_conflict_do_update(index_elements=["executor"], set_={"beat_at": DatabaseNow()}))
+
+    def leave(self, executor: str) -> None:
+        """Mark its work as handed back."""
+        changed(self.session, update(WorkerRow).where(WorkerRow.executor == executor).values(left_at=DatabaseNow()))
+
+    def silent(self, *, longer_than: float) -> tuple[str, ...]:
+        """Executors not heard of for `longer_than` seconds, or that left."""
+        gone = or_(WorkerRow.left_at.is_not(None), SecondsSince(WorkerRow.beat_at) > longer_than)
+        return tuple(self.session.scalars(select(WorkerRow.executor).where(gone).order_by(WorkerRow.executor)))
+
+    def forget(self, executor: str) -> None:
+        """Remove its row, when nothing is left of it to be taken over."""
+        changed(self.session, delete(WorkerRow).where(WorkerRow.executor == executor))
+
+    def alive(self, *, within: float) -> tuple[str, ...]:
+        """Executors that have beaten within that many seconds and did not leave."""
+        here = select(WorkerRow.executor).where(WorkerRow.left_at.is_(None), SecondsSince(WorkerRow.beat_at) <= within)
+        return tuple(self.session.scalars(here.order_by(WorkerRow.executor)))

@@ -1,0 +1,51 @@
+"""One transaction with everything that can be done in it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.orm import Session
+
+from app.domain.ports import Clock, Datasets, Jobs, Models, OpenUnitOfWork, Queue, Workers
+from app.storage.failures import translated
+from app.storage.repositories import SqlDatasets, SqlJobs, SqlModels, SqlWorkers
+
+
+@dataclass
+class SqlUnitOfWork:
+    """The port `UnitOfWork` over one connection."""
+
+    datasets: Datasets
+    jobs: Jobs
+    models: Models
+    workers: Workers
+    queue: Queue
+
+
+def now() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def unit_of_work(engine: Engine, submitter: Callable[[Connection], Queue], *, clock: Clock = now) -> OpenUnitOfWork:
+    """Opens units of work on an engine; `submitter` makes the queue that belongs to a transaction's connection.
+
+    Opening and using one raises UnavailableError when the database can't be reached or is too busy, ConflictError where
+    somebody else changed the same at the same time. A unit that only reads takes no lock on either database.
+    """
+
+    @contextmanager
+    def opened() -> Iterator[SqlUnitOfWork]:
+        with translated(), engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
+            yield SqlUnitOfWork(
+                SqlDatasets(session, clock),
+                SqlJobs(session, clock),
+                SqlModels(session, clock),
+                SqlWorkers(session),
+                submitter(connection),
+            )
+            session.flush()
+
+    return opened
