@@ -4,7 +4,6 @@ from datetime import datetime
 from itertools import islice
 
 from app.cli.connection import in_plain_text
-from app.cli.predicting import newest_version
 from app.cli.progress import figures
 from app.cli.rendering import number, print_facts, print_json, print_table, show_version
 from app.cli.saying import say
@@ -70,13 +69,13 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
 
 def show_model(client: Relevance, name: str, number: int | None, *, as_json: bool) -> None:
     """What one version has learned."""
-    version = newest_version(client, name) if number is None else client.version(name, number)
+    version = client.version(name, number)
     print_json(version) if as_json else show_version(version)
 
 
 def list_vectors(client: Relevance, name: str, version: int | None, *, limit: int, as_json: bool) -> None:
     """The functions that a version keeps, greatest weights first."""
-    learned = newest_version(client, name) if version is None else client.version(name, version)
+    learned = client.version(name, version)
     vectors = tuple(islice(client.relevance_vectors(name, learned.version, sort="weight"), limit))
     if as_json:
         print_json(vectors)

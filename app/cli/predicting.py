@@ -34,7 +34,7 @@ def predict(
     as_json: bool,
 ) -> None:
     """Predict for every row of `file`; raises typer.Exit(1) where it can't be read."""
-    learned = newest_version(client, model) if version is None else client.version(model, version)
+    learned = client.version(model, version)
     answered = _answered(client, learned, file, interval)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
@@ -50,14 +50,6 @@ def predict(
         refuse(f"{file}: {unreadable.detail}{faults}")
     if output is not None:
         say(f"Written to {output}, by {learned.model}, version {learned.version}.")
-
-
-def newest_version(client: Relevance, model: str) -> Version:
-    """The newest version of a model; ends the command when all were deleted."""
-    latest = client.model(model).latest
-    if latest is None:
-        refuse(f"The model {model} has no version.")
-    return client.version(model, latest)
 
 
 def _answered(client: Relevance, version: Version, file: Path, interval: float) -> Iterator[tuple[Row, Prediction]]:

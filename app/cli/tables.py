@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
-from app.api.formats.csv import open_csv
+from app.api.formats.csv_dialect import CsvOptions
+from app.api.formats.csv_stream import open_csv
 from app.api.formats.json_table import json_stream
 from app.api.formats.parquet import open_parquet
 from app.api.formats.streams import TableStream
@@ -12,21 +14,29 @@ from app.domain.tables import Cell, ColumnKind, block_rows
 
 Row = dict[str, Cell]
 
+MOST_COLUMNS = 100_000
 
-def batches(file: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
-    """At most `size` rows at a time, all columns; those in `kinds` are read as such, others as text.
+
+def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
+    """At most `size` rows at a time, all columns: those in `kinds` are read as such, others as the texts they are.
 
     Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
     """
-    found = open_table(file, {}).names
-    others: dict[str, ColumnKind] = dict.fromkeys(found, "category")
-    stream = open_table(file, others | {name: kind for name, kind in kinds.items() if name in others})
-    for block in stream.blocks:
-        for first in range(0, block_rows(block), size):
-            last = min(first + size, block_rows(block))
-            yield [raw_cells(block, row, stream.names) for row in range(first, last)]
+    with path.open("rb") as file:
+        names = _open(file, path, {}).names
+        file.seek(0)
+        stream = _open(file, path, {name: kinds.get(name, "category") for name in names})
+        for block in stream.blocks:
+            for first in range(0, block_rows(block), size):
+                last = min(first + size, block_rows(block))
+                yield [raw_cells(block, row, stream.names) for row in range(first, last)]
 
 
-def open_table(file: Path, declared: Mapping[str, ColumnKind]) -> TableStream:
-    """The file as a stream of blocks."""
-    raise NotImplementedError
+def _open(file: BinaryIO, path: Path, declared: Mapping[str, ColumnKind]) -> TableStream:
+    match path.suffix.lower():
+        case ".parquet":
+            return open_parquet(file, declared=declared, most_columns=MOST_COLUMNS)
+        case ".json":
+            return json_stream(file.read(), declared=declared, most_columns=MOST_COLUMNS)
+        case _:
+            return open_csv(file, CsvOptions(), declared=declared, most_columns=MOST_COLUMNS)

@@ -17,6 +17,7 @@ from app.client.answers import (
     TrainingJob,
     Version,
 )
+from app.client.errors import ClientError, Problem
 from app.client.http import DEFAULT_URL, Http, Query
 
 T = TypeVar("T")
@@ -128,8 +129,12 @@ class Relevance:
         """All versions of a model, newest first."""
         return self._all(Slice[Version], f"/v1/models/{_part(name)}/versions")
 
-    def version(self, name: str, number: int) -> Version:
-        """What one version has learned."""
+    def version(self, name: str, number: int | None = None) -> Version:
+        """What one version has learned; without `number`, the newest."""
+        if number is None:
+            number = self.model(name).latest
+        if number is None:
+            raise ClientError(Problem(title="No version", detail=f"The model {name} has no version.", status=404))
         return self.http.get(Version, f"/v1/models/{_part(name)}/versions/{number}")
 
     def relevance_vectors(

@@ -56,7 +56,8 @@ def _errors(client: Relevance, console: Console, version: Version) -> None:
     ours, best = _probability_of_one(client, version, fresh.positions), truth.probability_of_one(fresh.positions)
     wrong, at_best = (np.mean((p > 0.5) != (fresh.labels == 1)) for p in (ours, best))
     console.print(
-        f"Of {FRESH:,} fresh points {wrong:.1%} are put into the wrong class; knowing the mixture, {at_best:.1%} would be.\n"
+        f"Of {FRESH:,} fresh points {wrong:.1%} are put into the wrong class; "
+        f"knowing the mixture, {at_best:.1%} would be.\n"
         f"The probabilities are {np.mean(np.abs(ours - best)):.3f} from Bayes' rule on average.\n"
     )
 

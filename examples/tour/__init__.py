@@ -1,0 +1,1 @@
+"""The README's tour: its data, and how they were made."""

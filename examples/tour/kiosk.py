@@ -1,0 +1,41 @@
+"""`python -m examples.tour.kiosk` writes kiosk.csv: 150 made-up days of an ice cream kiosk, with known noise."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).with_name("kiosk.csv")
+DAYS = 150
+NOISE_SD = 3.0
+"""Litres."""
+
+WEATHER = {"sunny": 12.0, "cloudy": 0.0, "rain": -14.0}
+"""Litres more than on a cloudy day."""
+
+
+def days() -> list[dict[str, float | str]]:
+    """litres = 45 + 30 tanh((temperature - 20)/6) + weather + 10 on holidays + N(0, 3^2)."""
+    random = np.random.default_rng(7)
+    temperature = np.round(random.uniform(5, 35, DAYS), 1)
+    weather = random.choice(list(WEATHER), DAYS)
+    holiday = random.random(DAYS) < 0.3
+    litres = 45 + 30 * np.tanh((temperature - 20) / 6) + [WEATHER[name] for name in weather] + 10 * holiday
+    litres = np.round(litres + random.normal(0, NOISE_SD, DAYS), 1)
+    return [
+        {"temperature": float(t), "weather": str(w), "holiday": "true" if h else "false", "litres": float(s)}
+        for t, w, h, s in zip(temperature, weather, holiday, litres, strict=True)
+    ]
+
+
+def write(path: Path) -> None:
+    """The days as a CSV file."""
+    rows = days()
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    write(FILE)

@@ -1,0 +1,78 @@
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, Stub
+
+PROBLEM = {
+    "type": "/problems/invalid-request",
+    "title": "The request makes no sense",
+    "status": 422,
+    "detail": "The dataset has no column 'litre'.",
+    "instance": "/v1/training-jobs",
+    "errors": [{"pointer": "/target", "detail": "Known are temperature and litres."}],
+}
+DATASET = {
+    "id": "d1",
+    "name": "kiosk",
+    "created_at": "2026-01-02T03:04:05Z",
+    "rows": 2,
+    "digest": "00",
+    "columns": [],
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "kiosk.csv"
+    path.write_text("temperature,litres\n20,40\n30,70\n")
+    return path
+
+
+def test_a_refusal_is_said_in_plain_text_with_its_places_and_no_traceback(stub: Stub, run: Run, file: Path) -> None:
+    url = stub({"POST /v1/datasets": (201, DATASET), "POST /v1/training-jobs": (422, PROBLEM)})
+    done = run("train", str(file), "--target", "litre", "--url", url)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert done.stderr == "The dataset has no column 'litre'.\n  /target: Known are temperature and litres.\n"
+
+
+def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    done = run("models", "--url", f"http://127.0.0.1:{port}")
+    assert done.exit_code == 1
+    assert f"No answer from http://127.0.0.1:{port}" in done.stderr
+    assert "relevance serve" in done.stderr
+
+
+def test_a_missing_key_is_said_with_where_it_goes(stub: Stub, run: Run) -> None:
+    url = stub({"GET /v1/models": (401, {"title": "Who are you?", "status": 401, "detail": "A key is needed."})})
+    done = run("models", "--url", url)
+    assert done.exit_code == 1
+    assert "A key is needed." in done.stderr
+    assert "RELEVANCE_API_KEY" in done.stderr
+
+
+def test_a_file_that_is_not_there_is_a_matter_of_usage(run: Run) -> None:
+    done = run("train", "nowhere.csv", "--target", "y")
+    assert done.exit_code == 2
+    assert "nowhere.csv" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--width", "wide"), ("--split", "by me"), ("--split", "random:x"), ("--task", "guess")]
+)
+def test_an_option_without_meaning_is_refused_before_anything_is_sent(
+    run: Run, file: Path, option: str, value: str
+) -> None:
+    done = run("train", str(file), "--target", "y", option, value, "--url", "http://127.0.0.1:9")
+    assert done.exit_code == 2
+    assert option in done.stderr
+
+
+def test_a_target_is_needed(run: Run, file: Path) -> None:
+    done = run("train", str(file))
+    assert done.exit_code == 2
+    assert "--target" in done.stderr
