@@ -1,0 +1,124 @@
+"""Cells of JSON, types kept, to typed columns."""
+
+from collections.abc import Sequence
+from types import NoneType
+
+import numpy as np
+
+from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, shown, too_long_an_integer
+from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
+
+JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
+"""Any JSON value."""
+
+NUMBERS = frozenset({int, float, NoneType})
+TEXTS = frozenset({str, NoneType})
+FLAGS = frozenset({bool, NoneType})
+
+
+def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, Misfits]:
+    """A column (N,) of `kind` from N cells, missing where they are None or do not fit, and what does not fit.
+
+    A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column takes numbers and
+    booleans as JSON writes them. `exact` refuses whole numbers that float64 would round.
+    """
+    match kind:
+        case "number":
+            return _numbers(cells, exact=exact)
+        case "boolean":
+            return _booleans(cells)
+        case "category":
+            return _texts(cells)
+        case "timestamp":
+            return _timestamps(cells)
+
+
+def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfits]:
+    types = set(map(type, cells))
+    if types <= NUMBERS and not (exact and int in types and any(map(_is_long, cells))):
+        try:
+            values = np.array(cells, dtype=np.float64)
+        except OverflowError:
+            pass
+        else:
+            if np.isfinite(values).all() or int(np.isnan(values).sum()) == cells.count(None):
+                return NumberColumn(values), []
+    values = np.full(len(cells), np.nan)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            misfits.append((row, not_a("number", cell)))
+        elif exact and _is_long(cell):
+            misfits.append((row, too_long_an_integer(cell)))
+        else:
+            try:
+                values[row] = cell
+            except OverflowError:
+                misfits.append((row, out_of_range(cell)))
+            else:
+                if not np.isfinite(values[row]):
+                    values[row] = np.nan
+                    misfits.append((row, not_finite(str(cell))))
+    return NumberColumn(values), misfits
+
+
+def _is_long(cell: JSON) -> bool:
+    return type(cell) is int and abs(cell) > LARGEST_EXACT_INTEGER
+
+
+def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, Misfits]:
+    values = np.full(len(cells), -1, dtype=np.int8)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if isinstance(cell, int | float) and cell in (0, 1):
+            values[row] = int(cell)
+        else:
+            misfits.append((row, not_a("boolean", cell)))
+    return BooleanColumn(values), misfits
+
+
+def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, Misfits]:
+    values = np.full(len(cells), np.nan)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        seconds = seconds_of(cell) if isinstance(cell, str) else None
+        if seconds is None:
+            misfits.append((row, not_a("timestamp", cell)))
+        else:
+            values[row] = seconds
+    return TimestampColumn(values), misfits
+
+
+def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
+    misfits: Misfits = []
+    texts: list[str | None] = []
+    for row, cell in enumerate(cells):
+        if cell is None or isinstance(cell, str):
+            texts.append(cell)
+        elif isinstance(cell, int | float):
+            texts.append(text_of(cell))
+        else:
+            texts.append(None)
+            misfits.append((row, not_a("category", cell)))
+    index: dict[str | None, int] = {None: -1}
+    for text in dict.fromkeys(texts):
+        if text is not None:
+            index[text] = len(index) - 1
+    unfit = {text: reason for text in index if text is not None and (reason := bad_text(text)) is not None}
+    if unfit:
+        misfits.extend((row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
+        return _texts([None if text in unfit else text for text in texts])[0], sorted(misfits)
+    codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
+    return CategoryColumn(codes, tuple(text for text in index if text is not None)), misfits
+
+
+def text_of(cell: int | float | bool) -> str:
+    """A number or boolean as JSON writes it."""
+    return shown(cell) if isinstance(cell, bool | float) else str(cell)

@@ -1,0 +1,164 @@
+"""CSV as a stream of typed blocks, read by Arrow (outside the interpreter's lock) a small piece at a time."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from app.api.formats.csv_columns import column_of_texts, pointed
+from app.api.formats.csv_dialect import CsvOptions, Decimal, Dialect, find_dialect
+from app.api.formats.csv_places import lines_of, why_unreadable
+from app.api.formats.misfits import MOST_FAULTS_TOLD, refuse
+from app.api.formats.spool import SpoolFile
+from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+from app.domain.errors import Fault, InvalidDataError
+from app.domain.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
+from app.domain.tables import Block, Column, ColumnKind
+
+PIECE = 2**20
+LARGEST_PIECE = 8 * 2**20
+"""What is parsed at once, in bytes: more where rows are long."""
+
+RECORDS_OF_A_PIECE = 64
+MOST_BYTES_LOOKED_AT = 32 * 2**20
+"""Kinds are found in fewer than the first 1,000 rows where those are larger."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How the cells of a file become typed columns."""
+
+    file: SpoolFile
+    dialect: Dialect
+    decimal: Decimal
+    kinds: tuple[ColumnKind, ...]
+    inferred: frozenset[str]
+
+
+def open_csv(
+    file: SpoolFile, options: CsvOptions, *, declared: Mapping[str, ColumnKind], most_columns: int
+) -> TableStream:
+    """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
+
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and TooLargeError.
+    """
+    dialect = find_dialect(file.reader(), options)
+    check_names(dialect.names, most_columns=most_columns, line=dialect.line - 1 if dialect.header else None)
+    batches = _batches(file, dialect)
+    head = _head(batches)
+    if not head:
+        raise InvalidDataError("The table has no rows: the file holds a header alone.")
+    table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
+    decimal = options.decimal or _find_decimal(table, dialect.delimiter)
+    kinds = kinds_of(
+        dialect.names, declared, (_kind_of(table, position, decimal) for position in range(table.num_columns))
+    )
+    reading = _Reading(file, dialect, decimal, kinds, frozenset(dialect.names) - declared.keys())
+    return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
+
+
+def _batches(file: SpoolFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+    """The rows as texts, null where empty; raises MalformedBodyError where the file can't be read as CSV.
+
+    One empty row is put behind the last: when it does not come out again, a quotation mark before it was never closed.
+    """
+    width = len(dialect.names)
+    names = [str(position) for position in range(width)]
+    ending = "\n" + (dialect.delimiter * (width - 1) if width > 1 else '""') + "\n"
+    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), LARGEST_PIECE)
+    waiting: pa.RecordBatch | None = None
+    try:
+        reader = pacsv.open_csv(
+            file.reader(dialect.start, then=ending.encode()),
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=size, column_names=names),
+            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+            ),
+        )
+        for batch in reader:
+            if waiting is not None:
+                yield waiting
+            waiting = batch if batch.num_rows else waiting
+    except pa.ArrowInvalid as error:
+        raise why_unreadable(file, dialect, str(error)) from None
+    last = waiting.num_rows - 1 if waiting is not None else -1
+    if waiting is None or any(column[last].is_valid for column in waiting.columns):
+        raise why_unreadable(file, dialect, "a quotation mark is never closed")
+    if last:
+        yield waiting.slice(0, last)
+
+
+def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The first batches, until they hold enough to find out the kinds."""
+    head: list[pa.RecordBatch] = []
+    for batch in batches:
+        head.append(batch)
+        if sum(b.num_rows for b in head) >= ROWS_LOOKED_AT or sum(b.nbytes for b in head) >= MOST_BYTES_LOOKED_AT:
+            break
+    return head
+
+
+def _texts(table: pa.Table, position: int) -> list[str]:
+    return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
+
+
+def _find_decimal(table: pa.Table, delimiter: str) -> Decimal:
+    """A comma where numbers have one, never in a file whose cells commas divide; raises InvalidDataError where some have a point."""
+    if delimiter == "," or not _has_number(table, ","):
+        return "."
+    if _has_number(table, "."):
+        raise InvalidDataError(
+            "Some numbers have a decimal comma, others a point: say which with decimal=, and which columns are text."
+        )
+    return ","
+
+
+def _has_number(table: pa.Table, mark: str) -> bool:
+    """Whether a cell is a number with this decimal mark."""
+    marked = [
+        position
+        for position in range(table.num_columns)
+        if pc.any(pc.match_substring(table.column(position), mark)).as_py()
+    ]
+    return any(
+        mark in text and is_number(text.replace(mark, ".")) for position in marked for text in _texts(table, position)
+    )
+
+
+def _kind_of(table: pa.Table, position: int, decimal: Decimal) -> ColumnKind:
+    return kind_of_texts(pointed(text, decimal) for text in _texts(table, position))
+
+
+def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:
+    step = rows_of_a_block(len(reading.kinds))
+    first_row = 0
+    for batch in batches:
+        for first in range(0, batch.num_rows, step):
+            piece = batch.slice(first, step)
+            yield _block(piece, reading, first_row)
+            first_row += piece.num_rows
+
+
+def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
+    block: dict[str, Column] = {}
+    wrong: list[tuple[int, str, str]] = []
+    for name, kind, texts in zip(reading.dialect.names, reading.kinds, batch.columns, strict=True):
+        assert isinstance(texts, pa.StringArray)
+        exact = name in reading.inferred
+        block[name], misfits = column_of_texts(kind, texts, decimal=reading.decimal, exact=exact)
+        wrong.extend((first_row + row, name, detail) for row, detail in misfits)
+    if wrong:
+        _refuse(sorted(wrong, key=lambda misfit: misfit[0]), reading)
+    return block
+
+
+def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
+    told = wrong[:MOST_FAULTS_TOLD]
+    rows = sorted({row for row, _, _ in told})
+    lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
+    faults = [Fault(detail, row=row, column=name, line=lines[row]) for row, name, detail in told]
+    refuse(faults, inferred=reading.inferred)

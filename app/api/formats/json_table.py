@@ -1,0 +1,268 @@
+"""Tables in JSON, in three forms: columns by name, rows as objects, names with rows as lists."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from app.api.formats.cells import JSON, column_of
+from app.api.formats.json_body import decode, pointer
+from app.api.formats.misfits import refuse, shown
+from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+from app.domain.errors import Fault, InvalidDataError
+from app.domain.kinds import ROWS_LOOKED_AT, kind_of_cells
+from app.domain.tables import Block, Cell, Column, ColumnKind
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """`{"columns": {name: [cells]}}`."""
+
+    columns: dict[str, JSON]
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """`{"rows": [{name: cell}]}`."""
+
+    rows: list[JSON]
+
+
+@dataclass(frozen=True)
+class ByPosition:
+    """`{"names": [names], "rows": [[cells]]}`."""
+
+    names: list[JSON]
+    rows: list[JSON]
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as it came, and the other members of the object that held it."""
+
+    form: ByColumn | ByRow | ByPosition
+    others: Mapping[str, JSON]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of cells by column; a row of a wrong shape is in `faults` and missing in all columns."""
+
+    names: tuple[str, ...]
+    columns: tuple[Sequence[JSON], ...]
+    faults: tuple[Fault, ...]
+
+
+FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
+
+
+def read_json(body: bytes, *, others: Collection[str] = ()) -> RawTable:
+    """The table in a JSON body, which may have the members `others` besides.
+
+    Raises MalformedBodyError for what is not JSON and InvalidDataError for what is no table.
+    """
+    value = decode(body)
+    if not isinstance(value, dict):
+        raise InvalidDataError(f"The body must be an object, {FORMS}.", [Fault("This is not an object.", pointer="")])
+    form: ByColumn | ByRow | ByPosition
+    match value:
+        case {"columns": dict(columns)} if not value.keys() & {"names", "rows"}:
+            form = ByColumn(columns)
+        case {"names": list(names), "rows": list(rows)} if "columns" not in value:
+            form = ByPosition(names, rows)
+        case {"rows": list(rows)} if not value.keys() & {"columns", "names"}:
+            form = ByRow(rows)
+        case _:
+            raise InvalidDataError(f"The body must hold a table: {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
+    rest = {name: member for name, member in value.items() if name not in {"columns", "names", "rows"}}
+    unknown = [Fault("There is no such member here.", pointer=pointer((name,))) for name in rest if name not in others]
+    if unknown:
+        raise InvalidDataError(
+            f"The body has an unknown member: {shown(next(n for n in rest if n not in others))}.", unknown
+        )
+    return RawTable(form, rest)
+
+
+def typed_block(
+    raw: RawTable, columns: Sequence[tuple[str, ColumnKind]], *, not_read: Collection[str] = ()
+) -> tuple[Block, tuple[Fault, ...]]:
+    """The named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit, which is missing in the block.
+
+    Columns in `not_read` may be there or not. Raises InvalidDataError for what concerns the whole table: no rows, a column that is
+    unknown or missing, columns of unequal length.
+    """
+    cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
+    block: dict[str, Column] = {}
+    faults = list(cells.faults)
+    for (name, kind), values in zip(columns, cells.columns, strict=True):
+        block[name], misfits = column_of(kind, values)
+        faults.extend(Fault(detail, row=row, column=name) for row, detail in misfits)
+    return block, tuple(faults)
+
+
+def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+    """A whole JSON body as a stream of blocks; the kinds are those declared, else found out."""
+    cells = cells_of(read_json(body))
+    check_names(cells.names, most_columns=most_columns)
+    refuse(cells.faults)
+    kinds = kinds_of(
+        cells.names, declared, (kind_of_cells(map(_scalar, column[:ROWS_LOOKED_AT])) for column in cells.columns)
+    )
+    return TableStream(cells.names, kinds, _blocks(cells, kinds, frozenset(cells.names) - declared.keys()))
+
+
+def _scalar(cell: JSON) -> Cell:
+    return None if isinstance(cell, list | dict) else cell
+
+
+def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str]) -> Iterator[Block]:
+    rows, step = len(cells.columns[0]), rows_of_a_block(len(cells.names))
+    for first in range(0, rows, step):
+        block: dict[str, Column] = {}
+        faults: list[Fault] = []
+        for name, kind, column in zip(cells.names, kinds, cells.columns, strict=True):
+            block[name], misfits = column_of(kind, column[first : first + step], exact=name in inferred)
+            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in misfits)
+        refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
+        yield block
+
+
+def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Collection[str] = ()) -> Cells:
+    """The columns `names` of a table, or all of them when None is given; raises InvalidDataError as `typed_block`."""
+    match raw.form:
+        case ByColumn(columns):
+            return _by_column(columns, names, not_read)
+        case ByRow(rows):
+            return _by_row(rows, names, not_read)
+        case ByPosition(found, rows):
+            return _by_position(found, rows, names, not_read)
+
+
+def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    wanted = _wanted(tuple(columns), names, not_read)
+    lists = {name: column for name, column in columns.items() if isinstance(column, list)}
+    refuse(
+        [
+            Fault("The column is not a list.", pointer=pointer(("columns", name)), column=name)
+            for name in columns
+            if name not in lists
+        ]
+    )
+    lengths = {name: len(column) for name, column in lists.items()}
+    rows = next(iter(lengths.values()), 0)
+    refuse(
+        [
+            Fault(
+                f"The column has {length} values, where the first has {rows}.",
+                pointer=pointer(("columns", name)),
+                column=name,
+            )
+            for name, length in lengths.items()
+            if length != rows
+        ]
+    )
+    _need_rows(rows)
+    return Cells(wanted, tuple(lists[name] for name in wanted), ())
+
+
+def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    _need_rows(len(rows))
+    first = rows[0]
+    if names is not None:
+        wanted = tuple(names)
+    elif isinstance(first, dict):
+        wanted = tuple(first)
+    else:
+        raise InvalidDataError(
+            "Row 0 is not an object.", [Fault("The row is not an object.", pointer="/rows/0", row=0)]
+        )
+    pick = _picker(wanted)
+    picked: list[tuple[JSON, ...]] = []
+    faults: list[Fault] = []
+    for number, row in enumerate(rows):
+        if isinstance(row, dict) and len(row) == len(wanted):
+            try:
+                picked.append(pick(row))
+                continue
+            except KeyError:
+                pass
+        wrong = _row_faults(number, row, wanted, not_read)
+        faults.extend(wrong)
+        known = row if isinstance(row, dict) and not wrong else {}
+        picked.append(tuple(known.get(name) for name in wanted))
+    return Cells(wanted, tuple(zip(*picked, strict=True)), tuple(faults))
+
+
+def _picker(names: tuple[str, ...]) -> "itemgetter[tuple[JSON, ...]] | _One":
+    return itemgetter(*names) if len(names) > 1 else _One(names)
+
+
+@dataclass(frozen=True)
+class _One:
+    """itemgetter for fewer than two names."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, row: dict[str, JSON]) -> tuple[JSON, ...]:
+        return tuple(row[name] for name in self.names)
+
+
+def _row_faults(number: int, row: JSON, wanted: tuple[str, ...], not_read: Collection[str]) -> list[Fault]:
+    place = pointer(("rows", number))
+    if not isinstance(row, dict):
+        return [Fault("The row is not an object.", pointer=place, row=number)]
+    known = {*wanted, *not_read}
+    missing = [
+        Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
+        for name in wanted
+        if name not in row
+    ]
+    unknown = [
+        Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
+        for name in row
+        if name not in known
+    ]
+    return missing + unknown
+
+
+def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    given = tuple(name for name in found if isinstance(name, str))
+    refuse(
+        [
+            Fault("The name is not a text.", pointer=pointer(("names", i)))
+            for i, name in enumerate(found)
+            if not isinstance(name, str)
+        ]
+    )
+    first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
+    repeated = [(i, name) for i, name in enumerate(given) if i > first[name]]
+    refuse([Fault("The column is named twice.", pointer=pointer(("names", i)), column=name) for i, name in repeated])
+    wanted = _wanted(given, names, not_read)
+    _need_rows(len(rows))
+    width = len(given)
+    empty: list[JSON] = [None] * width
+    lists: list[list[JSON]] = []
+    faults: list[Fault] = []
+    for number, row in enumerate(rows):
+        if isinstance(row, list) and len(row) == width:
+            lists.append(row)
+            continue
+        detail = f"Expected {width} values, got {len(row)}." if isinstance(row, list) else "The row is not a list."
+        faults.append(Fault(detail, pointer=pointer(("rows", number)), row=number))
+        lists.append(empty)
+    columns = dict(zip(given, zip(*lists, strict=True), strict=True))
+    return Cells(wanted, tuple(columns[name] for name in wanted), tuple(faults))
+
+
+def _wanted(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
+    """The columns to read, in order; raises InvalidDataError when one is unknown or missing."""
+    if names is None:
+        return found
+    here, wanted = set(found), {*names, *not_read}
+    unknown = [Fault("There is no such column.", column=name) for name in found if name not in wanted]
+    refuse([*(Fault("The column is missing.", column=name) for name in names if name not in here), *unknown])
+    return tuple(names)
+
+
+def _need_rows(rows: int) -> None:
+    if not rows:
+        raise InvalidDataError("The table has no rows.")

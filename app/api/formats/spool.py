@@ -1,0 +1,102 @@
+"""Bodies on disk: a file without a name, gone when it is closed or the process dies, and never larger than allowed."""
+
+import io
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from anyio import to_thread
+
+from app.domain.errors import TooLargeError, UnavailableError
+
+PIECE = 2**20
+"""So much is gathered in memory before it is written, off the event loop."""
+
+
+class SpoolFile:
+    """A body on disk, of at most `most_bytes`."""
+
+    def __init__(self, file: BinaryIO, most_bytes: int) -> None:
+        self._file = file
+        self._most_bytes = most_bytes
+        self._waiting = bytearray()
+        self.size = 0
+
+    def allow(self, most_bytes: int) -> None:
+        """Lower the limit once it is known what comes; raises TooLargeError."""
+        self._most_bytes = min(self._most_bytes, most_bytes)
+        self.refuse_above(self.size)
+
+    def refuse_above(self, size: int) -> None:
+        """Raise TooLargeError when a body of `size` bytes is too large."""
+        if size > self._most_bytes:
+            raise TooLargeError(f"The body is larger than {self._most_bytes:,} bytes.")
+
+    async def write(self, piece: bytes) -> None:
+        """Append; raises TooLargeError at the first byte too many, UnavailableError when the disk is full."""
+        self.size += len(piece)
+        self.refuse_above(self.size)
+        self._waiting += piece
+        if len(self._waiting) >= PIECE:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what waits in memory; raises UnavailableError when the disk is full."""
+        waiting, self._waiting = self._waiting, bytearray()
+        await to_thread.run_sync(self._write, waiting)
+
+    def _write(self, piece: bytearray) -> None:
+        try:
+            self._file.write(piece)
+            self._file.flush()
+        except OSError as error:
+            raise UnavailableError("There is no room for the body now.") from error
+
+    def reader(self, position: int = 0, *, then: bytes = b"") -> io.BufferedReader:
+        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+        return io.BufferedReader(_Reader(self._file.fileno(), self.size, position, then), PIECE)
+
+    def read(self) -> bytes:
+        """All of it."""
+        return self.reader().read()
+
+
+class _Reader(io.RawIOBase):
+    """A file of `size` bytes, and what is put behind it, from `position` on."""
+
+    def __init__(self, descriptor: int, size: int, position: int, then: bytes) -> None:
+        self._descriptor = descriptor
+        self._size = size
+        self._position = position
+        self._then = then
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size + len(self._then)}[whence]
+        self._position = max(origin + offset, 0)
+        return self._position
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the wider type has a name from 3.12 on
+        if self._position < self._size:
+            piece = os.pread(self._descriptor, len(buffer), self._position)
+        else:
+            behind = self._position - self._size
+            piece = self._then[behind : behind + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._position += len(piece)
+        return len(piece)
+
+
+@asynccontextmanager
+async def spooled(directory: Path | None, *, most_bytes: int) -> AsyncIterator[SpoolFile]:
+    """A new, empty file in `directory` (the system's place for such files when None)."""
+    with tempfile.TemporaryFile(dir=directory) as file:
+        yield SpoolFile(file, most_bytes)

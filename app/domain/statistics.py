@@ -1,0 +1,183 @@
+"""What is known of a table's columns, and the digest of its content, gathered block by block in bounded memory."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from app.domain.encoding import real_values
+from app.domain.kinds import LARGEST_EXACT_INTEGER
+from app.domain.moments import Moments
+from app.domain.tables import (
+    MOST_CATEGORIES_LISTED,
+    Block,
+    CategoryColumn,
+    Column,
+    ColumnKind,
+    ColumnSummary,
+    block_rows,
+)
+
+MOST_CELLS_WAITING = 2**20
+"""Small blocks are taken in together once they hold so many cells: a table of 10,000 columns comes a few rows at a time."""
+
+MOST_LABELS_COUNTED = 1_000
+"""Labels of one column that are counted at most, fewer in a table of very many columns."""
+
+MOST_LABELS_COUNTED_IN_ALL = 100_000
+
+MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
+
+
+class _Gathering(Protocol):
+    """What is seen of one column."""
+
+    def add(self, parts: Sequence[Column]) -> None: ...
+
+    def summary(self) -> ColumnSummary: ...
+
+    def digest(self) -> bytes: ...
+
+
+class TableStatistics:
+    """Summaries and digest of a table that comes in blocks.
+
+    The digest is the SHA-256 over the number of columns and, column by column, its name, kind and SHA-256 of its values: float64,
+    little-endian (missing: the quiet NaN; booleans 0 and 1; timestamps seconds UTC), or texts as UTF-8 after their length in four bytes
+    (missing: 0xFFFFFFFF). It does not depend on where one block ends and the next begins, nor on the format in which the table came.
+    """
+
+    def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
+        texts = max(kinds.count("category"), 1)
+        most_labels = min(max(MOST_LABELS_COUNTED_IN_ALL // texts, MOST_CATEGORIES_LISTED), MOST_LABELS_COUNTED)
+        self._columns: dict[str, _Gathering] = {
+            name: _Texts(name, most_labels) if kind == "category" else _Numbers(name, kind)
+            for name, kind in zip(names, kinds, strict=True)
+        }
+        self._waiting: list[Block] = []
+        self.rows = 0
+
+    def add(self, block: Block) -> None:
+        """Take in the next rows."""
+        self._waiting.append(block)
+        self.rows += block_rows(block)
+        if sum(map(block_rows, self._waiting)) * len(self._columns) >= MOST_CELLS_WAITING:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        if self._waiting:
+            for name, gathering in self._columns.items():
+                gathering.add([block[name] for block in self._waiting])
+            self._waiting = []
+
+    def summaries(self) -> tuple[ColumnSummary, ...]:
+        """One summary a column, in the table's order."""
+        self._take_in()
+        return tuple(gathering.summary() for gathering in self._columns.values())
+
+    def digest(self) -> str:
+        """The digest of all rows so far, in hexadecimal digits."""
+        self._take_in()
+        whole = hashlib.sha256(len(self._columns).to_bytes(4, "little"))
+        for name, gathering in self._columns.items():
+            text = name.encode()
+            whole.update(len(text).to_bytes(4, "little") + text + gathering.digest())
+        return whole.hexdigest()
+
+
+class _Numbers:
+    """Numbers, booleans as 0 and 1, timestamps in seconds."""
+
+    def __init__(self, name: str, kind: ColumnKind) -> None:
+        self._name = name
+        self._kind: ColumnKind = kind
+        self._missing = 0
+        self._moments = Moments()
+        self._integral = True
+        self._distinct: set[float] | None = set()
+        self._hash = hashlib.sha256()
+
+    def add(self, parts: Sequence[Column]) -> None:
+        values = np.concatenate([real_values(part) for part in parts if not isinstance(part, CategoryColumn)])
+        missing = np.isnan(values)
+        values[missing] = np.nan  # one pattern of bits for all
+        self._hash.update(values.astype("<f8", copy=False).tobytes())
+        present = values[~missing]
+        self._missing += int(missing.sum())
+        if not len(present):
+            return
+        self._moments += Moments.of(present)
+        if self._integral:
+            whole = (np.abs(present) < LARGEST_EXACT_INTEGER) & (np.floor(present) == present)
+            self._integral = bool(whole.all())
+        if self._distinct is not None:
+            # Most columns of real numbers are done with after their first few values.
+            self._distinct.update(present[: 2 * MOST_CATEGORIES_LISTED].tolist())
+            if len(self._distinct) <= MOST_CATEGORIES_LISTED:
+                self._distinct.update(np.unique(present).tolist())
+            if len(self._distinct) > MOST_CATEGORIES_LISTED:
+                self._distinct = None
+
+    def summary(self) -> ColumnSummary:
+        seen = self._moments
+        distinct = None if self._distinct is None else len(self._distinct)
+        if not seen.count:
+            return ColumnSummary(self._name, self._kind, self._missing, distinct=distinct)
+        return ColumnSummary(
+            self._name,
+            self._kind,
+            self._missing,
+            minimum=seen.minimum,
+            maximum=seen.maximum,
+            mean=seen.mean,
+            sd=seen.sd,
+            integral=self._integral,
+            distinct=distinct,
+        )
+
+    def digest(self) -> bytes:
+        return self._kind.encode() + b"\0" + self._hash.digest()
+
+
+class _Texts:
+    """Texts, counted until there are more labels than can be kept."""
+
+    def __init__(self, name: str, most_labels: int) -> None:
+        self._name = name
+        self._missing = 0
+        self._most_labels = most_labels
+        self._counts: dict[str, int] | None = {}
+        self._hash = hashlib.sha256()
+
+    def add(self, parts: Sequence[Column]) -> None:
+        for part in parts:
+            if not isinstance(part, CategoryColumn):
+                continue
+            encoded = [len(text).to_bytes(4, "little") + text for text in (label.encode() for label in part.labels)]
+            encoded.append(MISSING_TEXT)  # where code -1 points to
+            self._hash.update(b"".join([encoded[code] for code in part.codes.tolist()]))
+            counts = np.bincount(part.codes + 1, minlength=len(part.labels) + 1).tolist()
+            self._missing += counts[0]
+            self._count(part.labels, counts[1:])
+
+    def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:
+        if self._counts is None:
+            return
+        for label, count in zip(labels, found, strict=True):
+            if count:
+                self._counts[label] = self._counts.get(label, 0) + count
+        if len(self._counts) > self._most_labels:
+            self._counts = None
+
+    def summary(self) -> ColumnSummary:
+        if self._counts is None:
+            return ColumnSummary(self._name, "category", self._missing)
+        ranked = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
+        distinct = len(ranked) if len(ranked) <= MOST_CATEGORIES_LISTED else None
+        return ColumnSummary(
+            self._name, "category", self._missing, distinct=distinct, categories=tuple(ranked[:MOST_CATEGORIES_LISTED])
+        )
+
+    def digest(self) -> bytes:
+        return b"category\0" + self._hash.digest()

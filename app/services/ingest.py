@@ -1,0 +1,68 @@
+"""Taking in a table: blocks go to storage one short transaction each, and nobody sees the dataset before the last."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+from uuid import UUID
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.errors import InvalidDataError, UnavailableError
+from app.domain.identity import uuid7
+from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.statistics import TableStatistics
+from app.domain.tables import Block, ColumnKind
+
+ABANDONED_AFTER = timedelta(hours=1)
+"""An upload that nobody has written to for so long is removed."""
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """Everything that makes a dataset."""
+
+    open_uow: OpenUnitOfWork
+    clock: Clock
+
+    def receive(
+        self, owner: str, name: str, *, names: Sequence[str], kinds: Sequence[ColumnKind], blocks: Iterator[Block]
+    ) -> Dataset:
+        """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order.
+
+        `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays behind.
+        Raises InvalidDataError when there are no rows, and what `blocks` raises.
+        """
+        first = next(blocks, None)
+        if first is None:
+            raise InvalidDataError("The table has no rows.")
+        upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds))
+        with self.open_uow() as uow:
+            uow.datasets.begin(upload)
+        try:
+            return self._store(upload, chain((first,), blocks))
+        except BaseException:
+            self._discard(upload.id)
+            raise
+
+    def _store(self, upload: Upload, blocks: Iterator[Block]) -> Dataset:
+        seen = TableStatistics(upload.names, upload.kinds)
+        for number, block in enumerate(blocks):
+            first_row = seen.rows
+            seen.add(block)
+            with self.open_uow() as uow:
+                uow.datasets.append(upload.id, number, first_row, block)
+        digest, columns = seen.digest(), seen.summaries()
+        with self.open_uow() as uow:
+            return uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
+
+    def _discard(self, dataset_id: UUID) -> None:
+        try:
+            with self.open_uow() as uow:
+                uow.datasets.discard(dataset_id)
+        except UnavailableError:
+            return  # what went wrong first matters more, and the sweep will come
+
+    def sweep(self) -> int:
+        """Remove uploads that were abandoned; how many."""
+        with self.open_uow() as uow:
+            return uow.datasets.sweep(not_written_since=self.clock() - ABANDONED_AFTER)
