@@ -1,6 +1,6 @@
 """What the services need of the world outside, as protocols; `bootstrap` joins them to storage and queue."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,7 +66,9 @@ class Jobs(Protocol):
     def find(self, job_id: UUID) -> TrainingJob | None:
         """A job of any owner, for the worker."""
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]: ...
+    def page(
+        self, owner: str, *, limit: int, after: str | None, state: JobState | None = None
+    ) -> Page[TrainingJob]: ...
 
     def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
         """Events with numbers above `after`, in order; raises NotFoundError."""
@@ -154,6 +156,23 @@ class QueueControl(Protocol):
     def cancel(self, job_id: UUID) -> None: ...
 
     def state(self, job_id: UUID) -> QueueState: ...
+
+
+QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
+"""How the engine's entry of a job ended: well, with an error, cancelled or out of time, started too often, or nobody knows it."""
+
+
+class Recovery(Protocol):
+    """What workers ask of the engine about each other's work."""
+
+    def holders(self) -> frozenset[str]:
+        """Executors that the engine believes to be running something."""
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """Let others take over what these executors were running; each time counts as a start."""
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+        """Those whose entry has ended, and how; who is missing here still waits or runs."""
 
 
 class UnitOfWork(Protocol):

@@ -1,0 +1,197 @@
+"""From settings to parts that work together: the one file that knows every part."""
+
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from uuid import uuid4
+
+import sqlalchemy
+import structlog
+from dbos import DBOSClient
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import OpenUnitOfWork
+from app.queue import migrations as queue_migrations
+from app.queue.client import Control, Submitter, make_client
+from app.queue.engine import Engine
+from app.services.catalogue import Catalogue
+from app.services.ingest import Ingest
+from app.services.prediction import Prediction
+from app.services.training import Training
+from app.settings import Settings
+from app.storage import migrations as storage_migrations
+from app.storage.engine import make_engine
+from app.storage.unit_of_work import unit_of_work
+from app.worker.beat import Heart
+from app.worker.pool import CORE, Pool
+from app.worker.run import Runner
+from app.worker.spool import Spool
+from app.worker.tidy import Housekeeper
+from app.worker.worker import Worker
+
+TIDY_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Whether the database answers, has the tables that this version expects, and some worker is alive."""
+
+    database: bool
+    migrated: bool
+    worker: bool
+
+
+@dataclass(frozen=True)
+class Base:
+    """What both doors stand on."""
+
+    engine: sqlalchemy.Engine
+    client: DBOSClient
+    open_uow: OpenUnitOfWork
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.client.destroy()
+        self.engine.dispose()
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the HTTP door needs."""
+
+    ingest: Ingest
+    catalogue: Catalogue
+    training: Training
+    prediction: Prediction
+    base: Base
+    silence_seconds: float
+
+    def ready(self) -> Readiness:
+        """How things stand now; never raises for a database that is away."""
+        try:
+            migrated = _is_migrated(self.base)
+            return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
+        except UnavailableError:
+            return Readiness(False, False, False)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.base.close()
+
+
+def build(settings: Settings) -> Parts:
+    """The parts of an API process; nothing is connected to before its first use."""
+    base = _base(settings)
+    return Parts(
+        ingest=Ingest(base.open_uow, now),
+        catalogue=Catalogue(base.open_uow),
+        training=Training(base.open_uow, Control(base.client), now),
+        prediction=Prediction(base.open_uow, settings.cache_bytes),
+        base=base,
+        silence_seconds=settings.silence_seconds,
+    )
+
+
+def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
+    """A worker of this process; `trainer` is what its children call ("module:function")."""
+    base = _base(settings)
+    executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
+    pool = Pool(spare=settings.worker_slots, threads=max(1, cores() // settings.worker_slots), trainer=trainer)
+    spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
+    engine = Engine(
+        base.engine,
+        base.client,
+        run=Runner(base.open_uow, pool, spool, settings.max_training_cells, stopping),
+        executor=executor,
+        slots=settings.worker_slots,
+        poll_seconds=settings.poll_seconds,
+    )
+    heart = Heart(
+        base.open_uow,
+        engine,
+        executor=executor,
+        beat=settings.heartbeat_seconds,
+        limit=settings.silence_seconds,
+        # A worker without a heart would work on while others take over: it ends, and is started again.
+        broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+    )
+    housekeeper = Housekeeper(Ingest(base.open_uow, now).sweep, every=TIDY_SECONDS)
+    return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
+
+
+def migrate(settings: Settings) -> None:
+    """Make the database's tables, or bring them up to date; raises UnavailableError."""
+    engine = make_engine(settings.url)
+    try:
+        storage_migrations.migrate(engine)
+        queue_migrations.migrate(engine)
+    finally:
+        engine.dispose()
+
+
+def workers_alive(settings: Settings) -> tuple[str, ...]:
+    """Executors ("host:id") heard of lately; raises UnavailableError."""
+    base = _base(settings)
+    try:
+        return _alive(base.open_uow, settings.silence_seconds)
+    finally:
+        base.close()
+
+
+def now() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def configure_logging(level: str) -> None:
+    """One JSON line on standard error for each record of this process, from structlog and from the standard library."""
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    render = structlog.processors.JSONRenderer(default=str)
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render], foreign_pre_chain=shared
+        )
+    )
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for chatty in ("alembic", "dbos"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+
+
+def _base(settings: Settings) -> Base:
+    engine = make_engine(settings.url)
+    client = make_client(engine)
+    return Base(engine, client, unit_of_work(engine, Submitter(client, settings.job_timeout_seconds)))
+
+
+def _is_migrated(base: Base) -> bool:
+    return storage_migrations.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
+
+
+def _alive(open_uow: OpenUnitOfWork, within: float) -> tuple[str, ...]:
+    with open_uow() as uow:
+        return uow.workers.alive(within=within)

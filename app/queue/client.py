@@ -1,0 +1,114 @@
+"""The engine as a client sees it: any process may submit, cancel and look, without running anything."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from dbos import DBOSClient, DBOSPortableJSONSerializer
+from sqlalchemy import Connection, Engine
+
+from app.domain.ports import QueueEnding, QueueState
+from app.queue.failures import translated
+from app.queue.names import APPLICATION, PRIORITY, QUEUE, WORKFLOW
+
+STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
+
+ENDINGS: Mapping[str, QueueEnding] = {
+    "SUCCESS": "succeeded",
+    "ERROR": "failed",
+    "CANCELLED": "cancelled",
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "lost",
+}
+
+MOST_AT_ONCE = 1000
+"""Ids asked for in one statement."""
+
+
+def make_client(engine: Engine) -> DBOSClient:
+    """A client on the service's own engine; it connects at first use, and never waits for a lost database."""
+    return DBOSClient(
+        system_database_engine=engine,
+        serializer=DBOSPortableJSONSerializer(),
+        application_name=APPLICATION,
+        retry_connection_errors=False,
+        lazy=True,
+    )
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A queue within somebody's transaction."""
+
+    client: DBOSClient
+    connection: Connection
+    timeout: float
+
+    def submit(self, job_id: UUID, *, owner: str) -> None:
+        """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
+        with translated():
+            self.client.enqueue_in_transaction(
+                self.connection,
+                {
+                    "workflow_name": WORKFLOW,
+                    "queue_name": QUEUE,
+                    "workflow_id": str(job_id),
+                    "workflow_id_reuse_policy": "reject",
+                    "queue_partition_key": owner,
+                    "priority": PRIORITY,
+                    "workflow_timeout": self.timeout,
+                },
+                str(job_id),
+            )
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """Makes a unit of work's queue from its connection; a job may run for `timeout` seconds from its first start."""
+
+    client: DBOSClient
+    timeout: float
+
+    def __call__(self, connection: Connection) -> Submission:
+        """The queue within this connection's transaction."""
+        return Submission(self.client, connection, self.timeout)
+
+
+@dataclass(frozen=True)
+class Control:
+    """What is asked of the engine outside of a transaction; each raises UnavailableError."""
+
+    client: DBOSClient
+
+    def cancel(self, job_id: UUID) -> None:
+        """End a job's entry, unless it has ended."""
+        with translated():
+            self.client.cancel_workflow(str(job_id))
+
+    def state(self, job_id: UUID) -> QueueState:
+        """Where a job's entry stands."""
+        status = self._statuses([job_id]).get(job_id)
+        return "unknown" if status is None else STATES.get(status, "ended")
+
+    def holders(self) -> frozenset[str]:
+        """Executors that the engine believes to be running something."""
+        with translated():
+            running = self.client.list_workflows(status="PENDING", load_input=False, load_output=False)
+        return frozenset(status.executor_id for status in running if status.executor_id is not None)
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+        """Those whose entry has ended, and how; who is missing here still waits or runs."""
+        found: dict[UUID, str] = {}
+        for start in range(0, len(job_ids), MOST_AT_ONCE):
+            found |= self._statuses(job_ids[start : start + MOST_AT_ONCE])
+        return {
+            job_id: ENDINGS.get(found.get(job_id, ""), "unknown")
+            for job_id in job_ids
+            if found.get(job_id) not in STATES
+        }
+
+    def _statuses(self, job_ids: Sequence[UUID]) -> dict[UUID, str]:
+        with translated():
+            known = self.client.list_workflows(
+                workflow_ids=[str(job_id) for job_id in job_ids], load_input=False, load_output=False
+            )
+        return {UUID(status.workflow_id): status.status for status in known}

@@ -1,0 +1,108 @@
+"""Running jobs: the durable engine, launched in a worker process around one plain function."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from uuid import UUID
+
+import sqlalchemy
+from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+
+from app.domain.ports import QueueEnding
+from app.queue.client import Control
+from app.queue.failures import translated
+from app.queue.names import APPLICATION, MOST_RECOVERIES, QUEUE, VERSION, WORKFLOW
+
+logger = logging.getLogger(__name__)
+
+
+class LeftUnfinished(BaseException):
+    """Ends a start of a job without recording an end: the job stays with its executor until somebody recovers it.
+
+    Not an Exception, which the engine would record as the job's own failure.
+    """
+
+
+class Engine:
+    """The engine of this process; there is one at a time. `run` says whether the job it was given has ended.
+
+    An exception out of `run` ends the job's entry as failed; False leaves it for others to recover.
+    """
+
+    def __init__(
+        self,
+        database: sqlalchemy.Engine,
+        client: DBOSClient,
+        *,
+        run: Callable[[UUID], bool],
+        executor: str,
+        slots: int,
+        poll_seconds: float,
+    ) -> None:
+        self._database = database
+        self._client = client
+        self._control = Control(client)
+        self._run = run
+        self._executor = executor
+        self._slots = slots
+        self._poll_seconds = poll_seconds
+        self._running: set[str] = set()
+
+    def launch(self) -> None:
+        """Begin to take jobs from the queue; the database has to be migrated."""
+        # With a handler on it, the engine leaves its logger alone, and its records go where all others go.
+        logging.getLogger("dbos").addHandler(logging.NullHandler())
+        DBOS(
+            config={
+                "name": APPLICATION,
+                "system_database_engine": self._database,
+                "application_version": VERSION,
+                "executor_id": self._executor,
+                "serializer": DBOSPortableJSONSerializer(),
+                "run_migrations": False,
+                "log_level": "WARNING",
+            }
+        )
+
+        @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)
+        def train(job: str) -> None:
+            self._start(job)
+
+        # A limit for each partition makes partitions; this one never binds, and shares no budget with other workers.
+        self._client.register_queue(
+            QUEUE,
+            worker_concurrency=self._slots,
+            partition_worker_concurrency=self._slots,
+            polling_interval_sec=self._poll_seconds,
+        )
+        DBOS.listen_queues([QUEUE])
+        DBOS.launch()
+
+    def _start(self, job: str) -> None:
+        self._running.add(job)
+        try:
+            ended = self._run(UUID(job))
+        except Exception:
+            logger.exception("a job met an unexpected error", extra={"job": job})
+            raise
+        finally:
+            self._running.discard(job)
+        if not ended:
+            raise LeftUnfinished
+
+    def holders(self) -> frozenset[str]:
+        """Executors that the engine believes to be running something; raises UnavailableError."""
+        return self._control.holders()
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+        """Those whose entry has ended, and how; raises UnavailableError."""
+        return self._control.endings(job_ids)
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """Put back into the queue what these executors were running; each time counts as a start."""
+        with translated():
+            # Private, and the only such call: `resume_workflow` would forget how often a job was started.
+            DBOS._recover_pending_workflows(list(executors))
+
+    def shutdown(self, grace: float) -> None:
+        """Take no more jobs, wait up to `grace` seconds for the running ones, and stop."""
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=round(grace) if self._running else 0)

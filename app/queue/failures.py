@@ -1,0 +1,21 @@
+"""What the engine and its database raise, in the service's own words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dbos import error as engine
+from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.domain.errors import ConflictError, UnavailableError
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the service's errors for the engine's: UnavailableError, ConflictError."""
+    try:
+        yield
+    except engine.DBOSWorkflowIDInUseError as error:
+        raise ConflictError("This job was submitted before.") from error
+    except (OperationalError, InterfaceError, PoolTimeoutError, ProgrammingError) as error:
+        raise UnavailableError("The queue's database can't be reached or is not migrated; try again later.") from error

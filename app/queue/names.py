@@ -1,0 +1,13 @@
+"""What the engine's rows are called: workers and API processes of all versions have to agree on it."""
+
+APPLICATION = "relevance"
+VERSION = "1"
+"""Not of our code, which the engine would else hash: a job begun before an upgrade would then wait for ever."""
+
+QUEUE = "training"
+WORKFLOW = "train"
+PRIORITY = 100
+"""Lower goes first within one owner; unset would be 0, before everybody."""
+
+MOST_RECOVERIES = 2
+"""How often the engine starts a job again after its worker died; then it gives up (three starts in all)."""

@@ -1,0 +1,93 @@
+"""The heartbeat: says that this worker lives, and in the same breath looks after the others and after lost jobs."""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import OpenUnitOfWork, Recovery
+from app.worker.reap import reap
+from app.worker.sweep import sweep
+
+logger = logging.getLogger(__name__)
+
+BEATS_MORE = 2
+"""A worker may judge others once it has beaten without a gap for the limit and this many beats more."""
+
+
+class Streak:
+    """Since when this worker has been beating without a gap, by two clocks: one stands still while a machine sleeps."""
+
+    def __init__(self, *, beat: float, limit: float) -> None:
+        self._gap = max(limit / 2, beat)
+        self._needed = limit + BEATS_MORE * beat
+        self._began = self._last = (float("-inf"), float("-inf"))
+
+    def beaten(self, now: tuple[float, float]) -> None:
+        """A beat was written down at `now`: monotonic seconds, and seconds by the clock on the wall."""
+        if max(abs(here - there) for here, there in zip(now, self._last, strict=True)) > self._gap:
+            self._began = now
+        self._last = now
+
+    @property
+    def may_judge(self) -> bool:
+        """Whether somebody who seems silent is so, and not this worker or the database that was."""
+        return self._last[0] - self._began[0] >= self._needed
+
+
+class Heart:
+    """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called."""
+
+    def __init__(
+        self,
+        open_uow: OpenUnitOfWork,
+        recovery: Recovery,
+        *,
+        executor: str,
+        beat: float,
+        limit: float,
+        broken: Callable[[], None],
+    ) -> None:
+        self._open_uow = open_uow
+        self._recovery = recovery
+        self._executor = executor
+        self._beat = beat
+        self._limit = limit
+        self._broken = broken
+        self._streak = Streak(beat=beat, limit=limit)
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, name="heart", daemon=True)
+
+    def start(self) -> None:
+        """Beat once, then go on beating; raises UnavailableError when the first beat can't be written down."""
+        self._say_alive()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Beat no more, and say that everything is handed back."""
+        self._stopping.set()
+        self._thread.join()
+        try:
+            with self._open_uow() as uow:
+                uow.workers.leave(self._executor)
+        except UnavailableError:
+            logger.warning("could not say goodbye: the others will notice", extra={"executor": self._executor})
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.wait(self._beat):
+                try:
+                    self._say_alive()
+                    reap(self._open_uow, self._recovery, limit=self._limit, may_judge=self._streak.may_judge)
+                    sweep(self._open_uow, self._recovery)
+                except UnavailableError as error:
+                    logger.warning("a beat failed", extra={"executor": self._executor, "why": error.detail})
+        finally:
+            if not self._stopping.is_set():
+                self._broken()
+
+    def _say_alive(self) -> None:
+        with self._open_uow() as uow:
+            uow.workers.beat(self._executor)
+        self._streak.beaten((time.monotonic(), time.time()))

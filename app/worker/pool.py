@@ -1,0 +1,133 @@
+"""Children that have imported all they need, before they are needed: an import of scipy takes most of a second."""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from socket import socketpair
+from threading import Event, Semaphore, Thread
+
+import app
+from app.worker.child import Message, Task
+
+CORE = "app.sparse_bayes.selection:train"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ENDING_SECONDS = 5.0
+PROGRAM = "from app.worker.child import serve; serve({descriptor}, {parent}, {trainer!r})"
+
+
+class ChildDied(Exception):
+    """A child ended without an answer: by a signal (below 0: its number) or with an exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}")
+        self.code = code
+
+
+class Child:
+    """A process for one fit."""
+
+    def __init__(self, process: subprocess.Popen[bytes], connection: "Connection[Task, Message]") -> None:
+        self._process = process
+        self._connection = connection
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def start(self, task: Task) -> None:
+        """Hand it the one task of its life; raises ChildDied."""
+        try:
+            self._connection.send(task)
+        except OSError:
+            raise ChildDied(self._code()) from None
+
+    def receive(self, timeout: float) -> Message | None:
+        """What it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
+        try:
+            return self._connection.recv() if self._connection.poll(timeout) else None
+        except (EOFError, OSError):
+            raise ChildDied(self._code()) from None
+
+    def _code(self) -> int:
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(ENDING_SECONDS)
+        self._process.kill()
+        return self._process.wait()
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+
+
+class Pool:
+    """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
+
+    `trainer` names what a child calls ("module:function"); `threads` is how many its linear algebra may use.
+    """
+
+    def __init__(self, *, spare: int, threads: int, trainer: str = CORE) -> None:
+        self._trainer = trainer
+        self._environment = _environment(threads)
+        self._ready: SimpleQueue[Child] = SimpleQueue()
+        self._wanted = Semaphore(spare)
+        self._stopping = Event()
+        # On Linux a child dies with the thread that started it: so this one starts them all, and lives on.
+        self._thread = Thread(target=self._keep_ready, name="pool", daemon=True)
+
+    def start(self) -> None:
+        """Begin to make children."""
+        self._thread.start()
+
+    def take(self) -> Child:
+        """A child that waits for its task."""
+        while True:
+            child = self._ready.get()
+            self._wanted.release()
+            if child.alive:
+                return child
+            child.kill()
+
+    def stop(self) -> None:
+        """End the children that nobody has taken, and the making of more."""
+        self._stopping.set()
+        self._wanted.release()
+        self._thread.join()
+        while not self._ready.empty():
+            self._ready.get().kill()
+
+    def _keep_ready(self) -> None:
+        while self._wanted.acquire() and not self._stopping.is_set():
+            self._ready.put(self._spawn())
+
+    def _spawn(self) -> Child:
+        ours, theirs = socketpair()
+        program = PROGRAM.format(descriptor=theirs.fileno(), parent=os.getpid(), trainer=self._trainer)
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=self._environment,
+            )
+        return Child(process, Connection(ours.detach()))
+
+
+def _environment(threads: int) -> dict[str, str]:
+    """This process's environment, with the package findable, and linear algebra bounded where nobody did that."""
+    root = str(Path(app.__file__).parents[1])
+    found = os.environ.get("PYTHONPATH")
+    given = {name: str(threads) for name in THREADS} | dict(os.environ)
+    return given | {"PYTHONPATH": os.pathsep.join([root, found] if found else [root])}

@@ -1,0 +1,58 @@
+"""A folder for the files of running fits that outlives its worker only until the next one starts."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PREFIX = "relevance-worker-"
+LOCK = ".lock"
+
+
+class Spool:
+    """This process's folder under `root`; a lock that the kernel drops with the process says that it is in use."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock: int | None = None
+        self._folder = root
+
+    def open(self) -> None:
+        """Remove what killed workers left behind, and make a folder of our own."""
+        self._root.mkdir(parents=True, exist_ok=True)
+        for path in self._root.glob(f"{PREFIX}*{LOCK}"):
+            with suppress(OSError):
+                _remove_if_left(path)
+        while self._lock is None:
+            descriptor, name = tempfile.mkstemp(prefix=PREFIX, suffix=LOCK, dir=self._root)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.fstat(descriptor).st_nlink:
+                self._lock, self._folder = descriptor, Path(name.removesuffix(LOCK))
+            else:  # another worker's start took it for a dead one's before it was locked
+                os.close(descriptor)
+        self._folder.mkdir(mode=0o700)
+
+    @contextmanager
+    def directory(self) -> Iterator[Path]:
+        """An empty directory, gone at the end of the block."""
+        with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as path:
+            yield Path(path)
+
+    def close(self) -> None:
+        """Remove the folder."""
+        if self._lock is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            Path(f"{self._folder}{LOCK}").unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = None
+
+
+def _remove_if_left(path: Path) -> None:
+    """Remove a folder whose lock nobody holds; raises OSError where somebody does, or it is not ours to remove."""
+    with path.open("r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(str(path).removesuffix(LOCK), ignore_errors=True)
+        path.unlink()

@@ -1,0 +1,51 @@
+"""A worker: takes jobs, says that it lives, hands back what it can't end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol
+
+from app.worker.beat import Heart
+from app.worker.pool import Pool
+from app.worker.spool import Spool
+from app.worker.tidy import Housekeeper
+
+
+class Engine(Protocol):
+    """What brings jobs to this process."""
+
+    def launch(self) -> None: ...
+
+    def shutdown(self, grace: float) -> None: ...
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Its parts, in the order in which they start."""
+
+    spool: Spool
+    pool: Pool
+    heart: Heart
+    housekeeper: Housekeeper
+    engine: Engine
+    stopping: Event
+    close: Callable[[], None]
+
+    def start(self) -> None:
+        """Begin to take jobs; raises UnavailableError."""
+        self.spool.open()
+        self.pool.start()
+        self.heart.start()
+        self.housekeeper.start()
+        self.engine.launch()
+
+    def stop(self, grace: float) -> None:
+        """Take no more jobs, end every fit within `grace` seconds, and let others take over at once."""
+        self.stopping.set()
+        self.housekeeper.stop()
+        self.engine.shutdown(grace)
+        # Only now: a worker that has left takes nothing more from the queue.
+        self.heart.stop()
+        self.pool.stop()
+        self.spool.close()
+        self.close()
