@@ -196,7 +196,7 @@ def _size(served: ServedVersion) -> int:
     arrays = [model.mean, model.covariance, model.alpha, model.gamma]
     for functions in model.functions:
         if isinstance(functions, KernelFunctions):
-            arrays += [functions.centres, functions.rows.astype(np.float64)]
+            arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
     columns = served.version.report.plan.inputs
     texts = sum(len(category) + 100 for column in columns for category in column.categories)
     return sum(array.nbytes for array in arrays) + 2 * texts + 1000 * (len(columns) + 4)

@@ -1,0 +1,286 @@
+"""The ports in memory, for tests of what stands above them: no transactions, no engine, one thread."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
+from uuid import UUID
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.errors import ConflictError, InUseError, NotFoundError, UnavailableError
+from app.domain.identity import uuid7
+from app.domain.jobs import FINISHED, Event, JobState, Problem, Progress, TrainingJob, Transition
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.ports import Datasets, Jobs, Models, Page, Queue, QueueState, UnitOfWork, Workers
+from app.domain.tables import Block, ColumnSummary, block_rows
+
+T = TypeVar("T")
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def page_of(items: Sequence[T], limit: int, after: str | None) -> Page[T]:
+    """A slice of a list, its cursor a plain position."""
+    first = int(after) if after else 0
+    more = first + limit < len(items)
+    return Page(tuple(items[first : first + limit]), str(first + limit) if more else None)
+
+
+@dataclass
+class InMemoryDatasets:
+    kept: dict[UUID, Dataset] = field(default_factory=dict)
+    uploads: dict[UUID, Upload] = field(default_factory=dict)
+    blocks: dict[UUID, list[tuple[int, Block]]] = field(default_factory=dict)
+    needed: set[UUID] = field(default_factory=set)
+
+    def put(self, dataset: Dataset, *blocks: Block) -> None:
+        """Have a finished dataset."""
+        self.kept[dataset.id] = dataset
+        first = 0
+        for block in blocks:
+            self.blocks.setdefault(dataset.id, []).append((first, block))
+            first += block_rows(block)
+
+    def begin(self, upload: Upload) -> None:
+        self.uploads[upload.id] = upload
+
+    def append(self, dataset_id: UUID, number: int, first_row: int, block: Block) -> None:
+        self.blocks.setdefault(dataset_id, []).append((first_row, block))
+
+    def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
+        upload = self.uploads.pop(dataset_id)
+        dataset = Dataset(dataset_id, upload.owner, upload.name, upload.created_at, rows, digest, tuple(columns))
+        self.kept[dataset_id] = dataset
+        return dataset
+
+    def discard(self, dataset_id: UUID) -> None:
+        del self.uploads[dataset_id]
+
+    def sweep(self, *, not_written_since: datetime) -> int:
+        return 0
+
+    def get(self, owner: str, dataset_id: UUID) -> Dataset:
+        dataset = self.kept.get(dataset_id)
+        if dataset is None or dataset.owner != owner:
+            raise NotFoundError(f"There is no dataset {dataset_id}.")
+        return dataset
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
+        return page_of([dataset for dataset in self.kept.values() if dataset.owner == owner], limit, after)
+
+    def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
+        blocks = self.blocks[dataset_id]
+        return blocks[number] if number < len(blocks) else None
+
+    def block_holding(self, dataset_id: UUID, row: int) -> int:
+        return max(number for number, (first, _) in enumerate(self.blocks[dataset_id]) if first <= row)
+
+    def delete(self, owner: str, dataset_id: UUID) -> None:
+        self.get(owner, dataset_id)
+        if dataset_id in self.needed:
+            raise InUseError("An unfinished job needs the dataset.")
+        del self.kept[dataset_id]
+
+
+@dataclass
+class InMemoryJobs:
+    kept: dict[UUID, TrainingJob] = field(default_factory=dict)
+    happened: dict[UUID, list[Event]] = field(default_factory=dict)
+
+    def put(self, job: TrainingJob) -> None:
+        """Have a job as it is; its transitions are its events."""
+        self.kept[job.id] = job
+        self.happened[job.id] = [
+            Event(number, transition.at, "transition", transition=transition)
+            for number, transition in enumerate(job.transitions, start=1)
+        ]
+
+    def add(self, job: TrainingJob) -> None:
+        self.put(replace(job, transitions=(Transition("queued", job.created_at, 0),)))
+
+    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+        job = self.kept.get(job_id)
+        if job is None or job.owner != owner:
+            raise NotFoundError(f"There is no training job {job_id}.")
+        return job
+
+    def find(self, job_id: UUID) -> TrainingJob | None:
+        return self.kept.get(job_id)
+
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+        return page_of(
+            [job for job in reversed(self.kept.values()) if job.owner == owner and state in (None, job.state)],
+            limit,
+            after,
+        )
+
+    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+        self.get(owner, job_id)
+        return tuple(self.happened[job_id][after : after + limit])
+
+    def claim(self, job_id: UUID) -> int | None:
+        raise NotImplementedError
+
+    def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
+        self.kept[job_id] = replace(self.kept[job_id], progress=progress)
+        return True
+
+    def cancel_requested(self, job_id: UUID) -> bool:
+        return self.kept[job_id].cancel_requested_at is not None
+
+    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+        job = self.get(owner, job_id)
+        if job.state in FINISHED:
+            raise ConflictError(f"The training job has {job.state} already.")
+        state: JobState = "cancelled" if job.state == "queued" else job.state
+        self.put(replace(job, state=state, cancel_requested_at=NOW))
+        return self.kept[job_id]
+
+    def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
+        raise NotImplementedError
+
+    def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
+        self.put(replace(self.kept[job_id], state="failed", error=problem))
+        return True
+
+    def cancelled(self, job_id: UUID, attempt: int) -> bool:
+        raise NotImplementedError
+
+    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
+        return tuple((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
+
+
+@dataclass
+class InMemoryModels:
+    kept: dict[tuple[str, str], list[tuple[Version, NewVersion]]] = field(default_factory=dict)
+    loads: int = 0
+    looks: int = 0
+
+    def put(self, owner: str, made: NewVersion, *, number: int) -> Version:
+        """Have a version."""
+        name = made.report.plan.model
+        version = Version(uuid7(), owner, name, number, uuid7(), NOW, made.report)
+        self.kept.setdefault((owner, name), []).append((version, made))
+        return version
+
+    def get(self, owner: str, name: str) -> Model:
+        model = self.find(owner, name)
+        if model is None:
+            raise NotFoundError(f"There is no model {name!r}.")
+        return model
+
+    def find(self, owner: str, name: str) -> Model | None:
+        versions = self.kept.get((owner, name))
+        if not versions:
+            return None
+        plan = versions[-1][0].report.plan
+        inputs = tuple(column.name for column in plan.inputs)
+        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), versions[-1][0].number)
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
+        return page_of([self.get(owner, name) for kept_by, name in self.kept if kept_by == owner], limit, after)
+
+    def version(self, owner: str, name: str, number: int | None = None) -> Version:
+        self.looks += 1
+        self.get(owner, name)
+        return self._pair(owner, name, number)[0]
+
+    def _pair(self, owner: str, name: str, number: int | None) -> tuple[Version, NewVersion]:
+        pairs = self.kept.get((owner, name), [])
+        for version, made in reversed(pairs):
+            if number is None or version.number == number:
+                return version, made
+        raise NotFoundError(f"There is no version {number} of model {name!r}.")
+
+    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
+        self.get(owner, name)
+        return page_of([version for version, _ in reversed(self.kept[owner, name])], limit, after)
+
+    def vectors(
+        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+    ) -> Page[RelevanceVector]:
+        vectors = list(self._pair(owner, name, number)[1].vectors)
+        if sort == "weight":
+            vectors.sort(key=lambda vector: -abs(vector.weight_mean))
+        return page_of(vectors, limit, after)
+
+    def predictor(self, version_id: UUID) -> Predictor:
+        self.loads += 1
+        for pairs in self.kept.values():
+            for version, made in pairs:
+                if version.id == version_id:
+                    return made.predictor
+        raise NotFoundError("There is no such version.")
+
+    def delete(self, owner: str, name: str) -> None:
+        self.get(owner, name)
+        del self.kept[owner, name]
+
+    def delete_version(self, owner: str, name: str, number: int) -> None:
+        self.kept[owner, name].remove(self._pair(owner, name, number))
+
+
+@dataclass
+class InMemoryWorkers:
+    def beat(self, executor: str) -> None: ...
+
+    def leave(self, executor: str) -> None: ...
+
+    def silent(self, *, longer_than: float) -> tuple[str, ...]:
+        return ()
+
+    def forget(self, executor: str) -> None: ...
+
+    def alive(self, *, within: float) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass
+class InMemoryQueue:
+    """Both what is submitted and what is asked of the engine; `reachable`: whether it answers at all."""
+
+    submitted: list[UUID] = field(default_factory=list)
+    cancelled: list[UUID] = field(default_factory=list)
+    reachable: bool = True
+
+    def submit(self, job_id: UUID, *, owner: str) -> None:
+        self.submitted.append(job_id)
+
+    def cancel(self, job_id: UUID) -> None:
+        if not self.reachable:
+            raise UnavailableError("The engine can't be reached.")
+        self.cancelled.append(job_id)
+
+    def state(self, job_id: UUID) -> QueueState:
+        return "waiting" if job_id in self.submitted else "unknown"
+
+
+@dataclass
+class Unit:
+    """One unit of work over what is kept."""
+
+    datasets: Datasets
+    jobs: Jobs
+    models: Models
+    workers: Workers
+    queue: Queue
+
+
+@dataclass
+class InMemory:
+    """Everything that a unit of work holds; `open` is the way in, which fails while `reachable` is False."""
+
+    datasets: InMemoryDatasets = field(default_factory=InMemoryDatasets)
+    jobs: InMemoryJobs = field(default_factory=InMemoryJobs)
+    models: InMemoryModels = field(default_factory=InMemoryModels)
+    workers: InMemoryWorkers = field(default_factory=InMemoryWorkers)
+    queue: InMemoryQueue = field(default_factory=InMemoryQueue)
+    reachable: bool = True
+    opened: int = 0
+
+    @contextmanager
+    def open(self) -> Iterator[UnitOfWork]:
+        if not self.reachable:
+            raise UnavailableError("The database can't be reached.")
+        self.opened += 1
+        yield Unit(self.datasets, self.jobs, self.models, self.workers, self.queue)

@@ -1,0 +1,95 @@
+"""Small versions for tests, made by hand: two functions on one number, for a quantity and for two classes."""
+
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
+from app.domain.tables import Label
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.model import ConstantFunction, KernelFunctions, Model
+from app.sparse_bayes.scales import FixedWidth, InputMap
+from app.sparse_bayes.spec import Spec
+
+DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
+COLOURS = ("blue", "red")
+
+
+def small_version(
+    task: Task = "regression", *, name: str = "small", classes: tuple[Label, ...] = (False, True)
+) -> NewVersion:
+    """A version that reads `x` (number) and `colour` (blue or red); y = 10 + 2 t where it is a regression."""
+    labels = classes if task == "classification" else ()
+    plan = _plan(task, name, labels)
+    target = EncodedTarget("y", plan.target_kind, *((0.0, 1.0) if labels else (10.0, 2.0)), labels)
+    encoding = Encoding(
+        (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedCategory("colour", COLOURS, None, False)), target
+    )
+    noise_sd = None if labels else 0.1
+    model = Model(
+        likelihood=plan.spec.likelihood,
+        functions=(
+            KernelFunctions(Gaussian(), InputMap(1.5), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 1.0]]), np.array([3, 7])),
+            ConstantFunction(),
+        ),
+        mean=np.array([1.0, -2.0, 0.5]),
+        covariance=np.array([[0.04, 0.01, 0.0], [0.01, 0.09, 0.0], [0.0, 0.0, 0.01]]),
+        alpha=np.array([1.0, 0.25, 4.0]),
+        gamma=np.array([0.96, 0.9775, 0.96]),
+        noise_sd=noise_sd,
+        log_marginal_likelihood=-12.5,
+        inputs=3,
+        rows=20,
+        candidates=21,
+        termination="converged",
+    )
+    vectors = (
+        RelevanceVector(1, "kernel", 3, {"x": 1.0, "colour": "blue"}, 1.0, 0.2, 1.0, 0.96),
+        RelevanceVector(2, "kernel", 7, {"x": 2.0, "colour": "red"}, -2.0, 0.3, 0.25, 0.9775),
+        RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
+    )
+    return NewVersion(_report(plan, noise_sd), vectors, Predictor(encoding, model))
+
+
+def _plan(task: Task, name: str, classes: tuple[Label, ...]) -> TrainingPlan:
+    return TrainingPlan(
+        task=task,
+        task_reason="`y` was looked at",
+        model=name,
+        target="y",
+        target_kind="boolean" if classes else "number",
+        classes=classes,
+        inputs=(InputColumn("x", "number"), InputColumn("colour", "category", COLOURS)),
+        ignored=(),
+        spec=Spec(Bernoulli() if classes else GaussianNoise(), (KernelBasis(Gaussian(), FixedWidth(1.5)), Bias())),
+        standardise=True,
+        missing="refuse",
+        split=RandomSplit(),
+        holdout=0.0,
+    )
+
+
+def _report(plan: TrainingPlan, noise_sd: float | None) -> VersionReport:
+    return VersionReport(
+        task=plan.task,
+        plan=plan,
+        widths=(1.5,),
+        standardised=True,
+        noise_sd=None if noise_sd is None else 2.0 * noise_sd,
+        log_marginal_likelihood=-12.5,
+        functions=3,
+        candidates=21,
+        rows=20,
+        rows_dropped=0,
+        rows_held_out=0,
+        termination="converged",
+        metrics={},
+        dataset_id=DATASET_ID,
+        dataset_digest="0" * 64,
+        seconds=0.25,
+        software_version="0.1.0",
+    )
