@@ -1,0 +1,131 @@
+"""From a request to a queued job, on ports in memory."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.requests import TrainingRequest
+from app.domain.tables import Block
+from app.services.training import Training
+from tests.domain.small_tables import dataset_of, flags, numbers, texts
+from tests.services.in_memory import InMemory
+from tests.services.small_models import small_version
+
+NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
+TABLE: Block = {
+    "x": numbers(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
+    "colour": texts("red", "blue", "red", "blue", "red", "red"),
+    "y": numbers(0.5, 1.1, 2.3, 2.9, 4.2, 5.1),
+    "known": flags(True, False, True, True, False, False),
+}
+DATASET = dataset_of(TABLE, "points")
+REQUEST = TrainingRequest(DATASET.id, "y", inputs=("x", "colour"))
+
+
+@pytest.fixture
+def kept() -> InMemory:
+    kept = InMemory()
+    kept.datasets.put(DATASET, TABLE)
+    return kept
+
+
+@pytest.fixture
+def training(kept: InMemory) -> Training:
+    return Training(kept.open, kept.queue, lambda: NOW)
+
+
+def test_a_submitted_job_is_planned_recorded_and_queued(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    assert (job.state, job.created_at, job.attempt) == ("queued", NOW, 0)
+    assert (job.plan.task, job.plan.model, job.plan.target) == ("regression", "points", "y")
+    assert [transition.state for transition in job.transitions] == ["queued"]
+    assert kept.queue.submitted == [job.id]
+    assert training.get(OWNER, job.id) == job
+
+
+def test_an_impossible_request_leaves_nothing_behind(kept: InMemory, training: Training) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        training.submit(OWNER, replace(REQUEST, target="z"))
+    assert [fault.pointer for fault in refused.value.faults] == ["/target"]
+    assert not kept.queue.submitted
+    assert not kept.jobs.kept
+
+
+def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
+    with pytest.raises(NotFoundError):
+        training.submit("somebody else", REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("changed", "pointer"),
+    [
+        (replace(REQUEST, target="known"), "/task"),
+        (replace(REQUEST, target="x", inputs=("y", "colour")), "/target"),
+        (replace(REQUEST, inputs=("x",)), "/inputs"),
+        (replace(REQUEST, inputs=("x", "colour", "known")), "/inputs"),
+    ],
+)
+def test_a_name_that_means_something_else_is_a_conflict(
+    kept: InMemory, training: Training, changed: TrainingRequest, pointer: str
+) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    with pytest.raises(ConflictError) as refused:
+        training.submit(OWNER, replace(changed, model="small"))
+    assert pointer in [fault.pointer for fault in refused.value.faults]
+    assert not kept.jobs.kept
+
+
+def test_a_name_that_means_the_same_gets_another_version(kept: InMemory, training: Training) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    job = training.submit(OWNER, replace(REQUEST, model="small", inputs=("colour", "x"), seed=3))
+    assert job.plan.model == "small"
+
+
+def test_a_queued_job_is_cancelled_and_taken_from_the_queue(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    assert training.cancel(OWNER, job.id).state == "cancelled"
+    assert kept.queue.cancelled == [job.id]
+
+
+def test_a_running_job_is_left_to_its_worker(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    kept.jobs.put(replace(job, state="running"))
+    asked = training.cancel(OWNER, job.id)
+    assert (asked.state, asked.cancel_requested_at is not None) == ("running", True)
+    assert not kept.queue.cancelled
+
+
+def test_a_job_stays_cancelled_when_the_engine_is_out_of_reach(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    kept.queue.reachable = False
+    assert training.cancel(OWNER, job.id).state == "cancelled"
+
+
+def test_a_finished_job_can_not_be_cancelled(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    kept.jobs.put(replace(job, state="succeeded"))
+    with pytest.raises(ConflictError):
+        training.cancel(OWNER, job.id)
+
+
+def test_jobs_are_listed_newest_first_and_by_state(kept: InMemory, training: Training) -> None:
+    first, second = training.submit(OWNER, REQUEST), training.submit(OWNER, REQUEST)
+    training.cancel(OWNER, first.id)
+    assert [job.id for job in training.page(OWNER, limit=10, after=None).items] == [second.id, first.id]
+    assert [job.id for job in training.page(OWNER, limit=10, after=None, state="queued").items] == [second.id]
+
+
+def test_events_go_on_after_a_number(training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    training.cancel(OWNER, job.id)
+    assert [event.number for event in training.events(OWNER, job.id, limit=10, after=0)] == [1]
+    assert training.events(OWNER, job.id, limit=10, after=1) == ()
+
+
+def test_a_database_out_of_reach_is_said(kept: InMemory, training: Training) -> None:
+    kept.reachable = False
+    with pytest.raises(UnavailableError):
+        training.submit(OWNER, REQUEST)
