@@ -18,18 +18,24 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
-    database_url: str = Field("sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg).")
+    database_url: str = Field(
+        "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
+    )
     database_password_file: Path | None = Field(None, description="A file whose content is the database password.")
     api_key: SecretStr | None = Field(None, description="When set, /v1 needs `Authorization: Bearer`.")
     api_key_file: Path | None = Field(None, description="A file whose content is the API key.")
     insecure: bool = Field(False, description="Allow listening beyond loopback without an API key.")
-    spool_directory: Path | None = Field(None, description="Where uploads and fits keep their temporary files; the system's by default.")
+    spool_directory: Path | None = Field(
+        None, description="Where uploads and fits keep their temporary files; the system's by default."
+    )
     max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Largest body of a dataset upload.")
     max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Largest body of any other request.")
     max_rows: int = Field(10_000_000, gt=0, description="Most rows of a dataset.")
     max_columns: int = Field(10_000, gt=0, description="Most columns of a dataset.")
     max_prediction_rows: int = Field(100_000, gt=0, description="Most rows of one predict call.")
-    max_training_cells: int = Field(500_000_000, gt=0, description="Most numbers (rows x encoded columns) of one training.")
+    max_training_cells: int = Field(
+        500_000_000, gt=0, description="Most numbers (rows x encoded columns) of one training."
+    )
     cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
