@@ -8,6 +8,9 @@ import numpy as np
 
 from app.sparse_bayes.types import Array
 
+_BELOW_ALL = -1100
+"""An exponent below those of all float64: nothing but zeros says nothing of the units."""
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -30,7 +33,8 @@ class Moments:
         if not len(values):
             return cls()
         minimum, maximum = float(values.min()), float(values.max())
-        exponent = math.frexp(max(abs(minimum), abs(maximum)))[1]
+        size = max(abs(minimum), abs(maximum))
+        exponent = math.frexp(size)[1] if size else _BELOW_ALL
         scaled = np.ldexp(values, -exponent)
         mean = float(scaled.mean())
         return cls(len(values), minimum, maximum, exponent, mean, float(np.square(scaled - mean).sum()))

@@ -1,9 +1,14 @@
 """How each raw column stands in the matrix X, and the target in t: what a version remembers."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
+import numpy as np
+
 from app.domain.tables import ColumnKind, Label
+from app.sparse_bayes.types import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,11 @@ class EncodedCategory:
         """How many columns of X it takes."""
         return len(self.categories) + self.indicator
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each category."""
+        return {category: place for place, category in enumerate(self.categories)}
+
 
 EncodedInput = EncodedNumber | EncodedCategory
 
@@ -60,6 +70,25 @@ class EncodedTarget:
     classes: tuple[Label, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where everything stands in X, as arrays, so that all numbers of a block are encoded together.
+
+    `numbers` (k) stand at `places` (k,) with their `shift`, `scale` and `fill` (k,), NaN where gaps are refused; the
+    ones of `numbers` at `indicated` (j,) have their indicators at `indicators` (j,). `categories` begin at their start.
+    """
+
+    width: int
+    numbers: tuple[EncodedNumber, ...]
+    places: Indices
+    shift: Array
+    scale: Array
+    fill: Array
+    indicated: Indices
+    indicators: Indices
+    categories: tuple[tuple[int, EncodedCategory], ...]
+
+
 @dataclass(frozen=True)
 class Encoding:
     """Inputs in the order of X's columns, and the target."""
@@ -70,7 +99,26 @@ class Encoding:
     @property
     def width(self) -> int:
         """How many columns X has."""
-        return sum(column.width for column in self.inputs)
+        return self.layout.width
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where everything stands in X."""
+        starts = list(accumulate((column.width for column in self.inputs), initial=0))
+        placed = list(zip(starts, self.inputs, strict=False))
+        numbers = [(start, column) for start, column in placed if isinstance(column, EncodedNumber)]
+        indicated = [number for number, (_, column) in enumerate(numbers) if column.indicator]
+        return Layout(
+            width=starts[-1],
+            numbers=tuple(column for _, column in numbers),
+            places=np.array([start for start, _ in numbers], np.intp),
+            shift=np.array([column.shift for _, column in numbers], np.float64),
+            scale=np.array([column.scale for _, column in numbers], np.float64),
+            fill=np.array([np.nan if column.fill is None else column.fill for _, column in numbers], np.float64),
+            indicated=np.array(indicated, np.intp),
+            indicators=np.array([numbers[number][0] + 1 for number in indicated], np.intp),
+            categories=tuple((start, column) for start, column in placed if isinstance(column, EncodedCategory)),
+        )
 
 
 def column_names(encoding: Encoding) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.encoding.columns import EncodedCategory, EncodedNumber, Encoding
-from app.domain.encoding.raw import gaps, real_values
+from app.domain.encoding.columns import EncodedCategory, Encoding, Layout
+from app.domain.encoding.raw import real_values
 from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
-from app.sparse_bayes.types import Array, Mask
+from app.sparse_bayes.types import Array, Indices, Mask
 
 LARGEST = 1e75
 """Largest size of an encoded number: over a width of 1/LARGEST and squared it is still a float64."""
@@ -22,17 +22,13 @@ def encode_inputs(encoding: Encoding, block: Block) -> tuple[Array, tuple[Fault,
     A fault is a category that did not occur in training, a gap where the model accepts none, or a number too far from
     the training data.
     """
-    matrix = np.zeros((block_rows(block), encoding.width))
+    layout = encoding.layout
+    matrix = np.zeros((block_rows(block), layout.width))
     faults: list[Fault] = []
-    start = 0
-    with np.errstate(over="ignore"):
-        for encoded in encoding.inputs:
-            out = matrix[:, start : start + encoded.width]
-            if isinstance(encoded, EncodedNumber):
-                faults.extend(_fill_number(encoded, block[encoded.name], out))
-            else:
-                faults.extend(_fill_category(encoded, block[encoded.name], out))
-            start += encoded.width
+    if layout.numbers:
+        faults.extend(_put_numbers(layout, block, matrix))
+    for start, encoded in layout.categories:
+        faults.extend(_put_category(encoded, block[encoded.name], matrix[:, start : start + encoded.width]))
     if faults:
         faults.sort(key=_row)
         matrix[[_row(fault) for fault in faults]] = np.nan
@@ -43,54 +39,69 @@ def _row(fault: Fault) -> int:
     return fault.row if fault.row is not None else -1
 
 
-def _fill_number(encoded: EncodedNumber, column: Column, out: Array) -> Iterator[Fault]:
-    if isinstance(column, CategoryColumn):
-        raise TypeError(f"column {encoded.name!r}: expected {encoded.kind}, got texts")
-    values = real_values(column)
-    missing = np.isnan(values)
-    if encoded.fill is not None:
-        values = np.where(missing, encoded.fill, values)
-        if encoded.indicator:
-            out[:, 1] = missing
-    scaled = (values - encoded.shift) / encoded.scale
-    overflown = np.isinf(scaled)
-    if (
-        overflown.any()
-    ):  # the difference of two numbers near 1e308 may leave the range where their ratio to the scale does not
-        scaled = np.where(overflown, values / encoded.scale - encoded.shift / encoded.scale, scaled)
-    out[:, 0] = scaled
-    if encoded.fill is None:
-        yield from _gap_faults(encoded.name, missing)
-    for row in np.flatnonzero(np.abs(scaled) > LARGEST).tolist():
-        detail = f"`{encoded.name}` is {values[row]:g}, too far from the training data to be computed with"
-        yield Fault(detail, row=row, column=encoded.name)
+def _put_numbers(layout: Layout, block: Block, out: Array) -> list[Fault]:
+    raw = np.empty((len(out), len(layout.numbers)))
+    for place, encoded in enumerate(layout.numbers):
+        column = block[encoded.name]
+        if isinstance(column, CategoryColumn):
+            raise TypeError(f"column {encoded.name!r}: expected {encoded.kind}, got texts")
+        raw[:, place] = real_values(column)
+    missing = np.isnan(raw)
+    if missing.any():
+        raw = np.where(missing, layout.fill, raw)
+    out[:, layout.indicators] = missing[:, layout.indicated]
+    with np.errstate(over="ignore"):
+        scaled = (raw - layout.shift) / layout.scale
+        sound = np.abs(scaled) <= LARGEST
+        if not sound.all():
+            # The difference of two numbers near 1e308 may leave the range where their ratios to the scale do not.
+            scaled = np.where(sound, scaled, raw / layout.scale - layout.shift / layout.scale)
+            sound = np.abs(scaled) <= LARGEST
+    out[:, layout.places] = scaled
+    return [] if sound.all() else list(_number_faults(layout, raw, ~sound))
 
 
-def _fill_category(encoded: EncodedCategory, column: Column, out: Array) -> Iterator[Fault]:
+def _number_faults(layout: Layout, raw: Array, unsound: Mask) -> Iterator[Fault]:
+    for row, place in np.argwhere(unsound).tolist():
+        name, value = layout.numbers[place].name, raw[row, place]
+        if np.isnan(value):
+            yield _gap_fault(name, row)
+        else:
+            yield Fault(
+                f"`{name}` is {value:g}, too far from the training data to be computed with", row=row, column=name
+            )
+
+
+def _put_category(encoded: EncodedCategory, column: Column, out: Array) -> list[Fault]:
     if not isinstance(column, CategoryColumn):
         raise TypeError(f"column {encoded.name!r}: expected category, got numbers")
-    place = {category: number for number, category in enumerate(encoded.categories)}
-    places = np.array([place.get(label, -1) for label in column.labels] + [-1])[column.codes]
-    known = places >= 0
-    out[np.flatnonzero(known), places[known]] = 1.0
-    missing = gaps(column)
-    if encoded.fill is None:
-        yield from _gap_faults(encoded.name, missing)
-    elif missing.any():
-        out[missing, : len(encoded.fill)] = encoded.fill
+    places = np.array([*(encoded.places.get(label, -1) for label in column.labels), -1])[column.codes]
+    rows = np.flatnonzero(places >= 0)
+    out[rows, places[rows]] = 1.0
+    return list(_category_faults(encoded, column, np.flatnonzero(places < 0), out)) if len(rows) < len(out) else []
+
+
+def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Indices, out: Array) -> Iterator[Fault]:
+    """Fill the gaps among these rows, where gaps are accepted; all else is a fault."""
+    missing = column.codes[rows] < 0
+    if encoded.fill is not None:
+        out[rows[missing], : len(encoded.fill)] = encoded.fill
         if encoded.indicator:
-            out[missing, -1] = 1.0
-    for row in np.flatnonzero(~known & ~missing).tolist():
-        label = column.labels[column.codes[row]]
-        detail = (
-            f"`{encoded.name}` is {label!r}, which did not occur in training; known are {_listed(encoded.categories)}"
-        )
-        yield Fault(detail, row=row, column=encoded.name)
+            out[rows[missing], -1] = 1.0
+        rows = rows[~missing]
+    for row in rows.tolist():
+        code = column.codes[row]
+        if code < 0:
+            yield _gap_fault(encoded.name, row)
+        else:
+            known = _listed(encoded.categories)
+            detail = f"`{encoded.name}` is {column.labels[code]!r}, which did not occur in training; known are {known}"
+            yield Fault(detail, row=row, column=encoded.name)
 
 
-def _gap_faults(name: str, missing: Mask) -> Iterator[Fault]:
+def _gap_fault(name: str, row: int) -> Fault:
     detail = f'`{name}` is missing, which the model accepts only when trained with "missing": "indicator"'
-    return (Fault(detail, row=row, column=name) for row in np.flatnonzero(missing).tolist())
+    return Fault(detail, row=row, column=name)
 
 
 def _listed(categories: tuple[str, ...]) -> str:
