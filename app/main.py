@@ -4,7 +4,7 @@ from fastapi import FastAPI
 
 from app.api.application import make_application
 from app.api.dependencies import Limits
-from app.bootstrap import Parts, build
+from app.bootstrap import Parts, build, configure_logging
 from app.settings import Settings
 
 
@@ -19,8 +19,10 @@ class ExposedWithoutKey(RuntimeError):
 
 
 def create_app(settings: Settings | None = None, parts: Parts | None = None) -> FastAPI:
-    """The application; its parts are built from the settings unless given. Raises ExposedWithoutKey."""
-    settings = settings or Settings()
+    """The application; what is not given is made, and let go of at shutdown. Raises ExposedWithoutKey."""
+    if settings is None:  # an ASGI server called, and nobody has set this process up
+        settings = Settings()
+        configure_logging(settings.log_level)
     if settings.exposed_without_key:
         raise ExposedWithoutKey(settings.host)
     limits = Limits(
@@ -32,4 +34,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         spool_directory=settings.spool_directory,
     )
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    return make_application(parts or build(settings), limits, api_key=key)
+    if parts is not None:
+        return make_application(parts, limits, api_key=key)
+    built = build(settings)
+    return make_application(built, limits, api_key=key, close=built.close)

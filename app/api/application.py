@@ -1,6 +1,7 @@
 """The HTTP door as one ASGI application, put together from its parts."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -10,7 +11,7 @@ from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.middleware import ApiKey, BodyLimit, RequestLog
-from app.api.routes import health, models, predictions, training_jobs
+from app.api.routes import datasets, health, models, predictions, training_jobs
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -20,16 +21,19 @@ Every answer that is not a success is a problem (RFC 9457) that says what is wro
 """
 
 # In this order they are tried and documented; predictions come first, because every route before them costs them time.
-ROUTERS: Sequence[APIRouter] = (predictions.router, training_jobs.router, models.router, health.router)
+ROUTERS: Sequence[APIRouter] = (predictions.router, training_jobs.router, datasets.router, models.router, health.router)
 
 
-def make_application(parts: Parts, limits: Limits, *, api_key: str | None = None) -> FastAPI:
-    """The application; with an `api_key`, /v1 answers only to those who send it."""
+def make_application(
+    parts: Parts, limits: Limits, *, api_key: str | None = None, close: Callable[[], None] | None = None
+) -> FastAPI:
+    """The application; with an `api_key`, /v1 answers only to those who send it. `close` is called at shutdown."""
     app = FastAPIOffline(
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
         redirect_slashes=False,
+        lifespan=None if close is None else _closing(close),
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
@@ -46,3 +50,12 @@ def make_application(parts: Parts, limits: Limits, *, api_key: str | None = None
     app.add_middleware(ApiKey, api_key)
     app.add_middleware(RequestLog)
     return app
+
+
+def _closing(close: Callable[[], None]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        close()
+
+    return lifespan

@@ -25,4 +25,7 @@ def checked(adapter: TypeAdapter[T], value: object) -> T:
     except ValidationError as error:
         if any(entry["type"] == "json_invalid" for entry in error.errors(include_url=False)):
             raise MalformedBodyError("The body is nested too deeply.") from error
-        raise InvalidRequestError("The request can't be understood as it is.", faults_of(error, value)) from error
+        faults = faults_of(error, value)
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
+        raise InvalidRequestError(f"{detail}{more}", faults) from error

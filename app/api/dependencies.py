@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.api.negotiation import media_type_of
 from app.domain.errors import NotFoundError
 from app.services.catalogue import Catalogue
 from app.services.ingest import Ingest
@@ -87,7 +88,7 @@ async def _owner(request: Request) -> str:
 
 def require_json(request: Request) -> None:
     """Raise 415 unless the body claims to be JSON: a form in a page of another site could claim nothing of the kind."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    media_type = media_type_of(request.headers.get("content-type", ""))
     if media_type != "application/json" and not media_type.endswith("+json"):
         raise HTTPException(415, f"Expected application/json, got {media_type or 'no Content-Type'}.")
 

@@ -9,9 +9,11 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app.api.errors import FRAMEWORK, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
+from app.domain.errors import ConflictError
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
@@ -21,18 +23,21 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
-_SCHEMAS: Mapping[str, TypeAdapter[TrainingJobIn] | TypeAdapter[PredictIn] | TypeAdapter[ProblemOut]] = {
+_SCHEMAS: Mapping[
+    str, TypeAdapter[DatasetIn] | TypeAdapter[TrainingJobIn] | TypeAdapter[PredictIn] | TypeAdapter[ProblemOut]
+] = {
+    "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
     "ProblemOut": TypeAdapter(ProblemOut),
 }
-_KINDS = {**FRAMEWORK, 401: UNAUTHENTICATED, 500: UNEXPECTED}
+_KINDS = {**FRAMEWORK, 401: UNAUTHENTICATED, 409: KINDS[ConflictError], 500: UNEXPECTED}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
     """A route's answers that are problems: those it is known for, and any other."""
     named: dict[int | str, dict[str, object]] = {
-        status: {"description": _KINDS[status].title, "content": _PROBLEM} for status in statuses
+        status: {"description": _KINDS[status].title, "content": _PROBLEM} for status in sorted(statuses)
     }
     return {**named, "default": {"description": "Any other problem", "content": _PROBLEM}}
 

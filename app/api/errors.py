@@ -85,9 +85,15 @@ def fault_members(fault: Fault) -> dict[str, str | int]:
         ("row", fault.row),
         ("column", fault.column),
         ("line", fault.line),
-        ("detail", fault.detail),
+        ("detail", sentence(fault.detail)),
     )
     return {name: value for name, value in named if value is not None}
+
+
+def sentence(text: str) -> str:
+    """A text with a capital at its beginning and a full stop at its end."""
+    ended = text if text.endswith((".", "!", "?")) else f"{text}."
+    return ended[:1].upper() + ended[1:]
 
 
 def problem_response(
@@ -119,4 +125,5 @@ def error_response(scope: Scope, error: RelevanceError) -> Response:
     """The answer to one of the service's own errors."""
     kind = kind_of(error)
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if kind.status == 503 else None
-    return problem_response(scope, kind, detail=error.detail, errors=map(fault_members, error.faults), headers=headers)
+    errors = map(fault_members, error.faults)
+    return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

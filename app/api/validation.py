@@ -1,5 +1,6 @@
 """What pydantic finds wrong, said with JSON pointers into what was sent."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import orjson
@@ -10,6 +11,9 @@ from app.domain.errors import Fault
 
 Location = Sequence[int | str]
 
+AT = "at "
+"""An error of our own whose type is this and the name of a member speaks of that member."""
+
 
 def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
     """One fault for each place in `sent` (a JSON value) with which something is wrong."""
@@ -19,7 +23,12 @@ def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
         said = details.setdefault("".join(f"/{_escaped(step)}" for step in steps), [])
         if detail not in said:
             said.append(detail)
-    return tuple(Fault(" Or: ".join(said), pointer=pointer) for pointer, said in details.items())
+    # What is wrong with the members of a list makes pydantic find fault with the list as well.
+    return tuple(
+        Fault(" Or: ".join(said), pointer=pointer)
+        for pointer, said in details.items()
+        if not any(other.startswith(f"{pointer}/") for other in details)
+    )
 
 
 def _where(entry: ErrorDetails, sent: object) -> Location:
@@ -34,6 +43,8 @@ def _where(entry: ErrorDetails, sent: object) -> Location:
     steps = readings[0] if readings else tuple(inside)
     if absent:
         return (*steps, location[-1])
+    if kind.startswith(AT):
+        return (*steps, kind.removeprefix(AT))
     if kind in {"union_tag_invalid", "union_tag_not_found"}:
         discriminator = entry.get("ctx", {}).get("discriminator")
         return (*steps, str(discriminator).strip("'()")) if discriminator else steps
@@ -67,9 +78,12 @@ def _what(entry: ErrorDetails) -> str:
             return "This member is required: it says which of the alternatives is meant."
         case "dataclass_type" | "dict_type" | "model_type" | "model_attributes_type":
             return f"Should be an object, got {_shown(entry['input'])}."
+        case "too_short":
+            return f"Needs {context['min_length']} at least, got {context['actual_length']}."
+        case kind if kind.startswith(AT):
+            return entry["msg"]
         case _:
-            message = entry["msg"].removeprefix("Input should ")
-            said = f"Should {message}" if message != entry["msg"] else message
+            said = re.sub(r"^\w+ should ", "Should ", entry["msg"])
             return f"{said}, got {_shown(entry['input'])}."
 
 

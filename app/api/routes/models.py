@@ -6,34 +6,35 @@ from fastapi import APIRouter, Path, Query
 
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
+from app.api.negotiation import AcceptsJson
 from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut
 from app.api.schemas.pages import After, Limit, PageOut
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number.")]
 
-router = APIRouter(prefix="/v1/models", tags=["Models"])
+router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
 
-@router.get("", summary="List models", responses=problems(422))
+@router.get("", summary="List models", responses=problems(422, 406))
 def models(owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None) -> PageOut[ModelOut]:
     """Models, newest first."""
     page = parts.catalogue.models(owner, limit=limit, after=after)
     return PageOut.of([ModelOut.of(model) for model in page.items], page.next)
 
 
-@router.get("/{name}", summary="Look at a model", responses=problems(404))
+@router.get("/{name}", summary="Look at a model", responses=problems(404, 406))
 def model(name: str, owner: Owner, parts: PartsDependency) -> ModelOut:
     """A model: what its versions have in common."""
     return ModelOut.of(parts.catalogue.model(owner, name))
 
 
-@router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404))
+@router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406))
 def delete_model(name: str, owner: Owner, parts: PartsDependency) -> None:
     """Delete a model with all its versions."""
     parts.catalogue.delete_model(owner, name)
 
 
-@router.get("/{name}/versions", summary="List versions", responses=problems(404, 422))
+@router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
     name: str, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
 ) -> PageOut[VersionOut]:
@@ -42,20 +43,24 @@ def versions(
     return PageOut.of([VersionOut.of(version) for version in page.items], page.next)
 
 
-@router.get("/{name}/versions/{number}", summary="Look at a version", responses=problems(404, 422))
+@router.get("/{name}/versions/{number}", summary="Look at a version", responses=problems(404, 406, 422))
 def version(name: str, number: Number, owner: Owner, parts: PartsDependency) -> VersionOut:
     """What one training learned."""
     return VersionOut.of(parts.catalogue.version(owner, name, number))
 
 
-@router.delete("/{name}/versions/{number}", status_code=204, summary="Delete a version", responses=problems(404, 422))
+@router.delete(
+    "/{name}/versions/{number}", status_code=204, summary="Delete a version", responses=problems(404, 406, 422)
+)
 def delete_version(name: str, number: Number, owner: Owner, parts: PartsDependency) -> None:
     """Delete a version; its number is never used again."""
     parts.catalogue.delete_version(owner, name, number)
 
 
 @router.get(
-    "/{name}/versions/{number}/relevance-vectors", summary="The functions a version keeps", responses=problems(404, 422)
+    "/{name}/versions/{number}/relevance-vectors",
+    summary="The functions a version keeps",
+    responses=problems(404, 406, 422),
 )
 def relevance_vectors(
     name: str,

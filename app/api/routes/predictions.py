@@ -12,6 +12,7 @@ from app.api.dependencies import json_body_of, limits_of, owner_of, parts_of
 from app.api.documentation import json_body, problems
 from app.api.formats.json_table import read_json, typed_block
 from app.api.formats.misfits import refuse
+from app.api.negotiation import AcceptsJson
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError, TooLargeError
@@ -25,7 +26,7 @@ _OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
 _OPTION_NAMES = frozenset(PredictOptions.model_fields)
 _DEFAULTS = PredictOptions()
 
-router = APIRouter(prefix="/v1/models", tags=["Predictions"])
+router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
 
 
 @router.post(
@@ -33,7 +34,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
     summary="Predict with the newest version",
     response_model=PredictionsOut,
     openapi_extra=json_body("PredictIn"),
-    responses=problems(400, 404, 413, 415, 422),
+    responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict(name: str, request: Request) -> Response:
     """One prediction for each row of a table, in their order; a newer version is seen within a second."""
@@ -45,7 +46,7 @@ async def predict(name: str, request: Request) -> Response:
     summary="Predict with one version",
     response_model=PredictionsOut,
     openapi_extra=json_body("PredictIn"),
-    responses=problems(400, 404, 413, 415, 422),
+    responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict_by_version(name: str, number: Annotated[int, Path(ge=1, le=2**31 - 1)], request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""

@@ -10,9 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from app.api.bodies import read_strictly
 from app.api.dependencies import JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
+from app.api.negotiation import AcceptsJson
 from app.api.schemas.jobs import EventOut, TrainingJobOut
 from app.api.schemas.pages import After, Limit, PageOut
 from app.api.schemas.requests import TRAINING_JOB_IN
+from app.domain.errors import InvalidRequestError
 from app.domain.jobs import FINISHED, Event, JobState, TrainingJob
 from app.services.training import Training
 
@@ -23,7 +25,7 @@ Wait = Annotated[
     float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wait for something new before answering as it is.")
 ]
 
-router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"])
+router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
 
 @router.post(
@@ -31,17 +33,20 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"])
     status_code=202,
     summary="Ask for a training",
     openapi_extra=json_body("TrainingJobIn"),
-    responses=problems(400, 404, 409, 413, 415, 422),
+    responses=problems(400, 406, 404, 409, 413, 415, 422),
 )
 def submit(body: JsonBody, owner: Owner, parts: PartsDependency, response: Response) -> TrainingJobOut:
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
-    request = read_strictly(TRAINING_JOB_IN, body).to_request()
-    job = parts.training.submit(owner, request)
+    asked = read_strictly(TRAINING_JOB_IN, body)
+    try:
+        job = parts.training.submit(owner, asked.to_request())
+    except InvalidRequestError as error:
+        raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
     response.headers["Location"] = f"/v1/training-jobs/{job.id}"
     return TrainingJobOut.of(job)
 
 
-@router.get("", summary="List trainings", responses=problems(422))
+@router.get("", summary="List trainings", responses=problems(422, 406))
 def jobs(
     owner: Owner,
     parts: PartsDependency,
@@ -54,14 +59,14 @@ def jobs(
     return PageOut.of([TrainingJobOut.of(job) for job in page.items], page.next)
 
 
-@router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 422))
+@router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
 async def job(job_id: str, owner: Owner, parts: PartsDependency, wait: Wait = 0) -> TrainingJobOut:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
     found = await _when_ended(parts.training, owner, identifier(job_id, "training job"), wait)
     return TrainingJobOut.of(found)
 
 
-@router.get("/{job_id}/events", summary="What happened to a training", responses=problems(404, 422))
+@router.get("/{job_id}/events", summary="What happened to a training", responses=problems(404, 406, 422))
 async def events(
     job_id: str,
     owner: Owner,
@@ -76,7 +81,7 @@ async def events(
     return PageOut.of([EventOut.of(event) for event in shown], str(shown[-1].number) if len(found) > limit else None)
 
 
-@router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 409))
+@router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> TrainingJobOut:
     """Ask for a job's end: one that waits ends at once, one that runs within a second or so."""
     return TrainingJobOut.of(parts.training.cancel(owner, identifier(job_id, "training job")))

@@ -1,10 +1,13 @@
 """What comes in: a training to be done, and how predictions are wanted."""
 
+from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
+from app.api.validation import AT
+from app.domain.errors import Fault
 from app.domain.requests import Missing, RandomSplit, Split, Task, TrainingRequest
 from app.domain.tables import Cell
 from app.sparse_bayes.basis import Basis, Bias, KernelBasis
@@ -76,6 +79,12 @@ class TrainingJobBase(BaseModel):
             seed=self.seed,
         )
 
+    def as_sent(self, fault: Fault) -> Fault:
+        """A fault of the request with its pointer into what was sent, where one basis may stand for a list."""
+        if isinstance(self.basis, tuple) or fault.pointer is None or not fault.pointer.startswith("/basis/0"):
+            return fault
+        return replace(fault, pointer=f"/basis{fault.pointer.removeprefix('/basis/0')}")
+
     def _task(self) -> Task | None:
         return None
 
@@ -113,7 +122,11 @@ TrainingJobIn: TypeAlias = Annotated[
     Annotated[InferredJobIn, Tag("inferred")]
     | Annotated[RegressionJobIn, Tag("regression")]
     | Annotated[ClassificationJobIn, Tag("classification")],
-    Discriminator(_which_task),
+    Discriminator(
+        _which_task,
+        custom_error_type=f"{AT}task",
+        custom_error_message="Should be 'regression' or 'classification', or left out.",
+    ),
 ]
 TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
 

@@ -1,0 +1,85 @@
+"""The HTTP door over ports in memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.api.application import make_application
+from app.api.dependencies import Limits
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.tables import Block
+from app.services.catalogue import Catalogue
+from app.services.ingest import Ingest
+from app.services.prediction import Prediction
+from app.services.training import Training
+from tests.domain.small_tables import dataset_of, flags, numbers, texts
+from tests.services.in_memory import InMemory
+from tests.services.small_models import small_version
+
+NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
+LIMITS = Limits(
+    max_upload_bytes=4096,
+    max_body_bytes=4096,
+    max_rows=100,
+    max_columns=10,
+    max_prediction_rows=5,
+    spool_directory=None,
+)
+TABLE: Block = {
+    "x": numbers(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
+    "colour": texts("red", "blue", "red", "blue", "red", "red"),
+    "y": numbers(0.5, 1.1, 2.3, 2.9, 4.2, 5.1),
+    "known": flags(True, False, True, True, False, False),
+    "same": numbers(7.0, 7.0, 7.0, 7.0, 7.0, 7.0),
+    "one": texts("only", "only", "only", "only", "only", "only"),
+    "three": texts("a", "b", "c", "a", "b", "c"),
+    "gaps": numbers(1.0, None, 3.0, 4.0, 5.0, 6.0),
+}
+DATASET = dataset_of(TABLE, "points.csv")
+SUBMIT = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"]}
+
+
+@dataclass(frozen=True)
+class Report:
+    """How things stand."""
+
+    database: bool = True
+    migrated: bool = True
+    worker: bool = True
+
+
+@dataclass
+class InMemoryParts:
+    """An application's parts over what is kept in memory."""
+
+    kept: InMemory = field(default_factory=InMemory)
+    report: Report = field(default_factory=Report)
+
+    def __post_init__(self) -> None:
+        self.ingest = Ingest(self.kept.open, lambda: NOW)
+        self.catalogue = Catalogue(self.kept.open)
+        self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
+        self.prediction = Prediction(self.kept.open, 10**6)
+
+    def ready(self) -> Report:
+        return self.report
+
+
+@pytest.fixture
+def parts() -> InMemoryParts:
+    """Parts with one dataset, one regression `small`, one classification `classes`."""
+    parts = InMemoryParts()
+    parts.kept.datasets.put(replace(DATASET, owner=BUILT_IN_OWNER), TABLE)
+    parts.kept.models.put(BUILT_IN_OWNER, small_version(), number=1)
+    parts.kept.models.put(BUILT_IN_OWNER, small_version("classification", name="classes"), number=1)
+    return parts
+
+
+@pytest.fixture
+def client(parts: InMemoryParts) -> Iterator[TestClient]:
+    """A client of the application; an exception that nobody foresaw is answered, as a server would."""
+    with TestClient(make_application(parts, LIMITS), raise_server_exceptions=False) as client:
+        yield client
