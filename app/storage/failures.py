@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from psycopg.errors import UndefinedTable
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.domain.errors import ConflictError, InvalidDataError, UnavailableError
@@ -23,6 +23,8 @@ def translated() -> Iterator[None]:
         raise ConflictError("Something else changed the same things at the same time; look again.") from error
     except DataError as error:
         raise InvalidDataError("The database can't keep a value that was sent.") from error
+    except UnicodeEncodeError as error:
+        raise InvalidDataError("A text contains half of a surrogate pair, which is not a character.") from error
     except PoolTimeoutError as error:
         raise UnavailableError("The database is too busy; try again later.") from error
     except DBAPIError as error:
@@ -30,6 +32,8 @@ def translated() -> Iterator[None]:
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
         if isinstance(error, OperationalError | InterfaceError) and not _our_own_mistake(error):
             raise UnavailableError("The database can't be reached or is too busy; try again later.") from error
+        if type(error) is DatabaseError:
+            raise UnavailableError(f"The database can't be used: {error.orig}.") from error
         raise
 
 

@@ -76,7 +76,9 @@ class TrainingJobRow(Base):
         CheckConstraint(_one_of("state", frozenset(MOVES)), name="state"),
         CheckConstraint("attempt >= 0 AND events >= 0", name="counts"),
         CheckConstraint(f"({_one_of('state', FINISHED)}) = (finished_at IS NOT NULL)", name="finished"),
-        CheckConstraint("(state = 'succeeded') = (version IS NOT NULL AND model IS NOT NULL)", name="succeeded"),
+        CheckConstraint(
+            "(version IS NULL OR state = 'succeeded') AND (version IS NULL) = (model IS NULL)", name="succeeded"
+        ),
         CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name="failed"),
         Index(None, "owner", "id"),
         Index(None, "dataset_id"),

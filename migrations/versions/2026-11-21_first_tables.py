@@ -67,7 +67,7 @@ def upgrade() -> None:
         sa.Column("error", sa.Text(), nullable=True),
         sa.CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name=op.f("ck_training_jobs_failed")),
         sa.CheckConstraint(
-            "(state = 'succeeded') = (version IS NOT NULL AND model IS NOT NULL)",
+            "(version IS NULL OR state = 'succeeded') AND (version IS NULL) = (model IS NULL)",
             name=op.f("ck_training_jobs_succeeded"),
         ),
         sa.CheckConstraint(

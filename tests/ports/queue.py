@@ -1,0 +1,18 @@
+"""Fakes of the port `Queue`."""
+
+from uuid import UUID
+
+from sqlalchemy import Connection, text
+
+
+class ListedQueue:
+    """Keeps what was submitted in a table of the same database, so that it shares the transaction's fate."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def submit(self, job_id: UUID, *, owner: str) -> None:
+        self._connection.execute(text("CREATE TABLE IF NOT EXISTS submitted (job_id TEXT, owner TEXT)"))
+        self._connection.execute(
+            text("INSERT INTO submitted VALUES (:job_id, :owner)"), {"job_id": str(job_id), "owner": owner}
+        )

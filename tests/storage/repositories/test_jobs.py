@@ -1,0 +1,273 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
+from app.domain.jobs import MOVES, JobState, Progress, may_move
+from app.domain.ports import OpenUnitOfWork
+from tests.storage import samples
+
+
+def test_a_job_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
+    dataset = samples.stored_dataset(open_uow)
+    job = samples.new_job(dataset.id)
+    with open_uow() as uow:
+        uow.jobs.add(job)
+    with open_uow() as uow:
+        found = uow.jobs.get(samples.OWNER, job.id)
+    assert (found.id, found.state, found.attempt, found.created_at) == (job.id, "queued", 0, samples.AT)
+    assert (found.request, found.plan) == (job.request, job.plan)
+    assert [type(label) for label in found.plan.classes] == [int, float, bool, str, int]
+    assert [(move.state, move.at, move.attempt) for move in found.transitions] == [("queued", samples.AT, 0)]
+
+
+def test_a_job_needs_a_dataset_of_its_owner(open_uow: OpenUnitOfWork) -> None:
+    dataset = samples.stored_dataset(open_uow)
+    for job in (samples.new_job(uuid4()), samples.new_job(dataset.id, owner=samples.STRANGER)):
+        with pytest.raises(NotFoundError), open_uow() as uow:
+            uow.jobs.add(job)
+        with open_uow() as uow:
+            assert uow.jobs.find(job.id) is None
+
+
+def test_others_jobs_are_not_found(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    with open_uow() as uow:
+        for refused in (uow.jobs.get, uow.jobs.request_cancel):
+            with pytest.raises(NotFoundError):
+                refused(samples.STRANGER, job_id)
+        with pytest.raises(NotFoundError):
+            uow.jobs.events(samples.STRANGER, job_id, limit=9, after=0)
+        assert uow.jobs.page(samples.STRANGER, limit=9, after=None).items == ()
+        assert uow.jobs.find(job_id) is not None
+
+
+def test_each_claim_is_a_new_attempt(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    for attempt in (1, 2, 3):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == attempt
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, job_id)
+    assert (job.state, job.attempt) == ("running", 3)
+    assert [(move.state, move.attempt) for move in job.transitions] == [
+        ("queued", 0),
+        ("running", 1),
+        ("running", 2),
+        ("running", 3),
+    ]
+    assert job.started_at == job.transitions[1].at
+
+
+def test_claims_at_once_get_different_attempts(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+
+    def claim(_: int) -> int | None:
+        with open_uow() as uow:
+            return uow.jobs.claim(job_id)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(filter(None, pool.map(claim, range(8), timeout=30))) == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_nothing_is_claimed_that_is_not_there_or_is_to_end(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        uow.jobs.request_cancel(samples.OWNER, job_id)
+        assert uow.jobs.claim(job_id) is None
+        assert uow.jobs.claim(uuid4()) is None
+
+
+def test_progress_is_seen_and_numbered(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    steps = [Progress("search", done, 10, "widths", float("-inf"), None, 5e-324) for done in range(3)]
+    for step in steps:
+        with open_uow() as uow:
+            assert uow.jobs.progress(job_id, 1, step)
+    with open_uow() as uow:
+        assert uow.jobs.get(samples.OWNER, job_id).progress == steps[-1]
+        events = uow.jobs.events(samples.OWNER, job_id, limit=100, after=0)
+    assert [event.number for event in events] == [1, 2, 3, 4, 5]
+    assert [event.kind for event in events] == ["transition"] * 2 + ["progress"] * 3
+    assert [event.progress for event in events[2:]] == steps
+    assert [event.transition.state for event in events if event.transition] == ["queued", "running"]
+
+
+def test_events_come_in_pieces(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        for _ in range(5):
+            uow.jobs.progress(job_id, 1, samples.PROGRESS)
+        uow.jobs.claim(job_id)
+    with open_uow() as uow:
+        pieces = [uow.jobs.events(samples.OWNER, job_id, limit=3, after=after) for after in (0, 3, 6, 8)]
+    assert [[event.number for event in piece] for piece in pieces] == [[1, 2, 3], [4, 5, 6], [7, 8], []]
+
+
+def test_a_superseded_attempt_can_not_speak(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == 2
+    with open_uow() as uow:
+        before = uow.jobs.get(samples.OWNER, job_id)
+        assert not uow.jobs.progress(job_id, 1, samples.PROGRESS)
+        assert not uow.jobs.fail(job_id, 1, samples.PROBLEM)
+        assert not uow.jobs.cancelled(job_id, 1)
+        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is None
+    with open_uow() as uow:
+        assert uow.jobs.get(samples.OWNER, job_id) == before
+        assert len(uow.jobs.events(samples.OWNER, job_id, limit=9, after=0)) == len(before.transitions)
+        assert uow.models.find(samples.OWNER, "prices") is None
+
+
+def test_success_records_the_version_and_the_end(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        version = uow.jobs.succeed(job_id, 1, samples.new_version())
+    assert version is not None
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, job_id)
+    assert (job.state, job.model, job.version) == ("succeeded", "prices", 1)
+    assert job.finished_at == job.transitions[-1].at == version.created_at
+    assert job.transitions[-1].state == "succeeded"
+
+
+def test_failure_keeps_its_problem(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, job_id)
+    assert (job.state, job.error) == ("failed", samples.PROBLEM)
+    assert job.transitions[-1].reason == "constant-target"
+
+
+def test_a_queued_job_is_cancelled_at_once(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    with open_uow() as uow:
+        job = uow.jobs.request_cancel(samples.OWNER, job_id)
+    assert job.state == "cancelled"
+    assert job.cancel_requested_at == job.finished_at == job.transitions[-1].at
+
+
+def test_a_running_job_is_only_asked_to_end_and_once(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert not uow.jobs.cancel_requested(job_id)
+        first = uow.jobs.request_cancel(samples.OWNER, job_id)
+        again = uow.jobs.request_cancel(samples.OWNER, job_id)
+        assert uow.jobs.cancel_requested(job_id)
+    assert first.state == again.state == "running"
+    assert first.cancel_requested_at == again.cancel_requested_at is not None
+    with open_uow() as uow:
+        assert uow.jobs.cancelled(job_id, 1)
+    with open_uow() as uow:
+        assert uow.jobs.get(samples.OWNER, job_id).state == "cancelled"
+
+
+def test_a_finished_job_can_not_be_cancelled(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        uow.jobs.fail(job_id, 1, samples.PROBLEM)
+    with pytest.raises(ConflictError, match="failed"), open_uow() as uow:
+        uow.jobs.request_cancel(samples.OWNER, job_id)
+
+
+def _bring_to(open_uow: OpenUnitOfWork, state: JobState) -> UUID:
+    job_id = samples.queued_job(open_uow) if state == "queued" else samples.running_job(open_uow)
+    with open_uow() as uow:
+        match state:
+            case "succeeded":
+                assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+            case "failed":
+                assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+            case "cancelled":
+                assert uow.jobs.cancelled(job_id, 1)
+            case _:
+                pass
+    return job_id
+
+
+def _try(open_uow: OpenUnitOfWork, job_id: UUID, following: JobState, attempt: int) -> bool:
+    with open_uow() as uow:
+        doing: dict[JobState, Callable[[], bool]] = {
+            "running": lambda: uow.jobs.claim(job_id) is not None,
+            "succeeded": lambda: uow.jobs.succeed(job_id, attempt, samples.new_version()) is not None,
+            "failed": lambda: uow.jobs.fail(job_id, attempt, samples.PROBLEM),
+            "cancelled": lambda: uow.jobs.cancelled(job_id, attempt),
+        }
+        return doing[following]()
+
+
+@pytest.mark.parametrize(("state", "following"), [(a, b) for a, b in product(MOVES, MOVES) if b != "queued"])
+def test_a_job_makes_the_moves_of_its_kind_and_no_other(
+    open_uow: OpenUnitOfWork, state: JobState, following: JobState
+) -> None:
+    job_id = _bring_to(open_uow, state)
+    with open_uow() as uow:
+        before = uow.jobs.get(samples.OWNER, job_id)
+    assert before.state == state
+    made = _try(open_uow, job_id, following, before.attempt)
+    with open_uow() as uow:
+        after = uow.jobs.get(samples.OWNER, job_id)
+        events = uow.jobs.events(samples.OWNER, job_id, limit=100, after=0)
+    assert made == may_move(state, following)
+    assert after.state == (following if made else state)
+    if made:
+        assert len(after.transitions) == len(before.transitions) + 1
+    else:
+        assert after == before
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+
+
+def test_unfinished_jobs_are_listed_with_their_attempts(open_uow: OpenUnitOfWork) -> None:
+    queued, running = samples.queued_job(open_uow), samples.running_job(open_uow, owner=samples.STRANGER)
+    for ended in ("succeeded", "failed", "cancelled"):
+        _bring_to(open_uow, ended)
+    with open_uow() as uow:
+        assert set(uow.jobs.unfinished()) == {(queued, "queued", 0), (running, "running", 1)}
+
+
+def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
+    ids = [samples.queued_job(open_uow) for _ in range(3)]
+    with open_uow() as uow:
+        uow.jobs.claim(ids[1])
+    with open_uow() as uow:
+        first = uow.jobs.page(samples.OWNER, limit=1, after=None, state="queued")
+        second = uow.jobs.page(samples.OWNER, limit=1, after=first.next, state="queued")
+        everything = uow.jobs.page(samples.OWNER, limit=9, after=None)
+        running = uow.jobs.page(samples.OWNER, limit=9, after=None, state="running")
+    newest_first = sorted(ids, reverse=True)
+    assert [job.id for job in everything.items] == newest_first
+    assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]
+    assert second.next is None
+    assert [[move.state for move in job.transitions] for job in running.items] == [["queued", "running"]]
+
+
+def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
+    with pytest.raises(InvalidRequestError), open_uow() as uow:
+        uow.jobs.page(samples.OWNER, limit=2, after="nonsense")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "state = 'paused'",
+        "state = 'failed'",
+        "version = 1",
+        "state = 'succeeded', finished_at = created_at, version = 1",
+        "finished_at = created_at",
+        "attempt = -1",
+    ],
+)
+def test_the_database_itself_refuses_a_job_that_can_not_be(
+    open_uow: OpenUnitOfWork, engine: Engine, wrong: str
+) -> None:
+    samples.queued_job(open_uow)
+    with pytest.raises(IntegrityError), engine.begin() as connection:
+        connection.execute(text(f"UPDATE training_jobs SET {wrong}"))

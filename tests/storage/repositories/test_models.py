@@ -1,0 +1,310 @@
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from threading import Barrier
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, text
+
+from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
+from app.domain.models import RelevanceVector, Version
+from app.domain.ports import OpenUnitOfWork
+from app.domain.requests import TrainingPlan
+from app.storage.codec import encode_predictor
+from tests.storage import samples
+
+
+def test_a_version_comes_back_as_it_was_recorded(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    new = samples.new_version()
+    with open_uow() as uow:
+        recorded = uow.jobs.succeed(job_id, 1, new)
+    assert recorded is not None
+    with open_uow() as uow:
+        assert uow.models.version(samples.OWNER, "prices") == recorded
+        assert uow.models.version(samples.OWNER, "prices", 1) == recorded
+        predictor = uow.models.predictor(recorded.id)
+    assert recorded == Version(
+        recorded.id, samples.OWNER, "prices", 1, job_id, recorded.created_at, samples.new_version().report
+    )
+    assert encode_predictor(predictor) == encode_predictor(new.predictor)
+
+
+def test_the_stored_bytes_are_those_of_the_codec_on_every_database(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    samples.stored_version(open_uow)
+    with engine.connect() as connection:
+        stored = connection.execute(text("SELECT content FROM posteriors")).scalar_one()
+    assert bytes(stored) == encode_predictor(samples.predictor())
+
+
+def test_a_model_tells_of_its_newest_version(open_uow: OpenUnitOfWork) -> None:
+    numbers = [samples.stored_version(open_uow) for _ in range(3)]
+    assert numbers == [1, 2, 3]
+    with open_uow() as uow:
+        model = uow.models.get(samples.OWNER, "prices")
+        assert uow.models.find(samples.OWNER, "prices") == model
+        assert uow.models.version(samples.OWNER, "prices").number == 3
+    assert (model.versions, model.latest) == (3, 3)
+    assert (model.task, model.target, model.inputs) == ("regression", "price", ("x", "y"))
+
+
+def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork) -> None:
+    assert samples.stored_version(open_uow) == 1
+    assert samples.stored_version(open_uow, owner=samples.STRANGER, made=samples.plan(task="classification")) == 1
+    with open_uow() as uow:
+        assert uow.models.get(samples.OWNER, "prices").task == "regression"
+        assert uow.models.get(samples.STRANGER, "prices").task == "classification"
+        assert uow.models.find("nobody", "prices") is None
+        assert uow.models.page("nobody", limit=9, after=None).items == ()
+        with pytest.raises(NotFoundError):
+            uow.models.version("nobody", "prices", 1)
+        with pytest.raises(NotFoundError):
+            uow.models.delete("nobody", "prices")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (samples.plan(task="classification"), "task"),
+        (samples.plan(target="rent"), "target"),
+        (samples.plan(inputs="xyz"), "inputs"),
+    ],
+    ids=["task", "target", "inputs"],
+)
+def test_a_name_that_means_something_else_is_refused_and_nothing_is_recorded(
+    open_uow: OpenUnitOfWork, engine: Engine, other: TrainingPlan, said: str
+) -> None:
+    late = samples.running_job(open_uow, made=other)
+    samples.stored_version(open_uow)
+    before = _counts(engine)
+    with pytest.raises(ConflictError, match=f"another {said}"), open_uow() as uow:
+        uow.jobs.succeed(late, 1, samples.new_version(other))
+    assert _counts(engine) == before
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, late)
+        assert (job.state, job.version) == ("running", None)
+        assert uow.jobs.fail(late, 1, samples.PROBLEM)
+    assert samples.stored_version(open_uow) == 2
+
+
+def test_the_order_of_the_inputs_does_not_matter(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    assert samples.stored_version(open_uow, made=samples.plan(inputs="yx")) == 2
+
+
+def test_numbers_are_never_used_again(open_uow: OpenUnitOfWork) -> None:
+    assert [samples.stored_version(open_uow) for _ in range(2)] == [1, 2]
+    with open_uow() as uow:
+        uow.models.delete_version(samples.OWNER, "prices", 2)
+    assert samples.stored_version(open_uow) == 3
+    with open_uow() as uow:
+        uow.models.delete(samples.OWNER, "prices")
+    assert samples.stored_version(open_uow) == 4
+
+
+def test_a_deleted_model_is_gone_and_its_name_is_free_for_another_meaning(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    samples.stored_version(open_uow, made=samples.plan(model="newer"))
+    with open_uow() as uow:
+        old = uow.models.get(samples.OWNER, "prices")
+        version_id = uow.models.version(samples.OWNER, "prices").id
+        uow.models.delete(samples.OWNER, "prices")
+    with open_uow() as uow:
+        assert uow.models.find(samples.OWNER, "prices") is None
+        assert [model.name for model in uow.models.page(samples.OWNER, limit=9, after=None).items] == ["newer"]
+        with pytest.raises(NotFoundError):
+            uow.models.predictor(version_id)
+        with pytest.raises(NotFoundError):
+            uow.models.version(samples.OWNER, "prices")
+        with pytest.raises(NotFoundError):
+            uow.models.delete(samples.OWNER, "prices")
+    assert samples.stored_version(open_uow, made=samples.plan(task="classification", inputs="z")) == 2
+    with open_uow() as uow:
+        again = uow.models.get(samples.OWNER, "prices")
+        names = [model.name for model in uow.models.page(samples.OWNER, limit=9, after=None).items]
+    assert (again.task, again.inputs, again.versions) == ("classification", ("z",), 1)
+    assert again.created_at > old.created_at
+    assert names == ["prices", "newer"]
+
+
+def test_deleting_leaves_no_vectors_and_no_bytes(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    samples.stored_version(open_uow)
+    samples.stored_version(open_uow)
+    assert _counts(engine) == (1, 2, 8, 2)
+    with open_uow() as uow:
+        uow.models.delete_version(samples.OWNER, "prices", 1)
+    assert _counts(engine) == (1, 1, 4, 1)
+    with open_uow() as uow:
+        uow.models.delete(samples.OWNER, "prices")
+    assert _counts(engine) == (1, 0, 0, 0)
+
+
+def test_a_job_keeps_its_version_when_the_model_is_deleted(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        uow.jobs.succeed(job_id, 1, samples.new_version())
+    with open_uow() as uow:
+        uow.models.delete(samples.OWNER, "prices")
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, job_id)
+    assert (job.state, job.model, job.version) == ("succeeded", "prices", 1)
+
+
+def test_a_model_whose_versions_were_deleted_one_by_one_has_no_newest(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    with open_uow() as uow:
+        uow.models.delete_version(samples.OWNER, "prices", 1)
+    with open_uow() as uow:
+        model = uow.models.get(samples.OWNER, "prices")
+        assert (model.versions, model.latest) == (0, None)
+        with pytest.raises(NotFoundError, match="no version"):
+            uow.models.version(samples.OWNER, "prices")
+        with pytest.raises(NotFoundError, match="no version 1"):
+            uow.models.version(samples.OWNER, "prices", 1)
+        with pytest.raises(NotFoundError):
+            uow.models.delete_version(samples.OWNER, "prices", 1)
+
+
+def test_versions_made_at_once_get_numbers_of_their_own(open_uow: OpenUnitOfWork) -> None:
+    jobs = [samples.running_job(open_uow) for _ in range(12)]
+    together = Barrier(4)
+
+    def succeed(job_id: UUID) -> int:
+        together.wait(timeout=30)
+        with open_uow() as uow:
+            version = uow.jobs.succeed(job_id, 1, samples.new_version())
+        assert version is not None
+        return version.number
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(succeed, jobs, timeout=60)) == list(range(1, 13))
+
+
+def test_one_attempt_ends_a_job_once_however_many_try(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    job_id = samples.running_job(open_uow)
+    together = Barrier(4)
+
+    def succeed(_: int) -> bool:
+        together.wait(timeout=30)
+        with open_uow() as uow:
+            return uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(succeed, range(4), timeout=60)) == [False, False, False, True]
+    assert _counts(engine) == (1, 1, 4, 1)
+
+
+def test_of_an_end_and_a_new_attempt_at_once_the_first_stands(open_uow: OpenUnitOfWork) -> None:
+    def succeed() -> bool:
+        together.wait(timeout=30)
+        with open_uow() as uow:
+            return uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+
+    def claim() -> bool:
+        together.wait(timeout=30)
+        with open_uow() as uow:
+            return uow.jobs.claim(job_id) == 2
+
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(8):
+            job_id, together = samples.running_job(open_uow), Barrier(2)
+            ended, claimed = pool.submit(succeed), pool.submit(claim)
+            assert ended.result(30) is not claimed.result(30)
+
+
+def test_one_job_makes_one_version(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    samples.stored_version(open_uow)
+    with engine.connect() as connection, pytest.raises(Exception, match=r"(?i)unique"):
+        connection.execute(
+            text(
+                "INSERT INTO model_versions (id, owner, model_id, number, job_id, created_at, report) "
+                "SELECT model_id, owner, model_id, 9, job_id, created_at, report FROM model_versions"
+            )
+        )
+
+
+def test_versions_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
+    for _ in range(5):
+        samples.stored_version(open_uow)
+    seen: list[int] = []
+    after = None
+    for _ in range(3):
+        with open_uow() as uow:
+            page = uow.models.versions(samples.OWNER, "prices", limit=2, after=after)
+        seen += [version.number for version in page.items]
+        after = page.next
+    assert seen == [5, 4, 3, 2, 1]
+    assert after is None
+    with open_uow() as uow, pytest.raises(NotFoundError):
+        uow.models.versions(samples.OWNER, "nothing", limit=2, after=None)
+
+
+def test_models_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
+    for name in ("a", "b", "c"):
+        samples.stored_version(open_uow, made=samples.plan(model=name))
+    with open_uow() as uow:
+        first = uow.models.page(samples.OWNER, limit=2, after=None)
+        second = uow.models.page(samples.OWNER, limit=2, after=first.next)
+        with pytest.raises(InvalidRequestError):
+            uow.models.page(samples.OWNER, limit=2, after="nonsense")
+    assert [model.name for model in first.items + second.items] == ["c", "b", "a"]
+    assert second.next is None
+
+
+def _all_vectors(open_uow: OpenUnitOfWork, sort: str, limit: int) -> list[RelevanceVector]:
+    found: list[RelevanceVector] = []
+    after = None
+    while True:
+        with open_uow() as uow:
+            page = uow.models.vectors(
+                samples.OWNER, "prices", 1, limit=limit, after=after, sort="weight" if sort == "weight" else "number"
+            )
+        found += page.items
+        after = page.next
+        if after is None:
+            return found
+
+
+def test_vectors_come_by_number(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    for limit in (1, 2, 4, 9):
+        assert _all_vectors(open_uow, "number", limit) == list(samples.vectors())
+
+
+def test_vectors_come_by_the_size_of_their_weight(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    for limit in (1, 2, 3, 9):
+        found = _all_vectors(open_uow, "weight", limit)
+        assert [vector.number for vector in found] == [4, 1, 2, 3]
+        assert all(abs(one.weight_mean) >= abs(other.weight_mean) for one, other in pairwise(found))
+
+
+def test_vectors_of_nothing_are_not_found(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    with open_uow() as uow:
+        with pytest.raises(NotFoundError):
+            uow.models.vectors(samples.OWNER, "prices", 2, limit=9, after=None, sort="number")
+        with pytest.raises(NotFoundError):
+            uow.models.vectors(samples.STRANGER, "prices", 1, limit=9, after=None, sort="number")
+        with pytest.raises(InvalidRequestError):
+            uow.models.vectors(samples.OWNER, "prices", 1, limit=9, after="x", sort="weight")
+        with pytest.raises(NotFoundError):
+            uow.models.predictor(uuid4())
+
+
+def test_vectors_can_be_read_by_a_person(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    samples.stored_version(open_uow)
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text("SELECT number, dataset_row, inputs, weight_mean FROM relevance_vectors ORDER BY number")
+        ).all()
+    assert tuple(rows[0]) == (1, 4, '{"x":0.1,"y":null,"colour":"rød","n":1180591620717411303424}', -3.0)
+    assert tuple(rows[2][:3]) == (3, None, None)
+
+
+def _counts(engine: Engine) -> tuple[int, ...]:
+    with engine.connect() as connection:
+        return tuple(
+            connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
+            for table in ("models", "model_versions", "relevance_vectors", "posteriors")
+        )

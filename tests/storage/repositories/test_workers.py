@@ -1,0 +1,81 @@
+from sqlalchemy import Engine, text
+
+from app.domain.ports import OpenUnitOfWork
+
+
+def _age(engine: Engine, executor: str, seconds: int) -> None:
+    earlier = (
+        f"strftime('%Y-%m-%d %H:%M:%f000', beat_at, '-{seconds} seconds')"
+        if engine.dialect.name == "sqlite"
+        else f"beat_at - interval '{seconds} seconds'"
+    )
+    with engine.begin() as connection:
+        connection.execute(
+            text(f"UPDATE workers SET beat_at = {earlier} WHERE executor = :executor"), {"executor": executor}
+        )
+
+
+def test_a_worker_that_beats_is_alive(open_uow: OpenUnitOfWork) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("a")
+    with open_uow() as uow:
+        assert uow.workers.alive(within=5.0) == ("a",)
+        assert uow.workers.silent(longer_than=5.0) == ()
+
+
+def test_a_worker_that_stopped_beating_is_silent(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("dead")
+        uow.workers.beat("slow")
+        uow.workers.beat("well")
+    _age(engine, "dead", 60)
+    _age(engine, "slow", 6)
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=8.0) == ("dead",)
+        assert uow.workers.alive(within=8.0) == ("slow", "well")
+        assert uow.workers.silent(longer_than=5.9) == ("dead", "slow")
+    with open_uow() as uow:
+        uow.workers.beat("dead")
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=8.0) == ()
+
+
+def test_a_worker_that_left_is_silent_at_once_and_stays_so(open_uow: OpenUnitOfWork) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("a")
+        uow.workers.leave("a")
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=1000.0) == ("a",)
+        assert uow.workers.alive(within=1000.0) == ()
+        uow.workers.beat("a")
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=1000.0) == ("a",)
+
+
+def test_a_forgotten_worker_is_neither_silent_nor_alive_until_it_beats(open_uow: OpenUnitOfWork) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("a")
+        uow.workers.forget("a")
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=0.0) == uow.workers.alive(within=1000.0) == ()
+        uow.workers.beat("a")
+    with open_uow() as uow:
+        assert uow.workers.alive(within=1000.0) == ("a",)
+
+
+def test_beats_are_counted_to_parts_of_a_second(open_uow: OpenUnitOfWork) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("a")
+    with open_uow() as uow:
+        assert uow.workers.silent(longer_than=-0.5) == ("a",)
+        assert uow.workers.silent(longer_than=20.0) == ()
+
+
+def test_a_beat_is_by_the_clock_of_the_database(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    """The unit of work's own clock stands in March; the database's does not."""
+    with open_uow() as uow:
+        uow.workers.beat("a")
+    now = "strftime('%Y-%m-%d', 'now')" if engine.dialect.name == "sqlite" else "(now() AT TIME ZONE 'UTC')::date::text"
+    day = "date(beat_at)" if engine.dialect.name == "sqlite" else "(beat_at AT TIME ZONE 'UTC')::date::text"
+    with engine.connect() as connection:
+        assert connection.execute(text(f"SELECT {day} >= {now} FROM workers")).scalar_one()

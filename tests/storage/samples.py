@@ -1,0 +1,176 @@
+"""Small datasets, jobs and versions for the tests of storage."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.datasets import Dataset, Upload
+from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from app.domain.identity import uuid7
+from app.domain.jobs import Problem, Progress, TrainingJob
+from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.ports import OpenUnitOfWork
+from app.domain.requests import InputColumn, Task, TrainingPlan, TrainingRequest
+from app.domain.tables import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    ColumnSummary,
+    NumberColumn,
+    TimestampColumn,
+)
+from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.spec import Spec
+
+OWNER = "ada"
+STRANGER = "bob"
+AT = datetime(2026, 2, 3, 4, 5, 6, 789012, tzinfo=UTC)
+PROBLEM = Problem("constant-target", "Nothing to learn", "All targets are 3: choose another column.")
+PROGRESS = Progress("fit", 3, None, "functions", -12.5, 4, 0.1)
+
+COLUMNS = (
+    ColumnSummary("size", "number", 1, 0.1, 1e308, -5e-324, 2.5, integral=False, distinct=3),
+    ColumnSummary("colour", "category", 0, distinct=2, categories=(("rød 😀", 2), ("blue\x00", 1))),
+)
+
+
+def block(rows: int = 4, *, seed: int = 0) -> Block:
+    draw = np.random.default_rng(seed)
+    size = draw.normal(size=rows)
+    size[0] = np.nan
+    return {
+        "size": NumberColumn(size),
+        "sold": BooleanColumn(draw.integers(-1, 2, rows).astype(np.int8)),
+        "at": TimestampColumn(draw.uniform(0, 2e9, rows)),
+        "colour 😀": CategoryColumn(draw.integers(-1, 2, rows).astype(np.int32), ("rød", 'null\x00, "quoted"')),
+    }
+
+
+def upload(*, owner: str = OWNER, name: str = "houses") -> Upload:
+    return Upload(uuid7(), owner, name, AT, ("size", "colour"), ("number", "category"))
+
+
+def stored_dataset(open_uow: OpenUnitOfWork, *, owner: str = OWNER, name: str = "houses", blocks: int = 2) -> Dataset:
+    sent = upload(owner=owner, name=name)
+    with open_uow() as uow:
+        uow.datasets.begin(sent)
+    for number in range(blocks):
+        with open_uow() as uow:
+            uow.datasets.append(sent.id, number, 4 * number, block(4, seed=number))
+    with open_uow() as uow:
+        return uow.datasets.finish(sent.id, rows=4 * blocks, digest="ab" * 32, columns=COLUMNS)
+
+
+def plan(
+    *, model: str = "prices", task: Task = "regression", target: str = "price", inputs: str = "xy"
+) -> TrainingPlan:
+    return TrainingPlan(
+        task=task,
+        task_reason="the target holds numbers",
+        model=model,
+        target=target,
+        target_kind="number",
+        classes=(1, 2.0, True, "a", 2**70),
+        inputs=tuple(InputColumn(name, "number") for name in inputs),
+        ignored=(),
+        spec=Spec(likelihood=GaussianNoise(noise_sd=0.1)),
+        standardise=True,
+        missing="refuse",
+        split=TrainingRequest(dataset_id=UUID(int=0), target=target).split,
+        holdout=0.0,
+    )
+
+
+def new_job(dataset_id: UUID, *, owner: str = OWNER, made: TrainingPlan | None = None) -> TrainingJob:
+    request = TrainingRequest(dataset_id=dataset_id, target="price")
+    return TrainingJob(
+        id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=plan() if made is None else made
+    )
+
+
+def queued_job(
+    open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None, dataset_id: UUID | None = None
+) -> UUID:
+    if dataset_id is None:
+        dataset_id = stored_dataset(open_uow, owner=owner, blocks=1).id
+    job = new_job(dataset_id, owner=owner, made=made)
+    with open_uow() as uow:
+        uow.jobs.add(job)
+    return job.id
+
+
+def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None) -> UUID:
+    job_id = queued_job(open_uow, owner=owner, made=made)
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == 1
+    return job_id
+
+
+def predictor(*, seed: int = 0) -> Predictor:
+    draw = np.random.default_rng(seed)
+    model = Model(
+        likelihood=GaussianNoise(),
+        functions=(
+            KernelFunctions(Gaussian(), InputMap(0.5), draw.normal(size=(2, 3)), np.array([4, 0])),
+            ConstantFunction(),
+        ),
+        mean=draw.normal(size=3),
+        covariance=draw.normal(size=(3, 3)),
+        alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308]),
+        gamma=draw.uniform(size=3),
+        noise_sd=0.1 + 0.2,
+        log_marginal_likelihood=-1.0 / 3.0,
+        inputs=3,
+        rows=10,
+        candidates=11,
+        termination="converged",
+    )
+    number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
+    category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=True)
+    target = EncodedTarget("price", "number", 7.0, 2.0, (1, 2.0, True, "a"))
+    return Predictor(Encoding((number, category), target), model)
+
+
+def vectors() -> tuple[RelevanceVector, ...]:
+    return (
+        RelevanceVector(1, "gaussian", 4, {"x": 0.1, "y": None, "colour": "rød", "n": 2**70}, -3.0, 0.1, 1e-308, 0.5),
+        RelevanceVector(2, "gaussian", 0, {"x": -0.0, "y": True}, 3.0, 0.2, 2.0, 0.25),
+        RelevanceVector(3, "bias", None, None, 1 / 3, 0.3, 3.0, 1.0),
+        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0),
+    )
+
+
+def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersion:
+    report = VersionReport(
+        task="regression",
+        plan=plan() if made is None else made,
+        widths=(0.5,),
+        standardised=True,
+        noise_sd=0.1 + 0.2,
+        log_marginal_likelihood=-12.25,
+        functions=4,
+        candidates=11,
+        rows=10,
+        rows_dropped=1,
+        rows_held_out=0,
+        termination="converged",
+        metrics={"holdout": {"rmse": 0.1, "r2": float("-inf")}},
+        dataset_id=UUID(int=7),
+        dataset_digest="ab" * 32,
+        seconds=1.5,
+        software_version="0.1.0",
+    )
+    return NewVersion(report, vectors(), predictor(seed=seed))
+
+
+def stored_version(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None) -> int:
+    job_id = running_job(open_uow, owner=owner, made=made)
+    with open_uow() as uow:
+        version = uow.jobs.succeed(job_id, 1, new_version(made))
+    assert version is not None
+    return version.number

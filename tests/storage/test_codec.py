@@ -1,0 +1,195 @@
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from app.domain.models import Predictor
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.sparse_bayes.basis import KernelFunctions
+from app.storage.codec import (
+    UnreadableBytesError,
+    decode_block,
+    decode_predictor,
+    encode_block,
+    encode_predictor,
+)
+from app.storage.codec.frame import PREAMBLE, Content, Stored, write
+from app.storage.codec.records import pack, reader_of
+from tests.storage import samples
+
+
+def _bits(column: Column) -> tuple[str, bytes, tuple[str, ...]]:
+    match column:
+        case CategoryColumn(codes, labels):
+            return codes.dtype.str, codes.tobytes(), labels
+        case NumberColumn(values) | TimestampColumn(values):
+            return values.dtype.str, values.tobytes(), ()
+        case BooleanColumn(flags):
+            return flags.dtype.str, flags.tobytes(), ()
+
+
+def _same(one: Block, other: Block) -> bool:
+    return [(name, type(column), _bits(column)) for name, column in one.items()] == [
+        (name, type(column), _bits(column)) for name, column in other.items()
+    ]
+
+
+def test_a_block_comes_back_to_the_bit() -> None:
+    block = samples.block(1000)
+    assert _same(block, decode_block(encode_block(block)))
+
+
+def test_a_block_without_rows_comes_back() -> None:
+    block: Block = {"x": NumberColumn(np.empty(0)), "y": CategoryColumn(np.empty(0, np.int32), ())}
+    assert _same(block, decode_block(encode_block(block)))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.text(),
+    arrays(np.float64, st.integers(0, 30), elements=st.floats(allow_subnormal=True)),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), unique=True),
+)
+def test_any_numbers_and_texts_come_back_to_the_bit(
+    name: str, values: np.ndarray[tuple[int], np.dtype[np.float64]], labels: list[str]
+) -> None:
+    codes = np.arange(len(values), dtype=np.int32) % (len(labels) + 1) - 1
+    block: Block = {name: NumberColumn(values), name + "2": CategoryColumn(codes, tuple(labels))}
+    try:
+        encoded = encode_block(block)
+    except UnicodeEncodeError:
+        assert any(0xD800 <= ord(letter) < 0xE000 for letter in name)
+        return
+    assert _same(block, decode_block(encoded))
+
+
+def test_what_repeats_is_packed_and_noise_is_not() -> None:
+    rows = 10_000
+    repeating: Block = {"x": NumberColumn(np.full(rows, 0.1))}
+    noise: Block = {"x": NumberColumn(np.random.default_rng(0).normal(size=rows))}
+    assert len(encode_block(repeating)) < rows
+    assert 8 * rows < len(encode_block(noise)) < 8 * rows + 200
+    assert _same(repeating, decode_block(encode_block(repeating)))
+
+
+def test_columns_that_are_views_come_back() -> None:
+    both = np.random.default_rng(0).normal(size=(50, 2))
+    block: Block = {"a": NumberColumn(both[:, 0]), "b": NumberColumn(both[::-1, 1])}
+    assert _same(block, decode_block(encode_block(block)))
+
+
+def _equal(one: Predictor, other: Predictor) -> bool:
+    arrays_of_one: list[Stored] = []
+    arrays_of_other: list[Stored] = []
+    return pack(one, arrays_of_one) == pack(other, arrays_of_other) and all(
+        a.tobytes() == b.tobytes() and a.shape == b.shape and a.dtype == b.dtype
+        for a, b in zip(arrays_of_one, arrays_of_other, strict=True)
+    )
+
+
+def test_a_predictor_comes_back_to_the_bit() -> None:
+    predictor = samples.predictor()
+    back = decode_predictor(encode_predictor(predictor))
+    assert back.encoding == predictor.encoding
+    assert [type(label) for label in back.encoding.target.classes] == [int, float, bool, str]
+    assert _equal(predictor, back)
+    functions = back.model.functions[0]
+    assert isinstance(functions, KernelFunctions)
+    assert functions.rows.dtype == np.intp
+
+
+def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in_memory() -> None:
+    predictor = samples.predictor()
+    model = predictor.model
+    turned = Predictor(
+        predictor.encoding,
+        type(model)(**{**vars(model), "covariance": np.asfortranarray(model.covariance)}),
+    )
+    assert encode_predictor(predictor) == encode_predictor(turned)
+    assert encode_predictor(decode_predictor(encode_predictor(predictor))) == encode_predictor(predictor)
+    assert encode_predictor(predictor) != encode_predictor(samples.predictor(seed=1))
+
+
+def test_the_format_is_the_documented_one() -> None:
+    encoded = encode_block({"x": NumberColumn(np.array([1.5, np.nan])), "y": BooleanColumn(np.array([1, -1], np.int8))})
+    header = b'{"arrays":[["<f8",[2],0],["|i1",[2],16]],"value":{"columns":[["x","number"],["y","boolean"]]}}'
+    body = struct.pack("<dd", 1.5, float("nan")) + b"\x01\xff"
+    assert encoded[:4] == b"RLVC"
+    assert struct.unpack_from("<BBHIQ", encoded, 4) == (1, 0, 1, len(header), len(body))
+    assert encoded[24:] == header + body
+
+
+@pytest.mark.parametrize("kept", [0, 3, 23, 24, 60, -1])
+def test_bytes_that_are_cut_off_are_refused(kept: int) -> None:
+    encoded = encode_predictor(samples.predictor())
+    with pytest.raises(UnreadableBytesError):
+        decode_predictor(encoded[:kept])
+
+
+def test_bytes_too_many_are_refused() -> None:
+    with pytest.raises(UnreadableBytesError, match="expected"):
+        decode_predictor(encode_predictor(samples.predictor()) + b"\x00")
+
+
+def test_each_damaged_byte_is_noticed() -> None:
+    encoded = encode_block(samples.block(3))
+    for position in range(len(encoded)):
+        damaged = bytearray(encoded)
+        damaged[position] ^= 0x10
+        with pytest.raises(UnreadableBytesError):
+            decode_block(bytes(damaged))
+
+
+@pytest.mark.parametrize("foreign", [b"", b"PAR1" + bytes(100), b"\x80\x04}q\x00." * 20])
+def test_foreign_bytes_are_refused(foreign: bytes) -> None:
+    with pytest.raises(UnreadableBytesError, match="something else"):
+        decode_block(foreign)
+
+
+def test_a_block_is_not_a_predictor() -> None:
+    with pytest.raises(UnreadableBytesError, match="expected a predictor"):
+        decode_predictor(encode_block(samples.block()))
+
+
+def test_a_later_version_is_refused_by_its_number() -> None:
+    later = bytearray(encode_block(samples.block()))
+    later[4] = 2
+    with pytest.raises(UnreadableBytesError, match="version 1, got 2"):
+        decode_block(bytes(later))
+
+
+def test_an_unknown_class_is_never_made() -> None:
+    evil = write(Content.PREDICTOR, {"record": "Popen", "fields": {"args": "true"}}, [], compressible=False)
+    with pytest.raises(UnreadableBytesError, match="Popen"):
+        decode_predictor(evil)
+
+
+def test_a_record_that_is_no_predictor_is_refused() -> None:
+    record = write(Content.PREDICTOR, {"record": "ConstantFunction", "fields": {}}, [], compressible=False)
+    with pytest.raises(UnreadableBytesError, match="ConstantFunction"):
+        decode_predictor(record)
+
+
+def test_a_record_with_fields_of_another_time_is_refused() -> None:
+    record = write(Content.PREDICTOR, {"record": "Predictor", "fields": {"magic": 1}}, [], compressible=False)
+    with pytest.raises(UnreadableBytesError, match="fields of Predictor"):
+        decode_predictor(record)
+
+
+def test_what_has_no_place_in_a_record_is_refused() -> None:
+    with pytest.raises(TypeError, match="got set"):
+        pack({1, 2}, [])
+    with pytest.raises(TypeError, match="float64"):
+        pack(np.zeros(3, np.float32), [])
+
+
+def test_the_reader_knows_every_member_of_the_unions() -> None:
+    known = set(reader_of(Predictor).classes)
+    assert {"Gaussian", "LinearSpline", "Bernoulli", "GaussianNoise", "EncodedNumber", "EncodedCategory"} <= known
+
+
+def test_the_preamble_has_no_padding() -> None:
+    assert PREAMBLE.size == 24

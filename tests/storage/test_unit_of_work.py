@@ -1,0 +1,216 @@
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Event, Thread
+
+import pytest
+from sqlalchemy import Engine, create_engine, text
+
+from app.domain.errors import InvalidDataError, NotFoundError, UnavailableError
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.storage.engine import make_engine
+from app.storage.types import UtcDateTime
+from app.storage.unit_of_work import unit_of_work
+from tests import postgres
+from tests.conftest import TEMPLATE
+from tests.ports.queue import ListedQueue
+from tests.storage import samples
+
+
+def _submitted(engine: Engine) -> int:
+    with engine.connect() as connection:
+        return int(connection.execute(text("SELECT count(*) FROM submitted")).scalar_one())
+
+
+def test_a_job_and_its_queue_entry_share_one_fate(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    dataset = samples.stored_dataset(open_uow)
+    with open_uow() as uow:
+        job = samples.new_job(dataset.id)
+        uow.jobs.add(job)
+        uow.queue.submit(job.id, owner=samples.OWNER)
+    assert _submitted(engine) == 1
+    lost = samples.new_job(dataset.id)
+
+    def submit_and_stumble() -> None:
+        with open_uow() as uow:
+            uow.jobs.add(lost)
+            uow.queue.submit(lost.id, owner=samples.OWNER)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        submit_and_stumble()
+    assert _submitted(engine) == 1
+    with open_uow() as uow:
+        assert uow.jobs.find(lost.id) is None
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, NotFoundError])
+def test_whatever_interrupts_a_unit_of_work_undoes_it(
+    open_uow: OpenUnitOfWork, interruption: type[BaseException]
+) -> None:
+    upload = samples.upload()
+
+    def begin_and_stop() -> None:
+        with open_uow() as uow:
+            uow.datasets.begin(upload)
+            raise interruption("stopped")
+
+    with pytest.raises(interruption, match="stopped"):
+        begin_and_stop()
+    with pytest.raises(NotFoundError), open_uow() as uow:
+        uow.datasets.append(upload.id, 0, 0, samples.block())
+
+
+def test_a_unit_that_only_reads_does_not_wait_for_one_that_writes(open_uow: OpenUnitOfWork) -> None:
+    dataset = samples.stored_dataset(open_uow)
+    with _writing(open_uow) as release, open_uow() as uow:
+        assert uow.datasets.get(samples.OWNER, dataset.id) == dataset
+        release.set()
+
+
+def test_a_unit_that_writes_sees_what_was_committed_while_it_read(open_uow: OpenUnitOfWork) -> None:
+    """Where SQLite promotes a transaction that began by reading it fails at once; ours begins with the write."""
+    dataset = samples.stored_dataset(open_uow)
+    with open_uow() as uow:
+        uow.datasets.get(samples.OWNER, dataset.id)
+        other = samples.stored_dataset(open_uow)
+        assert uow.datasets.get(samples.OWNER, other.id) == other
+        uow.datasets.delete(samples.OWNER, other.id)
+
+
+def test_a_unit_sees_its_own_changes(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.get(samples.OWNER, job_id).state == "queued"
+        uow.jobs.claim(job_id)
+        assert uow.jobs.get(samples.OWNER, job_id).state == "running"
+        uow.jobs.succeed(job_id, 1, samples.new_version())
+        assert uow.jobs.get(samples.OWNER, job_id).version == 1
+        assert uow.models.get(samples.OWNER, "prices").latest == 1
+
+
+def test_a_database_that_can_not_be_reached_is_unavailable() -> None:
+    engine = make_engine("postgresql://nobody@127.0.0.1:1/nothing")
+    with pytest.raises(UnavailableError, match="reached"), unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat("a")
+    engine.dispose()
+
+
+def test_a_database_without_tables_is_unavailable(empty_database_url: str) -> None:
+    engine = make_engine(empty_database_url)
+    with pytest.raises(UnavailableError, match="migrate"), unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat("a")
+    engine.dispose()
+
+
+def test_a_file_that_is_no_database_is_unavailable(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("foreign") / "foreign.db"
+    path.write_bytes(b"not a database, though longer than its header would be" * 100)
+    engine = make_engine(f"sqlite:///{path}")
+    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat("a")
+    engine.dispose()
+
+
+def test_a_busy_sqlite_file_is_unavailable_after_a_while(
+    sqlite_template: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.engine.BUSY_MILLISECONDS", 10)
+    engine = make_engine(f"sqlite:///{sqlite_template}")
+    other = sqlite3.connect(str(sqlite_template), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat("a")
+    other.rollback()
+    other.close()
+    engine.dispose()
+
+
+def test_a_lost_connection_is_unavailable_and_the_next_unit_works_again(postgres_server: postgres.Server) -> None:
+    postgres_server.create("outage", TEMPLATE)
+    engine = make_engine(postgres_server.url("outage"))
+    open_uow = unit_of_work(engine, ListedQueue)
+
+    def beat_through_an_outage() -> None:
+        with open_uow() as uow:
+            uow.workers.beat("a")
+            postgres_server.allow_connections("outage", allowed=False)
+            uow.workers.beat("b")
+
+    with pytest.raises(UnavailableError):
+        beat_through_an_outage()
+    with pytest.raises(UnavailableError), open_uow() as uow:
+        uow.workers.beat("a")
+    postgres_server.allow_connections("outage", allowed=True)
+    with open_uow() as uow:
+        assert uow.workers.alive(within=60.0) == ()
+        uow.workers.beat("a")
+    engine.dispose()
+    postgres_server.drop("outage")
+
+
+def test_a_connection_that_died_while_idle_is_noticed_before_it_is_used(postgres_server: postgres.Server) -> None:
+    postgres_server.create("idle", TEMPLATE)
+    engine = make_engine(postgres_server.url("idle"))
+    open_uow = unit_of_work(engine, ListedQueue)
+    with open_uow() as uow:
+        uow.workers.beat("a")
+    postgres_server.allow_connections("idle", allowed=False)
+    postgres_server.allow_connections("idle", allowed=True)
+    with open_uow() as uow:
+        uow.workers.beat("a")
+    engine.dispose()
+    postgres_server.drop("idle")
+
+
+def test_text_that_postgresql_can_not_keep_is_invalid_data(postgres_server: postgres.Server) -> None:
+    postgres_server.create("nul", TEMPLATE)
+    engine = make_engine(postgres_server.url("nul"))
+    with pytest.raises(InvalidDataError), unit_of_work(engine, ListedQueue)() as uow:
+        uow.datasets.begin(samples.upload(name="a\x00b"))
+    engine.dispose()
+    postgres_server.drop("nul")
+
+
+def test_sqlite_is_set_up_for_safety(sqlite_template: object) -> None:
+    engine = make_engine(f"sqlite:///{sqlite_template}")
+    with engine.connect() as connection:
+        settings = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
+    engine.dispose()
+
+
+def test_a_time_without_its_zone_is_refused() -> None:
+    dialect = create_engine("sqlite://").dialect
+    with pytest.raises(ValueError, match="zone"):
+        UtcDateTime().process_bind_param(datetime(2026, 1, 1), dialect)  # noqa: DTZ001
+
+
+@contextmanager
+def _writing(open_uow: OpenUnitOfWork) -> Iterator[Event]:
+    """Another thread in the middle of a unit that has written; it goes on when the event is set."""
+    wrote, release = Event(), Event()
+
+    def write() -> None:
+        with open_uow() as uow:
+            _write_something(uow)
+            wrote.set()
+            release.wait(20)
+
+    thread = Thread(target=write)
+    thread.start()
+    try:
+        assert wrote.wait(20)
+        yield release
+        assert release.is_set()
+    finally:
+        release.set()
+        thread.join(30)
+
+
+def _write_something(uow: UnitOfWork) -> None:
+    uow.workers.beat("somebody")
