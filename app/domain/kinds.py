@@ -1,17 +1,21 @@
 """What a column holds, found out from its first rows, and how one text is read as a value of a kind.
 
-A column is looked at in the first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number is a number, a text is a text
-(and a timestamp when it is written as one). A CSV cell is its text without surrounding blanks, missing when nothing is left, and read as
+A column is looked at in the first `ROWS_LOOKED_AT` rows. Values of JSON and Parquet keep their type: a number is a
+number, a text is a text (and a timestamp when it is written as one). A CSV cell is its text without surrounding blanks,
+missing when nothing is left, and read as
 
-- number: digits with an optional sign, point and exponent (`-1`, `.5`, `1e308`); the tokens nan, inf and infinity count as numbers here and
+- number: digits with an optional sign, point and exponent (`-1`, `.5`, `1e308`); the tokens nan, inf and infinity count
+as numbers here and
   are refused when the column is read;
 - boolean: `true` or `false` (also `True`, `TRUE`, ...); where a column is declared boolean, `1` and `0` too;
-- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is read as UTC.
+- timestamp: ISO 8601 as `2024-05-01`, `2024-05-01T12:30`, `2024-05-01 12:30:15.25+02:00`; without an offset it is read
+as UTC.
 
-The column is then of the kind that at least half of its present values have, if what does not fit is no more than three different values or
-one value in twenty (that misfit is an error in the data, refused with its place when the column is read); any other column is text
-(category). A column of nothing but missing values is a number. Whole numbers beyond 2**53 in size, which float64 can't hold exactly, make
-a would-be number column text, so that no digit of an id is lost. A kind that the caller declares goes before all this.
+The column is then of the kind that at least half of its present values have, if what does not fit is no more than three
+different values or one value in twenty (that misfit is an error in the data, refused with its place when the column is
+read); any other column is text (category). A column of nothing but missing values is a number. Whole numbers beyond
+2**53 in size, which float64 can't hold exactly, make a would-be number column text, so that no digit of an id is lost.
+A kind that the caller declares goes before all this.
 """
 
 import re
@@ -49,7 +53,7 @@ _Form = Literal["number", "long", "boolean", "timestamp", "text"]
 
 
 def is_number(text: str) -> bool:
-    """Whether a CSV cell, its decimal mark a point, is written as a finite number (also one that float64 can't hold)."""
+    """Whether a CSV cell, its decimal mark a point, is written as a finite number (also one beyond float64)."""
     return _NUMBER.fullmatch(text) is not None
 
 
@@ -67,7 +71,7 @@ def is_long_integer(text: str) -> bool:
 
 
 def seconds_of(text: str) -> float | None:
-    """Seconds since 1970 UTC of an ISO 8601 timestamp, None when it is none or lies outside the years 1 to 9999 of UTC."""
+    """Seconds since 1970 UTC of an ISO 8601 timestamp, None when it is none or not within the years 1 to 9999."""
     if _TIMESTAMP.fullmatch(text) is None:
         return None
     try:

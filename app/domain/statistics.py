@@ -20,12 +20,15 @@ from app.domain.tables import (
 )
 
 MOST_CELLS_WAITING = 2**20
-"""Small blocks are taken in together once they hold so many cells: a table of 10,000 columns comes a few rows at a time."""
+"""Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""
 
 MOST_LABELS_COUNTED = 1_000
 """Labels of one column that are counted at most, fewer in a table of very many columns."""
 
 MOST_LABELS_COUNTED_IN_ALL = 100_000
+
+LONGEST_LABEL = 200
+"""A column with a longer text holds no categories: its texts are not counted."""
 
 MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
 
@@ -43,9 +46,10 @@ class _Gathering(Protocol):
 class TableStatistics:
     """Summaries and digest of a table that comes in blocks.
 
-    The digest is the SHA-256 over the number of columns and, column by column, its name, kind and SHA-256 of its values: float64,
-    little-endian (missing: the quiet NaN; booleans 0 and 1; timestamps seconds UTC), or texts as UTF-8 after their length in four bytes
-    (missing: 0xFFFFFFFF). It does not depend on where one block ends and the next begins, nor on the format in which the table came.
+    The digest is the SHA-256 over the number of columns and, column by column, its name, kind and SHA-256 of its
+    values: float64, little-endian (missing: the quiet NaN; booleans 0 and 1; timestamps seconds UTC), or texts as UTF-8
+    after their length in four bytes (missing: 0xFFFFFFFF). It does not depend on where one block ends and the next
+    begins, nor on the format in which the table came.
     """
 
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
@@ -165,6 +169,9 @@ class _Texts:
         if self._counts is None:
             return
         for label, count in zip(labels, found, strict=True):
+            if len(label) > LONGEST_LABEL:
+                self._counts = None
+                return
             if count:
                 self._counts[label] = self._counts.get(label, 0) + count
         if len(self._counts) > self._most_labels:

@@ -11,6 +11,9 @@ from app.domain.models import Model, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork, Page
 from app.domain.tables import Block, Cell, block_rows
 
+MOST_CELLS_OF_ROWS = 100_000
+"""Cells that one look at a dataset's rows shows at most."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -37,14 +40,19 @@ class Catalogue:
             return uow.datasets.page(owner, limit=limit, after=after)
 
     def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
-        """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError."""
+        """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
+
+        Of a wide table they are fewer, so that they hold no more than `MOST_CELLS_OF_ROWS`, but always one.
+        """
         dataset = self.dataset(owner, dataset_id)
-        last = min(first + limit, dataset.rows)
+        fitting = max(MOST_CELLS_OF_ROWS // len(dataset.columns), 1)
+        last = min(first + min(limit, fitting), dataset.rows)
         names = tuple(column.name for column in dataset.columns)
+        whole = frozenset(column.name for column in dataset.columns if column.integral)
         found: list[Row] = []
         for first_row, block in self._blocks(dataset_id, first, last):
             rows = range(max(first, first_row), min(last, first_row + block_rows(block)))
-            found.extend(Row(row, raw_cells(block, row - first_row, names)) for row in rows)
+            found.extend(Row(row, raw_cells(block, row - first_row, names, integral=whole)) for row in rows)
         return tuple(found)
 
     def _blocks(self, dataset_id: UUID, first: int, last: int) -> Iterator[tuple[int, Block]]:

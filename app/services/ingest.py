@@ -29,8 +29,8 @@ class Ingest:
     ) -> Dataset:
         """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order.
 
-        `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays behind.
-        Raises InvalidDataError when there are no rows, and what `blocks` raises.
+        `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays
+        behind. Raises InvalidDataError when there are no rows, and what `blocks` raises.
         """
         first = next(blocks, None)
         if first is None:

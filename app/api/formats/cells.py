@@ -20,8 +20,8 @@ FLAGS = frozenset({bool, NoneType})
 def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, Misfits]:
     """A column (N,) of `kind` from N cells, missing where they are None or do not fit, and what does not fit.
 
-    A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column takes numbers and
-    booleans as JSON writes them. `exact` refuses whole numbers that float64 would round.
+    A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column
+    takes numbers and booleans as JSON writes them. `exact` refuses whole numbers that float64 would round.
     """
     match kind:
         case "number":

@@ -24,7 +24,10 @@ from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind,
 def column_of_texts(
     kind: ColumnKind, texts: pa.StringArray, *, decimal: Decimal, exact: bool
 ) -> tuple[Column, Misfits]:
-    """A column (N,) of `kind` from N cells, null where empty, and what does not fit; `exact` refuses integers that would be rounded."""
+    """A column (N,) of `kind` from N cells, null where empty, and what does not fit.
+
+    `exact` refuses whole numbers that float64 would round.
+    """
     if kind == "number":
         return _numbers(texts, decimal, exact=exact)
     codes, labels = _coded(texts)

@@ -15,7 +15,7 @@ from app.domain.kinds import is_not_finite, is_number, seconds_of
 Decimal = Literal[".", ","]
 
 DELIMITERS = ("\t", ";", "|", ",")
-"""Those that are looked for; where more than one divides every line alike, the earlier is right: commas also stand within cells."""
+"""Those looked for; where more than one divides every line alike, the earlier is right: commas stand in cells too."""
 
 SAMPLE_BYTES = 4 * 2**20
 SAMPLE_RECORDS = 50
@@ -34,7 +34,8 @@ class CsvOptions:
 class Dialect:
     """How a file is to be read.
 
-    Its rows begin at byte `start`, on line `line` (from 1); a row is as wide as `names`. `longest` is the size in bytes of the longest record seen.
+    Its rows begin at byte `start`, on line `line` (from 1); a row is as wide as `names`. `longest` is the size in bytes
+    of the longest record seen.
     """
 
     delimiter: str
@@ -57,7 +58,8 @@ class _Record:
 def find_dialect(file: BinaryIO, options: CsvOptions) -> Dialect:
     """Look at the beginning of a file, which is read from where it stands.
 
-    Raises MalformedBodyError when it is not UTF-8, InvalidRequestError for a delimiter that can't be, InvalidDataError when it is empty.
+    Raises MalformedBodyError when it is not UTF-8, InvalidRequestError for a delimiter that can't be, InvalidDataError
+    when it is empty.
     """
     sample = file.read(SAMPLE_BYTES)
     whole = len(sample) < SAMPLE_BYTES
@@ -134,7 +136,7 @@ def _records(text: str, delimiter: str, *, whole: bool) -> Iterator[_Record]:
 
 
 def _find_delimiter(text: str, *, whole: bool) -> str:
-    """The delimiter that cuts every record into the same number of cells, at least two; else the one seen most in the first line."""
+    """The one that cuts every record into as many cells, at least two; else the one seen most in the first line."""
     for delimiter in DELIMITERS:
         widths = {len(record.cells) for record in _records(text, delimiter, whole=whole)}
         if len(widths) == 1 and min(widths) > 1:
@@ -146,7 +148,8 @@ def _find_delimiter(text: str, *, whole: bool) -> str:
 def _leads_a_header(records: Sequence[Sequence[str]]) -> bool:
     """Whether the first record names the columns.
 
-    It does where a text stands above nothing but numbers or timestamps; it does not where it holds a number or a timestamp itself; else it does.
+    It does where a text stands above nothing but numbers or timestamps; it does not where it holds a number or a
+    timestamp itself; else it does.
     """
     first, rest = records[0], records[1:]
     if rest:

@@ -36,7 +36,7 @@ def lines_of(file: SpoolFile, dialect: Dialect, rows: Sequence[int]) -> list[int
 
 
 def why_unreadable(file: SpoolFile, dialect: Dialect, reason: str) -> RelevanceError:
-    """The error to raise for a file that could not be read for `reason`: the first lines that are too long, too short or broken."""
+    """What to raise for a file that can't be read for `reason`: the first lines that are broken or of another width."""
     width = len(dialect.names)
     faults: list[Fault] = []
     line = dialect.line

@@ -43,7 +43,8 @@ def open_csv(
 ) -> TableStream:
     """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
 
-    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and TooLargeError.
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
+    TooLargeError.
     """
     dialect = find_dialect(file.reader(), options)
     check_names(dialect.names, most_columns=most_columns, line=dialect.line - 1 if dialect.header else None)
@@ -107,7 +108,10 @@ def _texts(table: pa.Table, position: int) -> list[str]:
 
 
 def _find_decimal(table: pa.Table, delimiter: str) -> Decimal:
-    """A comma where numbers have one, never in a file whose cells commas divide; raises InvalidDataError where some have a point."""
+    """A comma where numbers have one, never in a file whose cells commas divide.
+
+    Raises InvalidDataError where some numbers have a comma and others a point.
+    """
     if delimiter == "," or not _has_number(table, ","):
         return "."
     if _has_number(table, "."):

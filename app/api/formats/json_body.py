@@ -1,4 +1,4 @@
-"""Strict JSON: decoded fast, refused with its place where it is broken, repeats a key, or holds what JSON has no word for."""
+"""Strict JSON: decoded fast, refused with its place where it is broken, repeats a key or holds NaN."""
 
 import json
 import re
@@ -19,8 +19,8 @@ _PLAIN = frozenset({int, float, bool, type(None)})
 def decode(body: bytes) -> JSON:
     """The value that `body` holds.
 
-    A repeated key, which decoders drop in silence, is found by counting: without escapes each text and key has two quotation marks, so the
-    body has more of them than the decoded value needs. This costs a fraction of the decoding.
+    A repeated key, which decoders drop in silence, is found by counting: without escapes each text and key has two
+    quotation marks, so the body has more of them than the decoded value needs. This costs a fraction of the decoding.
     Raises MalformedBodyError, or InvalidDataError for NaN, Infinity and numbers that float64 can't hold.
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
@@ -106,7 +106,17 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
     except ValueError:  # more digits than Python cares to read
         raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
     refuse([_fault(path, found.detail) for path, found in _unspeakable(value, ())])
+    if _is_half(value):
+        raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
+
+
+def _is_half(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Unspeakable]]:

@@ -85,10 +85,11 @@ def read_json(body: bytes, *, others: Collection[str] = ()) -> RawTable:
 def typed_block(
     raw: RawTable, columns: Sequence[tuple[str, ColumnKind]], *, not_read: Collection[str] = ()
 ) -> tuple[Block, tuple[Fault, ...]]:
-    """The named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit, which is missing in the block.
+    """The named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit, which is
+    missing in the block.
 
-    Columns in `not_read` may be there or not. Raises InvalidDataError for what concerns the whole table: no rows, a column that is
-    unknown or missing, columns of unequal length.
+    Columns in `not_read` may be there or not. Raises InvalidDataError for what concerns the whole table: no rows, a
+    column that is unknown or missing, columns of unequal length.
     """
     cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
     block: dict[str, Column] = {}

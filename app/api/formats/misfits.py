@@ -23,6 +23,10 @@ EXPECTED: dict[ColumnKind, str] = {
 }
 
 
+NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
+KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
+
+
 def not_a(kind: ColumnKind, value: object) -> str:
     """A value of another kind than its column's."""
     return f"{shown(value)} is not {EXPECTED[kind]}."
@@ -69,7 +73,7 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
     if not faults:
         return
     first = faults[0]
-    hint = " A column's kind can be declared: kinds=NAME:KIND." if first.column in inferred else ""
+    hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
     more = f" ({len(faults)} faults were found; this is the first.)" if len(faults) > 1 else ""
     raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MOST_FAULTS_TOLD])
 

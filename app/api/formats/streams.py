@@ -1,5 +1,6 @@
 """What every format becomes: names, kinds, and blocks that are read as they are drawn."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,10 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class TableStream:
-    """A table on its way in. Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't."""
+    """A table on its way in.
+
+    Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't.
+    """
 
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
@@ -28,7 +32,7 @@ def rows_of_a_block(columns: int) -> int:
 
 
 def check_names(names: Sequence[str], *, most_columns: int, line: int | None = None) -> None:
-    """Raise InvalidDataError for names that can't be, or are repeated, TooLargeError for too many; `line` is where they stand."""
+    """Raise InvalidDataError for names that can't be or are repeated, TooLargeError for too many, all on `line`."""
     if not names:
         raise InvalidDataError("The table has no columns.")
     if len(names) > most_columns:
@@ -44,7 +48,7 @@ def check_names(names: Sequence[str], *, most_columns: int, line: int | None = N
                     f"The name has {len(name):,} characters, where {LONGEST_NAME} are the most.", column=name, line=line
                 )
             )
-        elif any(ord(character) < 32 or character == "\x7f" for character in name):
+        elif not is_plain(name):
             faults.append(Fault("The name holds a control character.", column=name, line=line))
         elif name in seen:
             faults.append(Fault("The column is named twice.", column=name, line=line))
@@ -52,10 +56,15 @@ def check_names(names: Sequence[str], *, most_columns: int, line: int | None = N
     refuse(faults)
 
 
+def is_plain(text: str) -> bool:
+    """Whether a text holds no control characters, line or paragraph separators."""
+    return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
+
+
 def kinds_of(
     names: Sequence[str], declared: Mapping[str, ColumnKind], found: Iterable[ColumnKind]
 ) -> tuple[ColumnKind, ...]:
-    """The declared kinds, else those found; raises InvalidRequestError for a kind declared of a column that is not there."""
+    """The declared kinds, else those found; raises InvalidRequestError for a column that is not there."""
     unknown = sorted(declared.keys() - set(names))
     if unknown:
         raise InvalidRequestError(

@@ -1,0 +1,117 @@
+"""Datasets: upload one, look at it and its rows, delete it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
+from app.api.documentation import problems
+from app.api.formats.csv_dialect import CsvOptions, Decimal
+from app.api.negotiation import AcceptsJson
+from app.api.schemas.datasets import DatasetOut, RowOut
+from app.api.schemas.pages import After, Limit, PageOut
+from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
+
+_TEXT = {"schema": {"type": "string"}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES["schema"]}}}
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/DatasetIn"}},
+            "text/csv": _TEXT,
+            "application/vnd.apache.parquet": _BYTES,
+            "multipart/form-data": _FORM,
+        },
+    }
+}
+
+Name = Annotated[
+    str | None, Query(description='Any printable text of up to 200 characters; else the file\'s name, else "dataset".')
+]
+Delimiter = Annotated[str | None, Query(description="CSV: the character between cells; else found out.")]
+DecimalMark = Annotated[Decimal | None, Query(description="CSV: the decimal mark; else found out.")]
+Header = Annotated[bool | None, Query(description="CSV: whether the first line names the columns; else found out.")]
+Kinds = Annotated[
+    list[str],
+    Query(
+        description="NAME:KIND, once for each column whose kind shall not be found out: number, boolean, category "
+        "or timestamp, as in `?kinds=zip:category&kinds=visits:number`.",
+        default_factory=list,
+    ),
+]
+MostDatasets = Annotated[int, Query(ge=1, le=200, description="Most datasets of the answer.")]
+DatasetId = Annotated[str, Path(description="The dataset's id.")]
+AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Only rows with greater numbers.")]
+
+router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Upload a table",
+    response_model=DatasetOut,
+    openapi_extra=BODY,
+    responses=problems(400, 406, 413, 415, 422),
+)
+async def upload(
+    request: Request,
+    owner: Owner,
+    parts: PartsDependency,
+    kinds: Kinds,
+    name: Name = None,
+    delimiter: Delimiter = None,
+    decimal: DecimalMark = None,
+    header: Header = None,
+) -> Response:
+    """Store a table from JSON, CSV or Parquet; what each column holds is found out from its first 1,000 rows."""
+    options, declared, limits = CsvOptions(delimiter, decimal, header), declared_kinds(kinds), limits_of(request)
+    dataset_name(name, None)  # refused before the body is read
+
+    def store(body: Upload) -> Response:
+        table = open_table(body, options, declared=declared, limits=limits)
+        called = dataset_name(name, body.file_name)
+        dataset = parts.ingest.receive(owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks)
+        # Written here, off the event loop: thousands of columns take their time.
+        content = DatasetOut.of(dataset).model_dump_json()
+        headers = {"Location": f"/v1/datasets/{dataset.id}"}
+        return Response(content, 201, headers=headers, media_type="application/json")
+
+    async with received(request, limits) as body:
+        return await run_in_threadpool(store, body)
+
+
+@router.get("", summary="List datasets", responses=problems(406, 422))
+def datasets(
+    owner: Owner, parts: PartsDependency, limit: MostDatasets = 20, after: After = None
+) -> PageOut[DatasetOut]:
+    """Datasets, newest first."""
+    page = parts.catalogue.datasets(owner, limit=limit, after=after)
+    return PageOut.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
+
+
+@router.get("/{dataset_id}", summary="Look at a dataset", responses=problems(404, 406))
+def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency) -> DatasetOut:
+    """A dataset, and what is known of its columns."""
+    return DatasetOut.of(parts.catalogue.dataset(owner, identifier(dataset_id, "dataset")))
+
+
+@router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))
+def rows(
+    dataset_id: DatasetId, owner: Owner, parts: PartsDependency, limit: Limit = 100, after: AfterRow = None
+) -> PageOut[RowOut]:
+    """Rows in the table's order, each by its number from 0; fewer than `limit` where they are wide."""
+    wanted, first = identifier(dataset_id, "dataset"), 0 if after is None else after + 1
+    end = parts.catalogue.dataset(owner, wanted).rows
+    found = parts.catalogue.rows(owner, wanted, limit=limit, first=first)
+    following = str(found[-1].number) if found and found[-1].number + 1 < end else None
+    return PageOut.of([RowOut.of(row) for row in found], following)
+
+
+@router.delete("/{dataset_id}", status_code=204, summary="Delete a dataset", responses=problems(404, 406, 409))
+def delete(dataset_id: DatasetId, owner: Owner, parts: PartsDependency) -> None:
+    """Delete a dataset that no unfinished training needs; what was learned from it stays."""
+    parts.catalogue.delete_dataset(owner, identifier(dataset_id, "dataset"))

@@ -1,0 +1,134 @@
+"""A dataset on its way in: from the request's body to a file on disk, and from there to a stream of blocks."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import get_args
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from app.api.dependencies import Limits
+from app.api.formats.csv_dialect import CsvOptions
+from app.api.formats.json_table import json_stream
+from app.api.formats.misfits import shown
+from app.api.formats.multipart import OneFile
+from app.api.formats.spool import SpoolFile, spooled
+from app.api.formats.streams import LONGEST_NAME, TableStream, is_plain, within
+from app.api.negotiation import FORM, Format, format_of, media_type_of
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.tables import ColumnKind
+
+KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
+UNNAMED = "dataset"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A body that has come whole."""
+
+    file: SpoolFile
+    format: Format
+    media_type: str
+    file_name: str | None
+
+
+@asynccontextmanager
+async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
+    """The body on disk, as long as the context lasts.
+
+    Raises 415 for what no dataset comes in, TooLargeError before more than the limit is read, MalformedBodyError for a
+    broken form.
+    """
+    content_type = request.headers.get("content-type", "")
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding != "identity":
+        raise HTTPException(415, f"Expected a body without Content-Encoding; got {encoding}.")
+    form = OneFile(content_type) if media_type_of(content_type) == FORM else None
+    found = None if form is not None else format_of(content_type)
+    async with spooled(limits.spool_directory, most_bytes=limits.max_upload_bytes) as file:
+        if found == "json":
+            file.allow(limits.max_body_bytes)
+        announced = request.headers.get("content-length", "")
+        file.refuse_above(int(announced) if announced.isdecimal() else 0)
+        if form is None:
+            async for piece in request.stream():
+                await file.write(piece)
+        else:
+            found, content_type = await _take_apart(request, form, file, limits)
+        await file.flush()
+        assert found is not None
+        yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
+
+
+async def _take_apart(request: Request, form: OneFile, file: SpoolFile, limits: Limits) -> tuple[Format, str]:
+    """Write the form's file; its format, and its type as the form has it."""
+    found: Format | None = None
+    async for piece in request.stream():
+        data = form.feed(piece)
+        if found is None and form.found:
+            found = format_of(form.media_type or "", form.name)
+            if found == "json":
+                file.allow(limits.max_body_bytes)
+        await file.write(data)
+    form.finish()
+    assert found is not None
+    return found, form.media_type or ""
+
+
+def open_table(
+    upload: Upload, options: CsvOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
+) -> TableStream:
+    """The upload as a stream of blocks that keeps to the limits; blocks the thread, raises what the formats raise."""
+    table = _open(upload, options, declared, limits)
+    # A cell takes at least one byte of JSON or CSV, so that only Parquet can come to so many.
+    blocks = within(table.blocks, most_rows=limits.max_rows, most_cells=limits.max_upload_bytes)
+    return replace(table, blocks=blocks)
+
+
+def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind], limits: Limits) -> TableStream:
+    most_columns = limits.max_columns
+    match upload.format:
+        case "json":
+            return json_stream(upload.file.read(), declared=declared, most_columns=most_columns)
+        case "csv":
+            # Arrow is imported where it is needed: a process that only predicts does without its 60 MB.
+            from app.api.formats.csv_stream import open_csv
+
+            if upload.media_type == "text/tab-separated-values" and options.delimiter is None:
+                options = replace(options, delimiter="\t")
+            return open_csv(upload.file, options, declared=declared, most_columns=most_columns)
+        case "parquet":
+            from app.api.formats.parquet_stream import open_parquet
+
+            return open_parquet(upload.file, declared=declared, most_columns=most_columns, most_rows=limits.max_rows)
+
+
+def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:
+    """Kinds by column from texts NAME:KIND, divided at the last colon; raises InvalidRequestError."""
+    declared: dict[str, ColumnKind] = {}
+    for text in texts:
+        name, colon, kind = text.rpartition(":")
+        if not colon or not name or kind not in KINDS:
+            raise InvalidRequestError(
+                f"Expected kinds=NAME:KIND, once for each column, KIND one of {', '.join(KINDS)}; got {shown(text)}."
+            )
+        if declared.get(name, kind) != kind:
+            raise InvalidRequestError(
+                f"Two kinds are declared for the column {shown(name)}.", [Fault("Two kinds.", column=name)]
+            )
+        declared[name] = KINDS[kind]
+    return declared
+
+
+def dataset_name(name: str | None, file_name: str | None) -> str:
+    """The name asked for, else the file's without its ending, else "dataset"; raises InvalidRequestError."""
+    if name is None:
+        stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
+        return "".join(filter(is_plain, stem)).strip()[:LONGEST_NAME] or UNNAMED
+    if not name.strip() or len(name) > LONGEST_NAME or not is_plain(name):
+        raise InvalidRequestError(
+            f"A dataset's name has 1 to {LONGEST_NAME} characters and no control characters; got {shown(name)}."
+        )
+    return name
