@@ -7,6 +7,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
 
 from app.storage.engine import make_engine
@@ -17,6 +19,10 @@ REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
 PROGRAMS = postgres.programs()
 DATABASES = ["sqlite", "postgresql"] if PROGRAMS else ["sqlite"]
 TEMPLATE = "relevance_template"
+
+# How long an example takes depends on what else the machine does.
+hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("relevance")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

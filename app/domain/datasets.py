@@ -21,7 +21,10 @@ class Upload:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A finished dataset. `digest` is the SHA-256 of its typed content (names, kinds and values, not of the bytes that came)."""
+    """A finished dataset.
+
+    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came.
+    """
 
     id: UUID
     owner: str

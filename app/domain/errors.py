@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong in what was sent: where (a JSON pointer, or a row from 0 and a column, or a line of a file from 1) and what."""
+    """One thing wrong in what was sent: what, and where.
+
+    The place is a JSON pointer, or a row from 0 and a column, or a line of a file from 1.
+    """
 
     detail: str
     pointer: str | None = None

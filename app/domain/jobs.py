@@ -30,7 +30,10 @@ def may_move(now: JobState, following: JobState) -> bool:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a running job is, in the user's units: `completed` of `total` `unit`s of `phase`; `log_marginal_likelihood` in nats."""
+    """How far a running job is, in the user's units: `completed` of `total` `unit`s of `phase`.
+
+    `log_marginal_likelihood` is in nats.
+    """
 
     phase: str
     completed: int
@@ -74,7 +77,10 @@ class Event:
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A job as its owner sees it. `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet."""
+    """A job as its owner sees it.
+
+    `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet.
+    """
 
     id: UUID
     owner: str

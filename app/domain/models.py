@@ -12,8 +12,9 @@ from app.sparse_bayes.model import Model as SparseModel
 
 @dataclass(frozen=True)
 class RelevanceVector:
-    """One function of a model. `row` and `inputs` (raw, by column name) are None for a bias; weight and sd are in the encoded units.
+    """One function of a model; its weight and sd are in the encoded units.
 
+    `row` and `inputs` (raw, by column name) are None for a bias.
     `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it.
     """
 
@@ -31,8 +32,9 @@ class RelevanceVector:
 class VersionReport:
     """What a version's owner may know without its arrays, in the user's units.
 
-    `widths` are the papers' r, one for each kernel dictionary, in encoded inputs (see `standardised`); `noise_sd` is None for classes.
-    `metrics` maps a name ("holdout") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
+    `widths` are the papers' r, one for each kernel dictionary, in encoded inputs (see `standardised`); `noise_sd` is
+    None for classes. `metrics` maps a name ("holdout") to figures ("rmse", "nll", ...); `candidates` counts functions
+    looked at, `functions` those kept.
     """
 
     task: str

@@ -17,7 +17,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A slice of a keyset list, newest first unless said; `next` is the opaque `after` of the following page, None at the end."""
+    """A slice of a keyset list, newest first unless said.
+
+    `next` is the opaque `after` of the following page, None at the end.
+    """
 
     items: tuple[T, ...]
     next: str | None
@@ -74,7 +77,7 @@ class Jobs(Protocol):
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
     def claim(self, job_id: UUID) -> int | None:
-        """Move to `running` with the next attempt number and return it; None when the job is finished or its cancel was asked for."""
+        """Move to `running` with the next attempt number, which is returned; None when it is finished or to be cancelled."""
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when superseded or ended."""
@@ -82,10 +85,10 @@ class Jobs(Protocol):
     def cancel_requested(self, job_id: UUID) -> bool: ...
 
     def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
-        """Note the wish (once); a queued job is cancelled at once. Raises NotFoundError, ConflictError when finished."""
+        """Note the wish (once); a queued job is cancelled at once. Raises NotFoundError, ConflictError (finished)."""
 
     def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
-        """Record the version and the end in this transaction; None, and nothing recorded, when the attempt is superseded."""
+        """Record the version and the end in this transaction; None, and nothing recorded, when superseded."""
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool: ...
 
@@ -159,7 +162,7 @@ class QueueControl(Protocol):
 
 
 QueueEnding = Literal["succeeded", "failed", "cancelled", "lost", "unknown"]
-"""How the engine's entry of a job ended: well, with an error, cancelled or out of time, started too often, or nobody knows it."""
+"""How the engine's entry of a job ended: well, with an error, cancelled or late, started too often, or not known."""
 
 
 class Recovery(Protocol):

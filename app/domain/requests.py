@@ -22,7 +22,10 @@ class RandomSplit:
 
 @dataclass(frozen=True)
 class ColumnSplit:
-    """Rows with one value of `column` (patient, customer, machine) stay together: a group is never divided. The column is not an input."""
+    """Rows with one value of `column` (patient, customer, machine) stay together: a group is never divided.
+
+    The column is not an input.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -84,7 +87,8 @@ class IgnoredColumn:
 class TrainingPlan:
     """The request resolved against the dataset's statistics: all that a worker needs to know.
 
-    `classes` are the two labels of a classification, the negative one first (else empty); `target_kind` is the kind of its column.
+    `classes` are the two labels of a classification, the negative one first (else empty); `target_kind` is the kind of
+    the target's column.
     """
 
     task: Task

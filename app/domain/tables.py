@@ -39,7 +39,10 @@ class TimestampColumn:
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn:
-    """Texts; `codes` (N,) points into this block's own `labels`, -1 where missing. Two blocks may number labels differently."""
+    """Texts; `codes` (N,) points into this block's own `labels`, -1 where missing.
+
+    Two blocks may number labels differently.
+    """
 
     codes: NDArray[np.int32]
     labels: tuple[str, ...]
@@ -62,9 +65,10 @@ def block_rows(block: Block) -> int:
 class ColumnSummary:
     """What is known of one column of a finished dataset.
 
-    `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC), None where no value is
-    present. `categories` lists labels with counts, most frequent first, ties by label, at most `MOST_CATEGORIES_LISTED`; `distinct` counts the
-    different values present, or None above that number (for every kind). `integral`: all numbers present are whole and below 2^53 in size.
+    `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
+    None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
+    `MOST_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
+    kind). `integral`: all numbers present are whole and below 2^53 in size.
     """
 
     name: str

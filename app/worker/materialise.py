@@ -71,8 +71,8 @@ def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: 
         measured = _write(file, _divided(plan, read, where), plan=plan, encoding=encoding, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
-            "every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
-            " or leave that column out",
+            "Every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
+            " or leave that column out.",
             kind="nothing-to-hold-out",
         )
     return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
@@ -120,7 +120,7 @@ def _where_to_cut(plan: TrainingPlan, read: Read) -> Cut:
     if where == NOTHING and len(everything) > 1 and not isinstance(plan.split, RandomSplit):
         column = plan.split.column
         raise TrainingFailedError(
-            f"`{column}` is the same in all rows without gaps, so none can be held out by it; split by another column",
+            f"`{column}` is the same in all rows without gaps, so none can be held out by it; split by another column.",
             kind="nothing-to-hold-out",
         )
     return where
@@ -138,28 +138,28 @@ def _divided(plan: TrainingPlan, read: Read, where: Cut) -> Iterator[tuple[_Part
 
 def _check(plan: TrainingPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:
     left = (
-        "after leaving out rows with gaps and rows to hold out" if plan.holdout else "after leaving out rows with gaps"
+        "After leaving out rows with gaps and rows to hold out" if plan.holdout else "After leaving out rows with gaps"
     )
     if statistics.rows < 2:
         number = "one row is" if statistics.rows else "no rows are"
         raise TrainingFailedError(
             f"{left} {number} left to learn from, and at least two are needed;"
-            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator"',
+            ' fill the gaps, leave out the columns that have them, or send "missing": "indicator".',
             kind="too-few-rows",
         )
     if statistics.one_target:
         what = "one class" if plan.task == "classification" else "one value of the target"
         raise TrainingFailedError(
             f"{left} only {what} is left in `{plan.target}`, so there is nothing to learn;"
-            " bring rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`)",
+            " bring rows that differ, or hold out fewer or others (`holdout`, `seed`, `split`).",
             kind="one-class" if plan.task == "classification" else "constant-target",
         )
     if cells == 0:
-        raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`", kind="no-inputs")
+        raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
     if cells > most_cells:
         raise TrainingFailedError(
-            f"rows times encoded inputs are {cells:,} numbers, above this service's limit of {most_cells:,};"
-            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows",
+            f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most_cells:,};"
+            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
             kind="too-large",
         )
 
@@ -183,7 +183,7 @@ def _write(
         finite = np.isfinite(rows).all(axis=1)
         if not (finite | held_out).all():
             raise TrainingFailedError(
-                "some rows hold values that can't be computed with: " + (faults[0].detail if faults else "not finite"),
+                "Some rows hold values that can't be computed with." + (f" {faults[0].detail}" if faults else ""),
                 kind="too-large",
                 faults=faults[:MOST_FAULTS_TOLD],
             )

@@ -9,7 +9,7 @@ from app.domain.encoding.columns import (
     column_names,
 )
 from app.domain.encoding.inputs import encode_inputs
-from app.domain.encoding.raw import gaps, iso_8601, raw_cells, real_values
+from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
 from app.domain.encoding.statistics import Statistics
 from app.domain.encoding.target import (
     encode_target,
@@ -33,6 +33,7 @@ __all__ = [
     "encode_target",
     "gaps",
     "iso_8601",
+    "quoted",
     "raw_cells",
     "real_values",
     "user_log_evidence",

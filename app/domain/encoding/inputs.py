@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.domain.encoding.columns import EncodedCategory, Encoding, Layout
-from app.domain.encoding.raw import real_values
+from app.domain.encoding.raw import quoted, real_values
 from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -68,7 +68,7 @@ def _number_faults(layout: Layout, raw: Array, unsound: Mask) -> Iterator[Fault]
             yield _gap_fault(name, row)
         else:
             yield Fault(
-                f"`{name}` is {value:g}, too far from the training data to be computed with", row=row, column=name
+                f"`{name}` is {value:g}, too far from the training data to be computed with.", row=row, column=name
             )
 
 
@@ -94,17 +94,17 @@ def _category_faults(encoded: EncodedCategory, column: CategoryColumn, rows: Ind
         if code < 0:
             yield _gap_fault(encoded.name, row)
         else:
-            known = _listed(encoded.categories)
-            detail = f"`{encoded.name}` is {column.labels[code]!r}, which did not occur in training; known are {known}"
+            label, known = quoted(column.labels[code]), _listed(encoded.categories)
+            detail = f"`{encoded.name}` is {label}, which did not occur in training; known are {known}."
             yield Fault(detail, row=row, column=encoded.name)
 
 
 def _gap_fault(name: str, row: int) -> Fault:
-    detail = f'`{name}` is missing, which the model accepts only when trained with "missing": "indicator"'
+    detail = f'`{name}` is missing, which the model accepts only when trained with "missing": "indicator".'
     return Fault(detail, row=row, column=name)
 
 
 def _listed(categories: tuple[str, ...]) -> str:
-    named = ", ".join(repr(category) for category in categories[:MOST_CATEGORIES_NAMED])
+    named = ", ".join(quoted(category) for category in categories[:MOST_CATEGORIES_NAMED])
     more = len(categories) - MOST_CATEGORIES_NAMED
     return f"{named} and {more} more" if more > 0 else named

@@ -7,6 +7,8 @@ import numpy as np
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Cell, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.types import Array, Mask
 
+LONGEST_QUOTED = 80
+
 
 def gaps(column: Column) -> Mask:
     """Where a column (N,) is missing."""
@@ -24,6 +26,11 @@ def real_values(column: NumberColumn | BooleanColumn | TimestampColumn) -> Array
     if isinstance(column, BooleanColumn):
         return np.where(column.values < 0, np.nan, column.values).astype(np.float64)
     return column.values
+
+
+def quoted(text: str) -> str:
+    """A text of the user's as part of a sentence: in quotation marks, cut when it is long."""
+    return repr(text if len(text) <= LONGEST_QUOTED else text[:LONGEST_QUOTED] + "…")
 
 
 def raw_cells(block: Block, row: int, names: Iterable[str], *, integral: Collection[str] = ()) -> dict[str, Cell]:

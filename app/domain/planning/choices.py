@@ -34,19 +34,19 @@ def spec_faults(spec: Spec, task: Task) -> list[Fault]:
     faults = []
     fitting = LIKELIHOODS[task]
     if not isinstance(spec.likelihood, fitting):
-        detail = f'"{spec.likelihood.type}" is not a likelihood for {task}; "{fitting.type}" is'
+        detail = f'"{spec.likelihood.type}" is not a likelihood for {task}; "{fitting.type}" is.'
         faults.append(Fault(detail, "/likelihood/type"))
     if isinstance(spec.likelihood, GaussianNoise) and spec.likelihood.noise_sd != "learned":
-        faults.extend(_range_faults("the noise sd", spec.likelihood.noise_sd, "/likelihood/noise_sd"))
+        faults.extend(_range_faults("The noise sd", spec.likelihood.noise_sd, "/likelihood/noise_sd"))
     for number, width in enumerate(_fixed_widths(spec.basis)):
         if width is not None:
-            faults.extend(_range_faults("the width", width, f"/basis/{number}/width/value"))
+            faults.extend(_range_faults("The width", width, f"/basis/{number}/width/value"))
     if not 0 <= spec.seed <= LARGEST_SEED:
-        faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}", "/seed"))
+        faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed"))
     try:
         check(spec)
     except IllegalCombinationError as error:
-        faults.append(Fault(str(error), f"/{error.field}"))
+        faults.append(Fault(_sentence(str(error)), f"/{error.field}"))
     return faults
 
 
@@ -64,13 +64,13 @@ def size_faults(
         for pointer, column in inputs:
             if _size(column) > LARGEST:
                 detail = (
-                    f"`{column.name}` reaches {_size(column):g}, too large to be used as it is; standardise the inputs"
+                    f"`{column.name}` reaches {_size(column):g}, too large to be used as it is; standardise the inputs."
                 )
                 faults.append(Fault(detail, pointer, column=column.name))
     likelihood = spec.likelihood
     if isinstance(likelihood, GaussianNoise) and likelihood.noise_sd != "learned" and _size(target) > LARGEST:
         detail = (
-            f"`{target.name}` reaches {_size(target):g}, too large beside a noise sd that is given; let it be learned"
+            f"`{target.name}` reaches {_size(target):g}, too large beside a noise sd that is given; let it be learned."
         )
         faults.append(Fault(detail, "/target", column=target.name))
     return faults
@@ -89,7 +89,11 @@ def _fixed_widths(basis: tuple[Basis, ...]) -> list[float | None]:
     ]
 
 
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].removesuffix(".") + "."
+
+
 def _range_faults(what: str, value: float, pointer: str) -> list[Fault]:
     if 1 / LARGEST <= value <= LARGEST:
         return []
-    return [Fault(f"{what} must be from {1 / LARGEST:g} to {LARGEST:g}, got {value:g}", pointer)]
+    return [Fault(f"{what} must be from {1 / LARGEST:g} to {LARGEST:g}, got {value:g}.", pointer)]

@@ -32,7 +32,7 @@ def chosen_inputs(
     if inputs:
         return inputs, ignored, ()
     why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
-    detail = f"no column is left to predict `{target}` from ({why}); name `inputs` to use some all the same"
+    detail = f"No column is left to predict `{target}` from ({why}); name `inputs` to use some all the same."
     return (), ignored, (Fault(detail, "/inputs"),)
 
 
@@ -51,7 +51,7 @@ def _named(
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
-        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit", "/inputs")]
+        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
     )
     known = {column.name: column for column in dataset.columns}
     seen: set[str] = set()
@@ -61,9 +61,11 @@ def _named(
         column = known.get(name)
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
         if name in seen:
-            wrong = f"`{name}` is named twice"
+            wrong = f"`{name}` is named twice."
         elif isinstance(split, ColumnSplit) and name == split.column:
-            wrong = f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups"
+            wrong = (
+                f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."
+            )
         if wrong is not None:
             faults.append(Fault(wrong, f"/inputs/{number}", column=name))
         elif column is not None:
@@ -75,11 +77,11 @@ def _named(
 def _misuse(column: ColumnSummary, rows: int, *, target: str) -> str | None:
     """Why a column can't be an input even when it is asked for."""
     if column.name == target:
-        return f"`{target}` is the target, so it can't be an input"
+        return f"`{target}` is the target, so it can't be an input."
     if column.missing == rows:
-        return f"`{column.name}` has no values"
+        return f"`{column.name}` has no values."
     if column.kind == "category" and _has_many_texts(column):
-        return f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different texts; group them, or leave it out"
+        return f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different texts; group them, or leave it out."
     return None
 
 

@@ -4,12 +4,13 @@ import re
 import unicodedata
 
 from app.domain.datasets import Dataset
+from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
 from app.domain.planning.choices import chosen_spec, has_fixed_width, size_faults, spec_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
-from app.domain.planning.rows import gap_faults, share_faults, split_faults
+from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
-from app.domain.requests import RandomSplit, TrainingPlan, TrainingRequest
+from app.domain.requests import TrainingPlan, TrainingRequest
 from app.domain.tables import ColumnSummary
 
 MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
@@ -19,17 +20,13 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
-        raise refusal(Fault(f"the dataset has {rows}; at least two are needed to learn from", "/dataset_id"))
+        raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
     target = resolve_target(dataset, request.target, request.task)
     spec = chosen_spec(request, target.task)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
     places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
     inputs = [(places.get(column.name, "/inputs"), column) for column in columns]
-    splitter = None if isinstance(request.split, RandomSplit) else dataset.column(request.split.column or "")
-    needed = [("/target", target.column), *inputs, *([("/split/column", splitter)] if splitter else [])]
-    always_dropping = [target.column, *([splitter] if splitter else [])]
-    dropping = [column for _, column in needed] if request.missing == "drop_rows" else always_dropping
     faults = [
         *input_faults,
         *_constant_faults(request, inputs, standardise=standardise),
@@ -37,8 +34,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *spec_faults(spec, target.task),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
         *split_faults(dataset, request.split, target=request.target),
-        *gap_faults(dataset, request.missing, needed),
-        *share_faults(dataset, request.holdout, [] if request.missing == "refuse" else dropping),
+        *row_faults(dataset, request, target.column, inputs),
     ]
     if faults:
         raise refusal(*faults)
@@ -71,9 +67,9 @@ def _name_faults(name: str) -> list[Fault]:
     if MODEL_NAME.fullmatch(name):
         return []
     detail = (
-        "a model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
+        "A model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
     )
-    return [Fault(f"{detail}; got {name[:80]!r}", "/model")]
+    return [Fault(f"{detail}; got {quoted(name)}.", "/model")]
 
 
 def _constant_faults(
@@ -84,7 +80,7 @@ def _constant_faults(
         return []
     return [
         Fault(
-            f"`{column.name}` is the same in every row, so it can't be standardised; leave it out",
+            f"`{column.name}` is the same in every row, so it can't be standardised; leave it out.",
             pointer,
             column=column.name,
         )

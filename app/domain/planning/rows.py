@@ -6,7 +6,7 @@ from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.planning.inputs import is_constant
 from app.domain.planning.target import unknown_column
-from app.domain.requests import Missing, OrderSplit, RandomSplit, Split
+from app.domain.requests import OrderSplit, RandomSplit, Split, TrainingRequest
 from app.domain.split import held_out_rows
 from app.domain.tables import ColumnSummary
 
@@ -22,21 +22,32 @@ def split_faults(dataset: Dataset, split: Split, *, target: str) -> list[Fault]:
     if column is None:
         wrong = unknown_column(dataset, name)
     elif name == target:
-        wrong = f"`{name}` is the target, so it can't also say how rows are split"
+        wrong = f"`{name}` is the target, so it can't also say how rows are split."
     elif isinstance(split, OrderSplit) and column.kind not in {"number", "timestamp"}:
         kind = "texts" if column.kind == "category" else "true and false"
-        wrong = f"`{name}` holds {kind}; rows can be ordered by numbers or timestamps only"
+        wrong = f"`{name}` holds {kind}; rows can be ordered by numbers or timestamps only."
     elif is_constant(column) or column.missing == dataset.rows:
-        wrong = f"`{name}` is the same in every row, so it can't tell rows apart"
+        wrong = f"`{name}` is the same in every row, so it can't tell rows apart."
     else:
         return []
     return [Fault(wrong, "/split/column", column=name)]
 
 
-def gap_faults(dataset: Dataset, missing: Missing, needed: Sequence[tuple[str, ColumnSummary]]) -> list[Fault]:
-    """Gaps that are refused. `needed` are pointers and columns that every row must have a value in."""
-    if missing != "refuse":
-        return []
+def row_faults(
+    dataset: Dataset, request: TrainingRequest, target: ColumnSummary, inputs: Sequence[tuple[str, ColumnSummary]]
+) -> list[Fault]:
+    """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
+    needed = [("/target", target)]
+    if not isinstance(request.split, RandomSplit) and request.split.column is not None:
+        splitter = dataset.column(request.split.column)
+        needed += [("/split/column", splitter)] if splitter is not None else []
+    if request.missing == "refuse":
+        return [*_gap_faults(dataset, [*needed, *inputs]), *_share_faults(dataset, request.holdout, [])]
+    dropping = [*needed, *inputs] if request.missing == "drop_rows" else needed
+    return _share_faults(dataset, request.holdout, [column for _, column in dropping])
+
+
+def _gap_faults(dataset: Dataset, needed: Sequence[tuple[str, ColumnSummary]]) -> list[Fault]:
     faults = []
     for pointer, column in needed:
         if column.missing:
@@ -45,26 +56,26 @@ def gap_faults(dataset: Dataset, missing: Missing, needed: Sequence[tuple[str, C
                 f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave out rows with gaps, or "indicator"'
             )
             if pointer.startswith("/inputs"):
-                detail += " to fill gaps with the mean and add a 0/1 column that says where they were"
+                detail += " to fill gaps with the mean and add a 0/1 column that says where they were."
             else:
-                detail += " to fill gaps in inputs: either way rows with a gap here are left out"
+                detail += " to fill gaps in inputs: either way rows with a gap here are left out."
             faults.append(Fault(detail, pointer, column=column.name))
     if len(faults) > MOST_GAPS_LISTED:
-        more = Fault(f"{len(faults) - MOST_GAPS_LISTED} more columns have missing values", "/missing")
+        more = Fault(f"{len(faults) - MOST_GAPS_LISTED} more columns have missing values.", "/missing")
         return [*faults[:MOST_GAPS_LISTED], more]
     return faults
 
 
-def share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+def _share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
     """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
     if not 0 <= holdout < 1:
-        return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}", "/holdout")]
+        return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}.", "/holdout")]
     worst = max(dropping, key=lambda column: column.missing, default=None)
     rows = dataset.rows - (worst.missing if worst else 0)
     if rows < 2 and worst is not None:
-        detail = f"without the rows in which `{worst.name}` is missing fewer than two are left; leave that column out"
+        detail = f"Without the rows in which `{worst.name}` is missing fewer than two are left; leave it out."
         return [Fault(detail, "/missing", column=worst.name)]
     kept = rows - held_out_rows(rows, holdout)
     if kept < 2:
-        return [Fault(f"holding out {holdout:g} of {rows} rows leaves {kept}; at least two are needed", "/holdout")]
+        return [Fault(f"Holding out {holdout:g} of {rows} rows leaves {kept}; at least two are needed.", "/holdout")]
     return []

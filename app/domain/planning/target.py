@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from app.domain.datasets import Dataset
+from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.requests import Task
 from app.domain.tables import ColumnSummary, Label
@@ -12,7 +13,7 @@ MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""
 
 MOST_COMPARED = 200
-"""In tables of more columns the nearest name is not looked for: that costs a comparison of texts each."""
+"""In tables of more columns, or for longer names, the nearest name is not looked for: each comparison costs."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,14 @@ def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
     present = dataset.rows - column.missing
     if present < 2:
         values = f"{present} value{'s' if present != 1 else ''} in {dataset.rows} row{'s' if dataset.rows != 1 else ''}"
-        raise _at_target(column, f"the target `{name}` has {values}; at least two are needed")
+        raise _at_target(column, f"The target `{name}` has {values}; at least two are needed.")
     if column.kind == "timestamp":
         raise _at_target(
             column,
-            f"the target `{name}` holds points in time, which can't be predicted;"
-            " send it as a number (seconds or days since some moment), or choose another target",
+            f"The target `{name}` holds points in time, which can't be predicted;"
+            " send it as a number (seconds or days since some moment), or choose another target.",
         )
-    task, reason = (asked, f"`task` asks for {asked}") if asked is not None else _inferred(column)
+    task, reason = (asked, f"`task` asks for {asked}.") if asked is not None else _inferred(column)
     if task == "regression":
         _check_regression(column)
         return Resolved(column, task, reason, ())
@@ -50,10 +51,11 @@ def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
 def unknown_column(dataset: Dataset, name: str) -> str:
     """The sentence that says that there is no such column, with the nearest name or the first ones."""
     names = [column.name for column in dataset.columns]
-    near = get_close_matches(name, names, n=1) if len(names) <= MOST_COMPARED else []
+    comparable = len(names) <= MOST_COMPARED and len(name) <= MOST_COMPARED
+    near = get_close_matches(name, names, n=1) if comparable else []
     if near:
-        return f"there is no column `{name}`; did you mean `{near[0]}`?"
-    return f"there is no column `{name}`; there are {listed([f'`{known}`' for known in names])}"
+        return f"There is no column `{name}`; did you mean `{near[0]}`?"
+    return f"There is no column {quoted(name)}; there are {listed([f'`{known}`' for known in names])}."
 
 
 def listed(texts: list[str]) -> str:
@@ -65,7 +67,7 @@ def listed(texts: list[str]) -> str:
 def refusal(*faults: Fault) -> InvalidRequestError:
     """The error of a request with these faults, the first of which tells the story."""
     more = len(faults) - 1
-    return InvalidRequestError(faults[0].detail + (f" (and {more} more)" if more else ""), faults)
+    return InvalidRequestError(faults[0].detail + (f" ({more} more like this are listed.)" if more else ""), faults)
 
 
 def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
@@ -74,23 +76,23 @@ def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
 
 def _inferred(column: ColumnSummary) -> tuple[Task, str]:
     if column.kind == "boolean":
-        return "classification", f"`{column.name}` holds true and false, so these two are the classes"
+        return "classification", f"`{column.name}` holds true and false, so these two are the classes."
     if column.kind == "category":
-        return "classification", f"`{column.name}` holds texts, so these are the classes"
+        return "classification", f"`{column.name}` holds texts, so these are the classes."
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)
         reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"
-        return "classification", f'{reason}; send "task": "regression" to predict it as a quantity'
-    return "regression", f"`{column.name}` holds numbers, so it is predicted as a quantity"
+        return "classification", f'{reason}; send "task": "regression" to predict it as a quantity.'
+    return "regression", f"`{column.name}` holds numbers, so it is predicted as a quantity."
 
 
 def _check_regression(column: ColumnSummary) -> None:
     if column.kind != "number":
         what = "true and false" if column.kind == "boolean" else "texts"
-        detail = f"`{column.name}` holds {what}, which can't be predicted as a quantity; ask for classification"
+        detail = f"`{column.name}` holds {what}, which can't be predicted as a quantity; ask for classification."
         raise refusal(Fault(detail, "/task", column=column.name))
     if column.minimum == column.maximum:
-        raise _at_target(column, f"the target `{column.name}` is {column.minimum} in every row: nothing to explain")
+        raise _at_target(column, f"The target `{column.name}` is {column.minimum} in every row: nothing to explain.")
 
 
 def _number_labels(column: ColumnSummary) -> tuple[int | float, int | float]:
@@ -103,7 +105,7 @@ def _number_labels(column: ColumnSummary) -> tuple[int | float, int | float]:
 def _two_classes(column: ColumnSummary) -> tuple[Label, Label]:
     """The two labels in order: false and true, numbers from below, texts by alphabet."""
     if column.distinct == 1:
-        raise _at_target(column, f"the target `{column.name}` has one class only; two are needed to tell them apart")
+        raise _at_target(column, f"The target `{column.name}` has one class only; two are needed to tell them apart.")
     if column.distinct != 2:
         raise _too_many_classes(column)
     if column.kind == "boolean":
@@ -119,13 +121,13 @@ def _too_many_classes(column: ColumnSummary) -> InvalidRequestError:
         count = "more than 50" if column.distinct is None else str(column.distinct)
         detail = (
             f"`{column.name}` holds {count} different numbers, and classification tells two classes apart;"
-            " ask for regression, or send the two classes as texts"
+            " ask for regression, or send the two classes as texts."
         )
         return refusal(Fault(detail, "/task", column=column.name))
     count = "more than 50" if column.distinct is None else str(column.distinct)
-    classes = listed([repr(label) for label, _ in column.categories])
+    classes = listed([quoted(label) for label, _ in column.categories])
     return _at_target(
         column,
-        f"the target `{column.name}` has {count} classes ({classes}); two are supported, three or more not yet:"
-        " keep the rows of two of them, or join some",
+        f"The target `{column.name}` has {count} classes ({classes}); two are supported, three or more not yet:"
+        " keep the rows of two of them, or join some.",
     )
