@@ -36,11 +36,11 @@ class Datasets(Protocol):
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset: ...
 
-    def discard(self, dataset_id: UUID) -> None:
-        """Remove an upload that did not end well."""
+    def discard(self, dataset_id: UUID) -> bool:
+        """Remove a piece of an upload that did not end well; whether to call again, in a new transaction."""
 
     def sweep(self, *, not_written_since: datetime) -> int:
-        """Remove uploads that nobody has written to since then; how many."""
+        """Remove a piece of uploads that nobody has written to since then, and of what was deleted; 0 at the end."""
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """Raises NotFoundError."""
@@ -77,7 +77,7 @@ class Jobs(Protocol):
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
     def claim(self, job_id: UUID) -> int | None:
-        """Move to `running` with the next attempt number, which is returned; None when it is finished or to be cancelled."""
+        """Move to `running` with the next attempt number, and return that; None when finished or to be cancelled."""
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when superseded or ended."""
