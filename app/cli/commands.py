@@ -87,13 +87,10 @@ def worker(*, until_eof: UntilEof = False) -> None:
 @application.command()
 def migrate() -> None:
     """Make the database, or bring it up to date."""
-    from app import bootstrap
-    from app.cli.saying import say
+    from app.cli.working import migrate
     from app.settings import Settings
 
-    settings = Settings()
-    bootstrap.migrate(settings)
-    say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
+    migrate(Settings())
 
 
 @check.command("worker")

@@ -11,7 +11,7 @@ import uvicorn
 from app import __version__, bootstrap
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
-from app.cli.saying import refuse, say
+from app.cli.saying import database_in_reach, refuse, say
 from app.settings import Settings
 
 GRACE_SECONDS = 5
@@ -25,6 +25,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
             "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
         )
+    bootstrap.configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     if until_eof:
         end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
@@ -33,7 +34,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             listener = stack.enter_context(_listen(settings.host, settings.port))
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
-                    bootstrap.migrate(settings)
+                    with database_in_reach():
+                        bootstrap.migrate(settings)
                 stack.enter_context(Companion())
             _Server(settings, _greeting(settings, listener, with_worker=with_worker)).run(sockets=[listener])
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from types import FrameType
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
-from app.cli.saying import refuse, say
+from app.cli.saying import database_in_reach, refuse, say
 from app.settings import Settings
 
 GRACE_SECONDS = 5.0
@@ -25,18 +25,28 @@ def work(settings: Settings, *, until_eof: bool) -> None:
     signal.signal(signal.SIGINT, end)
     if until_eof:
         end_with_standard_input(asked_to_end.set)
+    bootstrap.configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings)
-    worker.start()
+    with database_in_reach():
+        worker.start()
     try:
         asked_to_end.wait()
     finally:
         worker.stop(GRACE_SECONDS)
 
 
+def migrate(settings: Settings) -> None:
+    """Make the database's tables, or bring them up to date."""
+    with database_in_reach():
+        bootstrap.migrate(settings)
+    say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
+
+
 def check_worker(settings: Settings) -> None:
     """Say whether a worker of this host has beaten lately; raises typer.Exit(1) when none has."""
     host = socket.gethostname()
-    alive = [executor for executor in bootstrap.workers_alive(settings) if executor.rpartition(":")[0] == host]
+    with database_in_reach():
+        alive = [executor for executor in bootstrap.workers_alive(settings) if executor.rpartition(":")[0] == host]
     if not alive:
         refuse(f"No worker on {host} was heard of in the last {settings.silence_seconds:g} s.")
     say(f"Alive on {host}: {', '.join(alive)}")

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Literal, TypeVar
 
+import msgspec
+
 from app.client.errors import Problem
 from app.domain.jobs import FINISHED, JobState
 from app.domain.tables import Cell, ColumnKind, Label
@@ -13,7 +15,7 @@ T = TypeVar("T")
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 """What JSON can say."""
 
-Choice = dict[str, Json]
+Choice = dict[str, object]
 """One member of a union of the API's, told apart by its `type` (or `by`)."""
 
 
@@ -269,8 +271,7 @@ class Latent:
     variance: float
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for."""
 
     mean: float | None = None

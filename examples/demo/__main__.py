@@ -14,7 +14,7 @@ DIRECTORY = Path("demo-output")
 
 def main() -> int:
     """The exit code: 0 when all went well."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     DIRECTORY.mkdir(exist_ok=True)
     database, log = DIRECTORY / "demo.db", DIRECTORY / "service.log"
     try:

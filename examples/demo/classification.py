@@ -14,7 +14,7 @@ from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
 
 ROWS = 250
-FRESH = 4000
+FRESH = 10_000
 SPOTS = np.array([[-0.7, 0.3], [-0.3, 0.7], [0.3, 0.3], [0.4, 0.7], [0.0, 0.5], [0.35, 0.5], [-0.5, 0.5]])
 """The four centres, and three places in between."""
 

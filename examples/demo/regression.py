@@ -14,7 +14,7 @@ from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
 
 ROWS = 100
-FRESH = 2000
+FRESH = 10_000
 
 
 def run(client: Relevance, console: Console, directory: Path) -> Path:
