@@ -20,7 +20,15 @@ Upload a table, ask for a training, and predict: each prediction is a distributi
 Every answer that is not a success is a problem (RFC 9457) that says what is wrong, where, and what to do.
 """
 
-# In this order they are tried and documented; predictions come first, because every route before them costs them time.
+TAGS = [
+    {"name": "Datasets", "description": "Tables to learn from; once there, they never change."},
+    {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
+    {"name": "Models", "description": "Names with numbered versions, which never change."},
+    {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Health", "description": "For probes; needs no key."},
+]
+
+# In this order they are tried; predictions come first, because every route before them costs them time.
 ROUTERS: Sequence[APIRouter] = (predictions.router, training_jobs.router, datasets.router, models.router, health.router)
 
 
@@ -32,6 +40,7 @@ def make_application(
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
+        openapi_tags=TAGS,
         redirect_slashes=False,
         lifespan=None if close is None else _closing(close),
         telemetry={"tracing": False, "metrics": False, "logs": False},

@@ -28,4 +28,4 @@ def checked(adapter: TypeAdapter[T], value: object) -> T:
         faults = faults_of(error, value)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
-        raise InvalidRequestError(f"{detail}{more}", faults) from error
+        raise InvalidRequestError(f"{detail.removesuffix('.')}{more}.", faults) from error

@@ -18,6 +18,7 @@ from app.api.errors import (
     error_response,
     kind_of,
     problem_response,
+    sentence,
 )
 from app.api.middleware import REQUEST_ID_HEADER
 from app.domain.errors import InvalidRequestError, RelevanceError
@@ -47,7 +48,8 @@ async def _parameters(request: Request, error: Exception) -> Response:
         {"parameter": ".".join(str(step) for step in entry["loc"][1:]), "detail": _sentence(entry["msg"])}
         for entry in error.errors()
     ]
-    detail = "A parameter of the request makes no sense."
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    detail = f"The parameter {errors[0]['parameter']!r}: {errors[0]['detail'].removesuffix('.')}{more}."
     return problem_response(request.scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
 
 
@@ -93,4 +95,4 @@ def _allowed(request: Request) -> list[str]:
 
 
 def _sentence(message: str) -> str:
-    return f"{message.removeprefix('Input ').capitalize()}."
+    return sentence(message.removeprefix("Input "))

@@ -19,6 +19,8 @@ from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version
 
+pytest.register_assert_rewrite("tests.api.problems")
+
 NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
 LIMITS = Limits(
     max_upload_bytes=4096,

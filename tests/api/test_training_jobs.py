@@ -1,0 +1,424 @@
+"""Training jobs over HTTP: asked for, looked at, waited for, ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from threading import Timer
+from uuid import UUID
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.domain.errors import Fault
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.jobs import Problem, Progress, Transition
+from tests.api.conftest import DATASET, NOW, SUBMIT, InMemoryParts
+from tests.api.problems import assert_problem
+
+PATH = "/v1/training-jobs"
+UNKNOWN = "01900000-0000-7000-8000-00000000dead"
+COLUMNS = "`x`, `colour`, `y`, `known`, `same`, `one`, `three`, `gaps`"
+Errors = Sequence[Mapping[str, str | int]]
+
+
+def submitted(client: TestClient, **more: object) -> UUID:
+    response = client.post(PATH, json={**SUBMIT, **more})
+    assert response.status_code == 202, response.text
+    return UUID(response.json()["id"])
+
+
+def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestClient, parts: InMemoryParts) -> None:
+    response = client.post(PATH, json=SUBMIT)
+    job = response.json()
+    assert response.status_code == 202
+    assert response.headers["Location"] == f"{PATH}/{job['id']}"
+    assert parts.kept.queue.submitted == [UUID(job["id"])]
+    assert job == {
+        "id": job["id"],
+        "state": "queued",
+        "created_at": "2024-05-01T13:00:00Z",
+        "started_at": None,
+        "finished_at": None,
+        "cancel_requested_at": None,
+        "attempt": 0,
+        "progress": None,
+        "version": None,
+        "error": None,
+        "transitions": [{"state": "queued", "at": "2024-05-01T13:00:00Z", "attempt": 0, "reason": None}],
+        "dataset_id": str(DATASET.id),
+        "model": "points",
+        "task": "regression",
+        "task_reason": "`y` holds numbers, so it is predicted as a quantity.",
+        "target": "y",
+        "classes": [],
+        "inputs": [
+            {"name": "x", "kind": "number", "categories": []},
+            {"name": "colour", "kind": "category", "categories": ["blue", "red"]},
+        ],
+        "ignored": [],
+        "likelihood": {"type": "gaussian", "noise_sd": "learned"},
+        "basis": [
+            {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "cross_validation", "folds": 5}},
+            {"type": "bias"},
+        ],
+        "prior": {"type": "independent"},
+        "algorithm": {"type": "sequential"},
+        "standardise": True,
+        "missing": "refuse",
+        "split": {"by": "random"},
+        "holdout": 0.0,
+        "seed": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "resolved"),
+    [
+        (
+            {"target": "known"},
+            {"task": "classification", "classes": [False, True], "likelihood": {"type": "bernoulli"}},
+        ),
+        ({"task": None}, {"task": "regression"}),
+        ({"task": "regression"}, {"task": "regression", "task_reason": "`task` asks for regression."}),
+        ({"holdout": 0}, {"holdout": 0.0}),
+        ({"seed": 12}, {"seed": 12}),
+        ({"model": "other"}, {"model": "other"}),
+        ({"likelihood": {"type": "gaussian", "noise_sd": 1}}, {"likelihood": {"type": "gaussian", "noise_sd": 1.0}}),
+        (
+            {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
+            {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
+        ),
+        (
+            {"algorithm": {"type": "re_estimation", "update": "em"}},
+            {"algorithm": {"type": "re_estimation", "update": "em"}},
+        ),
+        ({"split": {"by": "order"}}, {"split": {"by": "order", "column": None}}),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 2}}},
+            {
+                "basis": [
+                    {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 2.0}},
+                    {"type": "bias"},
+                ],
+                "standardise": False,
+            },
+        ),
+        (
+            {"basis": [{"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "evidence"}}]},
+            {"basis": [{"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "evidence"}}]},
+        ),
+    ],
+)
+def test_what_is_said_is_done(client: TestClient, asked: dict[str, object], resolved: dict[str, object]) -> None:
+    job = client.post(PATH, json={**SUBMIT, **asked}).json()
+    assert {name: job[name] for name in resolved} == resolved
+
+
+def at(pointer: str, detail: str) -> tuple[str, Errors]:
+    """What is said of one member that can't be understood."""
+    return f"At {pointer}: {detail}", [{"pointer": pointer, "detail": detail}]
+
+
+def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, Errors]:
+    """What is said of one member that contradicts the data."""
+    return detail, [{"pointer": pointer, **({"column": column} if column else {}), "detail": detail}]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"inptus": ["x"]}, at("/inptus", "There is no member 'inptus' here.")),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 0}}},
+            at("/basis/width/value", "Should be greater than 0, got 0."),
+        ),
+        (
+            {"basis": [{"type": "bias"}, {"type": "kernel", "width": {"type": "fixed", "value": -0.5}}]},
+            at("/basis/1/width/value", "Should be greater than 0, got -0.5."),
+        ),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 1e-300}}},
+            plainly("/basis/width/value", "The width must be from 1e-75 to 1e+75, got 1e-300."),
+        ),
+        (
+            {"basis": [{"type": "kernel", "kernel": {"type": "gausian"}}]},
+            at("/basis/0/kernel/type", "'gausian' is none of 'gaussian', 'linear_spline'."),
+        ),
+        (
+            {"basis": {"type": "kernel", "kernel": {"type": "gaussian", "width": 1}}},
+            at("/basis/kernel/width", "There is no member 'width' here."),
+        ),
+        ({"basis": {"type": "kernl"}}, at("/basis/type", "'kernl' is none of 'kernel', 'bias'.")),
+        (
+            {"basis": {"kernel": {"type": "gaussian"}}},
+            at("/basis/type", "This member is required: it says which of the alternatives is meant."),
+        ),
+        ({"basis": []}, at("/basis", "Needs 1 at least, got 0.")),
+        ({"basis": "kernel"}, at("/basis", 'Should be an object, got "kernel".')),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "cross_validation", "folds": 1}}},
+            at("/basis/width/folds", "Should be greater than or equal to 2, got 1."),
+        ),
+        (
+            {"likelihood": {"type": "gaussian", "noise_sd": "learnt"}},
+            at(
+                "/likelihood/noise_sd",
+                'Should be \'learned\', got "learnt". Or: Should be a valid number, got "learnt".',
+            ),
+        ),
+        (
+            {"likelihood": {"type": "gaussian", "noise_sd": -0.1}},
+            plainly("/likelihood/noise_sd", "The noise sd must be from 1e-75 to 1e+75, got -0.1."),
+        ),
+        (
+            {"likelihood": {"type": "bernoulli"}},
+            plainly("/likelihood/type", '"bernoulli" is not a likelihood for regression; "gaussian" is.'),
+        ),
+        ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
+        ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),
+        ({"prior": {"type": "wide"}}, at("/prior/type", "Should be 'independent', got \"wide\".")),
+        (
+            {"algorithm": {"type": "re_estimation", "update": "newton"}},
+            at("/algorithm/update", "Should be 'mackay' or 'em', got \"newton\"."),
+        ),
+        ({"seed": 1.5}, at("/seed", "Should be a valid integer, got 1.5.")),
+        ({"seed": "1"}, at("/seed", 'Should be a valid integer, got "1".')),
+        ({"seed": -1}, at("/seed", "Should be greater than or equal to 0, got -1.")),
+        ({"holdout": 0.95}, at("/holdout", "Should be less than or equal to 0.9, got 0.95.")),
+        ({"holdout": "0.1"}, at("/holdout", 'Should be a valid number, got "0.1".')),
+        ({"standardise": 1}, at("/standardise", "Should be a valid boolean, got 1.")),
+        ({"missing": "ignore"}, at("/missing", "Should be 'refuse', 'drop_rows' or 'indicator', got \"ignore\".")),
+        ({"split": {"by": "column"}}, at("/split/column", "This member is required.")),
+        ({"split": {"by": "group"}}, at("/split/by", "'group' is none of 'random', 'column', 'order'.")),
+        ({"inputs": []}, at("/inputs", "Needs 1 at least, got 0.")),
+        ({"inputs": ["x", 3]}, at("/inputs/1", "Should be a valid string, got 3.")),
+        (
+            {"model": "No Name"},
+            at("/model", "Should match pattern '^[a-z][a-z0-9._-]{0,62}$', got \"No Name\"."),
+        ),
+        (
+            {"dataset_id": "points"},
+            at("/dataset_id", 'Should be a valid UUID, invalid character: found `p` at 0, got "points".'),
+        ),
+        (
+            {"inputs": ["x", "nope"]},
+            plainly("/inputs/1", f"There is no column 'nope'; there are {COLUMNS}.", "nope"),
+        ),
+        ({"target": "nope"}, plainly("/target", f"There is no column 'nope'; there are {COLUMNS}.", "nope")),
+        (
+            {"target": "same"},
+            plainly("/target", "The target `same` is 7.0 in every row: nothing to explain.", "same"),
+        ),
+        (
+            {"target": "one"},
+            plainly("/target", "The target `one` has one class only; two are needed to tell them apart.", "one"),
+        ),
+        (
+            {"target": "three"},
+            plainly(
+                "/target",
+                "The target `three` has 3 classes ('a', 'b', 'c'); two are supported, three or more not yet: "
+                "keep the rows of two of them, or join some.",
+                "three",
+            ),
+        ),
+    ],
+)
+def test_a_request_that_makes_no_sense_says_where(
+    client: TestClient, parts: InMemoryParts, asked: dict[str, object], said: tuple[str, Errors]
+) -> None:
+    detail, errors = said
+    assert_problem(client.post(PATH, json={**SUBMIT, **asked}), "invalid-request", detail, errors)
+    assert not parts.kept.queue.submitted
+
+
+def test_all_that_is_wrong_is_said_together(client: TestClient) -> None:
+    response = client.post(PATH, json={"target": "", "seed": -1, "basis": [{"type": "kernel", "widht": 1}, 7]})
+    assert_problem(
+        response,
+        "invalid-request",
+        "At /dataset_id: This member is required (and 4 more).",
+        [
+            {"pointer": "/dataset_id", "detail": "This member is required."},
+            {"pointer": "/target", "detail": 'Should have at least 1 character, got "".'},
+            {"pointer": "/basis/0/widht", "detail": "There is no member 'widht' here."},
+            {"pointer": "/basis/1", "detail": "Should be an object, got 7."},
+            {"pointer": "/seed", "detail": "Should be greater than or equal to 0, got -1."},
+        ],
+    )
+
+
+def test_gaps_are_refused_unless_something_is_done_about_them(client: TestClient) -> None:
+    response = client.post(PATH, json={**SUBMIT, "inputs": ["x", "gaps"]})
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == ["/inputs/1"]
+    submitted(client, inputs=["x", "gaps"], missing="drop_rows")
+
+
+def test_a_dataset_that_is_not_there_or_was_deleted_is_404(client: TestClient) -> None:
+    assert_problem(
+        client.post(PATH, json={**SUBMIT, "dataset_id": UNKNOWN}), "not-found", f"There is no dataset {UNKNOWN}."
+    )
+    assert client.delete(f"/v1/datasets/{DATASET.id}").status_code == 204
+    assert_problem(client.post(PATH, json=SUBMIT), "not-found", f"There is no dataset {DATASET.id}.")
+
+
+def test_a_dataset_of_one_row_teaches_nothing(client: TestClient, parts: InMemoryParts) -> None:
+    parts.kept.datasets.put(replace(DATASET, rows=1))
+    assert_problem(
+        client.post(PATH, json=SUBMIT),
+        "invalid-request",
+        *plainly("/dataset_id", "The dataset has 1 row; at least two are needed to learn from."),
+    )
+
+
+def test_a_model_name_that_means_something_else_is_409(client: TestClient) -> None:
+    assert_problem(
+        client.post(PATH, json={**SUBMIT, "target": "known", "model": "small"}),
+        "conflict",
+        "The versions of model 'small' answer another question; choose another `model` name.",
+        [
+            {"pointer": "/task", "detail": "The model's task is regression, this one's is classification."},
+            {"pointer": "/target", "detail": "The model's target is 'y', this one's is 'known'."},
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"", "The body is empty."),
+        (b"\xff", "The body is not UTF-8: byte 0 is 0xff."),
+        (b"[" * 900 + b"]" * 900, "The body is nested too deeply."),
+    ],
+)
+def test_a_body_that_can_not_be_read_is_400(client: TestClient, body: bytes, detail: str) -> None:
+    response = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
+    assert_problem(response, "malformed-body", detail)
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b'{"target": "y", "target": "x"}', b'{"seed": NaN}', b'{"seed": 1e999}', b"[1]"]
+)
+def test_json_that_is_broken_or_says_too_much_is_refused(client: TestClient, body: bytes) -> None:
+    response = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
+    assert response.status_code in {400, 422}
+    assert response.json()["errors"]
+
+
+def test_a_job_that_is_not_there_is_404(client: TestClient) -> None:
+    for path in (f"{PATH}/{UNKNOWN}", f"{PATH}/{UNKNOWN}/events", f"{PATH}/{UNKNOWN}?wait=1"):
+        assert_problem(client.get(path), "not-found", f"There is no training job {UNKNOWN}.")
+    assert_problem(client.post(f"{PATH}/{UNKNOWN}/cancel"), "not-found", f"There is no training job {UNKNOWN}.")
+    assert_problem(client.get(f"{PATH}/nonsense"), "not-found", "There is no training job 'nonsense'.")
+
+
+def test_waiting_ends_with_the_job(client: TestClient, parts: InMemoryParts) -> None:
+    job_id = submitted(client)
+    done = replace(parts.kept.jobs.get(OWNER, job_id), state="succeeded", model="points", version=4, finished_at=NOW)
+    timer = Timer(0.2, lambda: parts.kept.jobs.put(done))
+    timer.start()
+    job = client.get(f"{PATH}/{job_id}?wait=60").json()
+    timer.join()
+    assert (job["state"], job["version"]) == ("succeeded", {"model": "points", "version": 4})
+
+
+def test_waiting_ends_with_its_time(client: TestClient) -> None:
+    job_id = submitted(client)
+    assert client.get(f"{PATH}/{job_id}?wait=0.2").json()["state"] == "queued"
+    assert client.get(f"{PATH}/{job_id}/events?after=1&wait=0.2").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "parameter", "detail"),
+    [
+        ("/{id}?wait=61", "wait", "Should be less than or equal to 60."),
+        ("/{id}?wait=-1", "wait", "Should be greater than or equal to 0."),
+        ("/{id}/events?after=x", "after", "Should be a valid integer, unable to parse string as an integer."),
+        ("?limit=0", "limit", "Should be greater than or equal to 1."),
+        ("?limit=1001", "limit", "Should be less than or equal to 1000."),
+        ("?state=lost", "state", "Should be 'queued', 'running', 'succeeded', 'failed' or 'cancelled'."),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_named(client: TestClient, query: str, parameter: str, detail: str) -> None:
+    job_id = submitted(client)
+    assert_problem(
+        client.get(PATH + query.format(id=job_id)),
+        "invalid-request",
+        f"The parameter {parameter!r}: {detail}",
+        [{"parameter": parameter, "detail": detail}],
+    )
+
+
+def test_a_queued_job_is_cancelled_at_once_and_only_once(client: TestClient) -> None:
+    job_id = submitted(client)
+    response = client.post(f"{PATH}/{job_id}/cancel")
+    assert response.status_code == 202
+    assert response.json()["state"] == "cancelled"
+    assert response.json()["cancel_requested_at"] is not None
+    assert_problem(client.post(f"{PATH}/{job_id}/cancel"), "conflict", "The training job has cancelled already.")
+
+
+def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts) -> None:
+    job_id = submitted(client)
+    parts.kept.jobs.progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))
+    assert client.get(f"{PATH}/{job_id}").json()["progress"] == {
+        "phase": "width search",
+        "completed": 3,
+        "total": 20,
+        "unit": "fits",
+        "log_marginal_likelihood": -12.5,
+        "functions": 4,
+        "noise_sd": 0.3,
+    }
+    fault = Fault("half of it is missing", column="x")
+    parts.kept.jobs.fail(job_id, 1, Problem("too-few-rows", "Too few rows", "Send more rows.", (fault,)))
+    job = client.get(f"{PATH}/{job_id}").json()
+    assert job["state"] == "failed"
+    assert job["error"] == {
+        "type": "/problems/too-few-rows",
+        "title": "Too few rows",
+        "detail": "Send more rows.",
+        "instance": f"{PATH}/{job_id}",
+        "errors": [
+            {
+                "column": "x",
+                "detail": "half of it is missing",
+                "pointer": None,
+                "parameter": None,
+                "row": None,
+                "line": None,
+            }
+        ],
+    }
+
+
+def test_jobs_are_paged_newest_first_and_by_state(client: TestClient) -> None:
+    ids = [str(submitted(client)) for _ in range(3)]
+    client.post(f"{PATH}/{ids[0]}/cancel")
+    page = client.get(f"{PATH}?limit=2").json()
+    assert ([job["id"] for job in page["items"]], page["has_more"]) == ([ids[2], ids[1]], True)
+    rest = client.get(f"{PATH}?limit=2&after={page['after']}").json()
+    assert ([job["id"] for job in rest["items"]], rest["has_more"], rest["after"]) == ([ids[0]], False, None)
+    cancelled = client.get(f"{PATH}?state=cancelled").json()
+    assert [job["id"] for job in cancelled["items"]] == [ids[0]]
+
+
+def test_events_are_paged_in_their_order(client: TestClient, parts: InMemoryParts) -> None:
+    job_id = submitted(client)
+    moves = (Transition("queued", NOW, 0), Transition("running", NOW, 1), Transition("failed", NOW, 1, "no luck"))
+    parts.kept.jobs.put(replace(parts.kept.jobs.get(OWNER, job_id), state="failed", transitions=moves))
+    page = client.get(f"{PATH}/{job_id}/events?limit=2").json()
+    assert ([event["number"] for event in page["items"]], page["has_more"], page["after"]) == ([1, 2], True, "2")
+    assert client.get(f"{PATH}/{job_id}/events?after=2").json() == {
+        "items": [
+            {
+                "number": 3,
+                "at": "2024-05-01T13:00:00Z",
+                "kind": "transition",
+                "transition": {"state": "failed", "at": "2024-05-01T13:00:00Z", "attempt": 1, "reason": "no luck"},
+                "progress": None,
+            }
+        ],
+        "has_more": False,
+        "after": None,
+    }
