@@ -39,8 +39,10 @@ class Datasets(Protocol):
     def discard(self, dataset_id: UUID) -> bool:
         """Remove a piece of an upload that did not end well; whether to call again, in a new transaction."""
 
-    def sweep(self, *, not_written_since: datetime) -> int:
-        """Remove a piece of uploads that nobody has written to since then, and of what was deleted; 0 at the end."""
+    def sweep(self, *, not_written_since: datetime) -> bool:
+        """Remove a piece of an upload that nobody has written to since then, or of what was deleted; whether there was
+        any: call again, in a new transaction.
+        """
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """Raises NotFoundError."""

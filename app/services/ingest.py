@@ -57,12 +57,19 @@ class Ingest:
 
     def _discard(self, dataset_id: UUID) -> None:
         try:
-            with self.open_uow() as uow:
-                uow.datasets.discard(dataset_id)
+            more = True
+            while more:  # in pieces, so that no transaction is long
+                with self.open_uow() as uow:
+                    more = uow.datasets.discard(dataset_id)
         except UnavailableError:
             return  # what went wrong first matters more, and the sweep will come
 
     def sweep(self) -> int:
-        """Remove uploads that were abandoned; how many."""
-        with self.open_uow() as uow:
-            return uow.datasets.sweep(not_written_since=self.clock() - ABANDONED_AFTER)
+        """Remove uploads that were abandoned, and what is left of deleted datasets; how many pieces it took."""
+        silent_since = self.clock() - ABANDONED_AFTER
+        pieces, found = 0, True
+        while found:
+            with self.open_uow() as uow:
+                found = uow.datasets.sweep(not_written_since=silent_since)
+            pieces += found
+        return pieces

@@ -30,13 +30,16 @@ def _one_of(column: str, values: frozenset[str]) -> str:
 
 
 class DatasetRow(Base):
-    """A dataset, or (`uploading`) one on its way in; it last grew at `written_at`; `columns` are summaries as JSON."""
+    """A dataset; or one on its way in (`uploading`); or one whose blocks are still being removed (`deleted`).
+
+    It last grew at `written_at`; `columns` are summaries as JSON.
+    """
 
     __tablename__ = "datasets"
     __table_args__ = (
-        CheckConstraint("state IN ('ready', 'uploading')", name="state"),
+        CheckConstraint("state IN ('deleted', 'ready', 'uploading')", name="state"),
         CheckConstraint(
-            "state = 'uploading' OR (rows IS NOT NULL AND digest IS NOT NULL AND columns IS NOT NULL)", name="complete"
+            "state <> 'ready' OR (rows IS NOT NULL AND digest IS NOT NULL AND columns IS NOT NULL)", name="complete"
         ),
         Index(None, "owner", "id"),
     )

@@ -22,10 +22,10 @@ def upgrade() -> None:
         sa.Column("digest", sa.Text(), nullable=True),
         sa.Column("columns", sa.Text(), nullable=True),
         sa.CheckConstraint(
-            "state = 'uploading' OR (rows IS NOT NULL AND digest IS NOT NULL AND columns IS NOT NULL)",
+            "state <> 'ready' OR (rows IS NOT NULL AND digest IS NOT NULL AND columns IS NOT NULL)",
             name=op.f("ck_datasets_complete"),
         ),
-        sa.CheckConstraint("state IN ('ready', 'uploading')", name=op.f("ck_datasets_state")),
+        sa.CheckConstraint("state IN ('deleted', 'ready', 'uploading')", name=op.f("ck_datasets_state")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_datasets")),
     )
     op.create_index(op.f("ix_datasets_owner_id"), "datasets", ["owner", "id"])

@@ -53,11 +53,12 @@ class InMemoryDatasets:
         self.kept[dataset_id] = dataset
         return dataset
 
-    def discard(self, dataset_id: UUID) -> None:
+    def discard(self, dataset_id: UUID) -> bool:
         del self.uploads[dataset_id]
+        return False
 
-    def sweep(self, *, not_written_since: datetime) -> int:
-        return 0
+    def sweep(self, *, not_written_since: datetime) -> bool:
+        return False
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         dataset = self.kept.get(dataset_id)

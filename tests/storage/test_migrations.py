@@ -20,7 +20,7 @@ def test_the_migrations_build_what_the_tables_declare(engine: Engine) -> None:
 
 def test_tables_of_the_engine_that_runs_jobs_are_left_alone(engine: Engine) -> None:
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE workflow_status (workflow_uuid TEXT PRIMARY KEY)"))
+        connection.execute(text("CREATE TABLE of_somebody_else (id TEXT PRIMARY KEY)"))
         context = MigrationContext.configure(connection, opts={"include_name": ours, "compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
 
@@ -35,7 +35,7 @@ def test_a_missing_column_is_noticed(engine: Engine) -> None:
 def test_down_leaves_nothing_and_up_again_works(engine: Engine) -> None:
     assert is_migrated(engine)
     downgrade(engine)
-    assert set(inspect(engine).get_table_names()) <= {"alembic_version"}
+    assert set(Base.metadata.tables).isdisjoint(inspect(engine).get_table_names())
     assert not is_migrated(engine)
     migrate(engine)
     assert is_migrated(engine)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, Upload
@@ -18,6 +18,7 @@ from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
 from app.storage.documents import COLUMNS
 from app.storage.engine import lock_for_writing
+from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow, TrainingJobRow
 
 
@@ -68,14 +69,21 @@ class SqlDatasets:
             raise _upload_is_gone()
         return _dataset(self.session.scalars(_ready().where(DatasetRow.id == dataset_id)).one())
 
-    def discard(self, dataset_id: UUID) -> None:
-        """Remove an upload and its blocks; a finished dataset stays."""
-        changed(self.session, delete(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading"))
+    def discard(self, dataset_id: UUID) -> bool:
+        """Give an upload up and remove a piece of it; whether more of it is left. A finished dataset stays."""
+        given_up = update(DatasetRow).where(DatasetRow.id == dataset_id, DatasetRow.state == "uploading")
+        changed(self.session, given_up.values(state="deleted"))
+        return remove_piece(self.session, dataset_id)
 
-    def sweep(self, *, not_written_since: datetime) -> int:
-        """Remove uploads that nobody has written to since then; how many."""
-        silent = delete(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
-        return changed(self.session, silent)
+    def sweep(self, *, not_written_since: datetime) -> bool:
+        """Remove a piece of what was abandoned or deleted; False when there was nothing."""
+        silent = update(DatasetRow).where(DatasetRow.state == "uploading", DatasetRow.written_at < not_written_since)
+        changed(self.session, silent.values(state="deleted"))
+        doomed = self.session.scalar(select(DatasetRow.id).where(DatasetRow.state == "deleted").limit(1))
+        if doomed is None:
+            return False
+        remove_piece(self.session, doomed)
+        return True
 
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """A finished dataset; raises NotFoundError."""
@@ -114,7 +122,10 @@ class SqlDatasets:
         return number
 
     def delete(self, owner: str, dataset_id: UUID) -> None:
-        """Remove a dataset; raises NotFoundError, or InUseError while an unfinished job needs it."""
+        """Make it gone for everyone; raises NotFoundError, or InUseError while an unfinished job needs it.
+
+        Of a large one some blocks stay for `sweep`: to remove them all at once would keep every writer waiting.
+        """
         lock_for_writing(self.session.connection())
         mine = (DatasetRow.owner == owner, DatasetRow.id == dataset_id, DatasetRow.state == "ready")
         # Held until the end: whoever just adds a job locks this row too, so that one of the two sees the other.
@@ -127,7 +138,8 @@ class SqlDatasets:
             raise InUseError(
                 f"The dataset is needed by unfinished training jobs ({jobs}): cancel them or let them end."
             )
-        changed(self.session, delete(DatasetRow).where(*mine))
+        changed(self.session, update(DatasetRow).where(*mine).values(state="deleted"))
+        remove_piece(self.session, dataset_id)
 
 
 def _ready() -> Select[DatasetRow]:

@@ -10,6 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, InUseError, InvalidDataError, InvalidRequestError, NotFoundError
 from app.domain.ports import OpenUnitOfWork
 from app.domain.tables import CategoryColumn, NumberColumn
+from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.unit_of_work import now
 from tests.storage import samples
 from tests.storage.conftest import HandClock
@@ -70,7 +71,7 @@ def test_a_discarded_upload_leaves_nothing(open_uow: OpenUnitOfWork, engine: Eng
         uow.datasets.begin(upload)
         uow.datasets.append(upload.id, 0, 0, samples.block())
     with open_uow() as uow:
-        uow.datasets.discard(upload.id)
+        assert not uow.datasets.discard(upload.id)
     assert _counts(engine) == (0, 0)
     with pytest.raises(NotFoundError), open_uow() as uow:
         uow.datasets.append(upload.id, 1, 4, samples.block())
@@ -81,7 +82,7 @@ def test_a_discarded_upload_leaves_nothing(open_uow: OpenUnitOfWork, engine: Eng
 def test_a_finished_dataset_is_neither_discarded_nor_added_to(open_uow: OpenUnitOfWork) -> None:
     dataset = samples.stored_dataset(open_uow)
     with open_uow() as uow:
-        uow.datasets.discard(dataset.id)
+        assert not uow.datasets.discard(dataset.id)
     with pytest.raises(NotFoundError), open_uow() as uow:
         uow.datasets.append(dataset.id, 2, 8, samples.block())
     with open_uow() as uow:
@@ -100,11 +101,50 @@ def test_the_sweep_takes_uploads_that_fell_silent_and_nothing_else(
     with open_uow() as uow:
         uow.datasets.append(alive.id, 0, 0, samples.block())
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=between) == 1
+        assert uow.datasets.sweep(not_written_since=between)
+        assert not uow.datasets.sweep(not_written_since=between)
     assert _counts(engine) == (2, 3)
     with open_uow() as uow:
-        assert uow.datasets.sweep(not_written_since=clock()) == 1
+        assert uow.datasets.sweep(not_written_since=clock())
     assert _counts(engine) == (1, 2)
+
+
+def test_what_is_large_goes_in_pieces_and_is_invisible_from_the_first(
+    open_uow: OpenUnitOfWork, engine: Engine, clock: HandClock
+) -> None:
+    dataset = samples.stored_dataset(open_uow, blocks=2 * BLOCKS_AT_ONCE + 1)
+    with open_uow() as uow:
+        uow.datasets.delete(samples.OWNER, dataset.id)
+    assert _counts(engine) == (1, BLOCKS_AT_ONCE + 1)
+    with open_uow() as uow:
+        assert uow.datasets.page(samples.OWNER, limit=9, after=None).items == ()
+        with pytest.raises(NotFoundError):
+            uow.datasets.get(samples.OWNER, dataset.id)
+        with pytest.raises(NotFoundError):
+            uow.datasets.delete(samples.OWNER, dataset.id)
+        with pytest.raises(NotFoundError):
+            uow.jobs.add(samples.new_job(dataset.id))
+    swept = []
+    for _ in range(3):
+        with open_uow() as uow:
+            swept.append(uow.datasets.sweep(not_written_since=clock()))
+    assert swept == [True, True, False]
+    assert _counts(engine) == (0, 0)
+
+
+def test_a_large_upload_is_discarded_in_pieces(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    upload = samples.upload()
+    with open_uow() as uow:
+        uow.datasets.begin(upload)
+        for number in range(BLOCKS_AT_ONCE + 1):
+            uow.datasets.append(upload.id, number, 4 * number, samples.block())
+    with open_uow() as uow:
+        assert uow.datasets.discard(upload.id)
+    with pytest.raises(NotFoundError), open_uow() as uow:
+        uow.datasets.append(upload.id, 99, 400, samples.block())
+    with open_uow() as uow:
+        assert not uow.datasets.discard(upload.id)
+    assert _counts(engine) == (0, 0)
 
 
 def test_a_block_number_is_used_once(open_uow: OpenUnitOfWork) -> None:
