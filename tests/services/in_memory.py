@@ -218,7 +218,8 @@ class InMemoryModels:
         del self.kept[owner, name]
 
     def delete_version(self, owner: str, name: str, number: int) -> None:
-        self.kept[owner, name].remove(self._pair(owner, name, number))
+        pair = self._pair(owner, name, number)
+        self.kept[owner, name].remove(pair)
 
 
 @dataclass

@@ -1,0 +1,143 @@
+"""Models and versions over HTTP."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from tests.api.conftest import DATASET, InMemoryParts
+from tests.api.problems import assert_problem
+from tests.services.small_models import small_version
+
+
+def test_models_are_listed_with_what_their_versions_share(client: TestClient) -> None:
+    page = client.get("/v1/models").json()
+    assert (page["has_more"], page["after"]) == (False, None)
+    assert page["items"][0] == {
+        "name": "small",
+        "created_at": "2024-05-01T12:00:00Z",
+        "task": "regression",
+        "target": "y",
+        "inputs": ["x", "colour"],
+        "versions": 1,
+        "latest": 1,
+    }
+    assert page["items"][0] == client.get("/v1/models/small").json()
+
+
+def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemoryParts) -> None:
+    (version, _), *_ = parts.kept.models.kept[OWNER, "small"]
+    assert client.get("/v1/models/small/versions/1").json() == {
+        "model": "small",
+        "version": 1,
+        "created_at": "2024-05-01T12:00:00Z",
+        "job_id": str(version.job_id),
+        "task": "regression",
+        "target": "y",
+        "target_kind": "number",
+        "classes": [],
+        "inputs": [
+            {"name": "x", "kind": "number", "categories": []},
+            {"name": "colour", "kind": "category", "categories": ["blue", "red"]},
+        ],
+        "ignored": [],
+        "likelihood": {"type": "gaussian", "noise_sd": "learned"},
+        "basis": [
+            {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 1.5}},
+            {"type": "bias"},
+        ],
+        "prior": {"type": "independent"},
+        "algorithm": {"type": "sequential"},
+        "standardised": True,
+        "missing": "refuse",
+        "split": {"by": "random"},
+        "holdout": 0.0,
+        "seed": 0,
+        "hyperparameters": {"noise_sd": 0.2, "widths": [1.5]},
+        "log_marginal_likelihood": -12.5,
+        "functions": 3,
+        "candidates": 21,
+        "rows": 20,
+        "rows_dropped": 0,
+        "rows_held_out": 0,
+        "termination": "converged",
+        "metrics": {},
+        "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
+        "seconds": 0.25,
+        "software_version": "0.1.0",
+    }
+
+
+@pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes"), (0.5, 1.5)])
+def test_labels_keep_their_json_type(
+    client: TestClient, parts: InMemoryParts, classes: tuple[str | float | bool, str | float | bool]
+) -> None:
+    parts.kept.models.put(OWNER, small_version("classification", name="labels", classes=classes), number=1)
+    shown = client.get("/v1/models/labels/versions/1").json()["classes"]
+    assert shown == list(classes)
+    assert [type(label) for label in shown] == [type(label) for label in classes]
+
+
+def test_versions_are_listed_newest_first(client: TestClient, parts: InMemoryParts) -> None:
+    for number in (2, 3):
+        parts.kept.models.put(OWNER, small_version(), number=number)
+    page = client.get("/v1/models/small/versions?limit=2").json()
+    assert [version["version"] for version in page["items"]] == [3, 2]
+    rest = client.get(f"/v1/models/small/versions?limit=2&after={page['after']}").json()
+    assert ([version["version"] for version in rest["items"]], rest["after"]) == ([1], None)
+
+
+def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> None:
+    path = "/v1/models/small/versions/1/relevance-vectors"
+    page = client.get(path).json()
+    assert page["items"][0] == {
+        "number": 1,
+        "kind": "kernel",
+        "row": 3,
+        "inputs": {"x": 1.0, "colour": "blue"},
+        "weight_mean": 1.0,
+        "weight_sd": 0.2,
+        "alpha": 1.0,
+        "gamma": 0.96,
+    }
+    assert (page["items"][2]["row"], page["items"][2]["inputs"]) == (None, None)
+    assert [vector["number"] for vector in client.get(f"{path}?sort=weight&limit=2").json()["items"]] == [2, 1]
+
+
+def test_what_is_deleted_is_gone(client: TestClient, parts: InMemoryParts) -> None:
+    parts.kept.models.put(OWNER, small_version(), number=2)
+    gone = client.delete("/v1/models/small/versions/1")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert_problem(client.get("/v1/models/small/versions/1"), "not-found", "There is no version 1 of model 'small'.")
+    assert client.get("/v1/models/small/versions/2").status_code == 200
+    assert client.delete("/v1/models/small").status_code == 204
+    assert_problem(client.get("/v1/models/small"), "not-found", "There is no model 'small'.")
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("path", ["/v1/models/nobody", "/v1/models/nobody/versions/1"])
+def test_a_model_that_is_not_there_is_404(client: TestClient, method: str, path: str) -> None:
+    response = client.request(method, path)
+    assert response.json()["type"] == "/problems/not-found"
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter", "detail"),
+    [
+        ("/v1/models/small/versions/0", "number", "Should be greater than or equal to 1."),
+        (
+            "/v1/models/small/versions/latest",
+            "number",
+            "Should be a valid integer, unable to parse string as an integer.",
+        ),
+        ("/v1/models/small/versions/99999999999", "number", "Should be less than or equal to 2147483647."),
+        ("/v1/models/small/versions/1/relevance-vectors?sort=size", "sort", "Should be 'number' or 'weight'."),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_named(client: TestClient, path: str, parameter: str, detail: str) -> None:
+    assert_problem(
+        client.get(path),
+        "invalid-request",
+        f"The parameter {parameter!r}: {detail}",
+        [{"parameter": parameter, "detail": detail}],
+    )

@@ -1,0 +1,275 @@
+"""Predictions over HTTP: the three forms of a table, the options, and every bad row."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from pytest import approx  # noqa: PT013
+from starlette.testclient import TestClient
+
+from app.api.routes import predictions as under_test
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.services.prediction import Prediction, RegressionAnswer
+from tests.api.conftest import InMemoryParts
+from tests.api.problems import assert_problem
+from tests.domain.small_tables import numbers, texts
+from tests.services.small_models import small_version
+
+PATH = "/v1/models/small/predict"
+ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
+FORMS = [
+    {"rows": ROWS},
+    {"rows": [{"colour": row["colour"], "x": row["x"]} for row in ROWS]},
+    {"columns": {"colour": ["red", "blue", "red"], "x": [0.5, 1, 3]}},
+    {"names": ["colour", "x"], "rows": [["red", 0.5], ["blue", 1], ["red", 3]]},
+]
+Errors = Sequence[Mapping[str, str | int]]
+
+
+def answer_of(prediction: Prediction, interval: float) -> RegressionAnswer:
+    block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
+    answer = prediction.answer(prediction.version(OWNER, "small"), block, interval=interval)
+    assert isinstance(answer, RegressionAnswer)
+    return answer
+
+
+@pytest.mark.parametrize("path", [PATH, "/v1/models/small/versions/1/predict"])
+@pytest.mark.parametrize("table", FORMS)
+def test_each_form_of_a_table_gets_the_services_answer(
+    client: TestClient, parts: InMemoryParts, path: str, table: dict[str, object]
+) -> None:
+    response = client.post(path, json=table)
+    expected = answer_of(parts.prediction, 0.95)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.json() == {
+        "model": "small",
+        "version": 1,
+        "predictions": [
+            {
+                "mean": expected.mean[row],
+                "sd": expected.sd[row],
+                "variance": {
+                    "total": expected.total[row],
+                    "noise": expected.noise[row],
+                    "weights": expected.weights[row],
+                },
+                "lower": expected.lower[row],
+                "upper": expected.upper[row],
+            }
+            for row in range(3)
+        ],
+    }
+
+
+def test_a_large_body_gets_the_same_answer_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    inline = client.post(PATH, json={"rows": ROWS})
+    monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
+    assert client.post(PATH, json={"rows": ROWS}).content == inline.content
+
+
+def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: InMemoryParts) -> None:
+    expected = answer_of(parts.prediction, 0.5)
+    predictions = client.post(PATH, json={"rows": ROWS, "interval": 0.5}).json()["predictions"]
+    assert [row["lower"] for row in predictions] == expected.lower.tolist()
+    assert [row["upper"] for row in predictions] == expected.upper.tolist()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "members"),
+    [
+        (["mean"], ["mean"]),
+        (["interval", "mean"], ["lower", "upper", "mean"]),
+        (["sd", "variance"], ["sd", "variance"]),
+        (["mean", "mean"], ["mean"]),
+    ],
+)
+def test_only_what_is_asked_for_is_answered(client: TestClient, outputs: list[str], members: list[str]) -> None:
+    whole = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
+    part = client.post(PATH, json={"rows": ROWS, "outputs": outputs}).json()["predictions"]
+    assert [list(row) for row in part] == [members] * 3
+    assert part == [{member: row[member] for member in members} for row in whole]
+
+
+@pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes")])
+def test_classes_come_with_their_probabilities_and_their_json_type(
+    client: TestClient, parts: InMemoryParts, classes: tuple[str | bool | int, str | bool | int]
+) -> None:
+    parts.kept.models.put(OWNER, small_version("classification", name="labels", classes=classes), number=1)
+    predictions = client.post("/v1/models/labels/predict", json={"rows": ROWS}).json()["predictions"]
+    for row in predictions:
+        assert list(row) == ["label", "probabilities", "latent"]
+        assert list(row["latent"]) == ["mean", "variance"]
+        negative, positive = row["probabilities"]
+        assert [negative["label"], positive["label"]] == list(classes)
+        assert negative["probability"] + positive["probability"] == approx(1.0)
+        likelier = max(row["probabilities"], key=lambda one: one["probability"])
+        assert row["label"] == likelier["label"]
+        assert type(row["label"]) is type(classes[0])
+    labels = client.post("/v1/models/labels/predict", json={"rows": ROWS, "outputs": ["label"]}).json()
+    assert labels["predictions"] == [{"label": row["label"]} for row in predictions]
+
+
+def test_rows_of_the_training_table_may_be_sent_as_they_are(client: TestClient) -> None:
+    sent = client.post(PATH, json={"rows": [{**row, "y": 3.0} for row in ROWS]})
+    assert sent.json() == client.post(PATH, json={"rows": ROWS}).json()
+
+
+def test_the_order_of_the_rows_is_kept(client: TestClient) -> None:
+    forth = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
+    back = client.post(PATH, json={"rows": ROWS[::-1]}).json()["predictions"]
+    assert back == forth[::-1]
+
+
+def test_a_bad_row_has_its_problem_in_its_place_when_asked_for(client: TestClient) -> None:
+    rows = [ROWS[0], {"x": "much", "colour": "red"}, {"x": 1, "colour": "green"}, {"x": None, "colour": "red"}, ROWS[2]]
+    predictions = client.post(PATH, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
+    sound = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
+    assert (predictions[0], predictions[4]) == (sound[0], sound[2])
+    details = {
+        1: ("x", '"much" is not a number.'),
+        2: ("colour", "`colour` is 'green', which did not occur in training; known are 'blue', 'red'."),
+        3: ("x", '`x` is missing, which the model accepts only when trained with "missing": "indicator".'),
+    }
+    for row, (column, detail) in details.items():
+        assert predictions[row] == {
+            "error": {
+                "type": "/problems/invalid-data",
+                "title": "The rows can't be used",
+                "status": 422,
+                "detail": detail,
+                "errors": [{"row": row, "column": column, "detail": detail}],
+            }
+        }
+
+
+def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClient) -> None:
+    table = {"names": ["x", "colour"], "rows": [[0.5, "red"], [1], [3, "red"]], "on_error": "per_row"}
+    predictions = client.post(PATH, json=table).json()["predictions"]
+    sound = client.post(PATH, json={"rows": ROWS}).json()["predictions"]
+    assert [predictions[0], predictions[2]] == [sound[0], sound[2]]
+    assert predictions[1]["error"]["errors"][0]["row"] == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "errors"),
+    [
+        ({"rows": []}, []),
+        ({"columns": {"x": [], "colour": []}}, []),
+        ({"rows": [*ROWS, {"x": 1}]}, [(3, "colour")]),
+        ({"rows": [{**ROWS[0], "size": 3}]}, [(0, "size")]),
+        ({"rows": [{"x": "1", "colour": "red"}]}, [(0, "x")]),
+        ({"rows": [{"x": True, "colour": "red"}]}, [(0, "x")]),
+        ({"rows": [{"x": None, "colour": "red"}]}, [(0, "x")]),
+        ({"rows": [{"x": 1, "colour": "green"}]}, [(0, "colour")]),
+        ({"rows": [{"x": 1e300, "colour": "red"}]}, [(0, "x")]),
+        ({"columns": {"x": [1]}}, [(None, "colour")]),
+        ({"columns": {"x": [1], "colour": ["red"], "size": [3]}}, [(None, "size")]),
+        ({"columns": {"x": [1, 2], "colour": ["red"]}}, [(None, "colour")]),
+        ({"names": ["x", "x"], "rows": [[1, 2]]}, [(None, "x")]),
+        ({"names": ["x", "colour"], "rows": [[1, "red", 3]]}, [(0, None)]),
+        ({"rows": [[1, "red"]]}, [(0, None)]),
+    ],
+)
+def test_rows_that_can_not_be_used_say_which_and_why(
+    client: TestClient, table: dict[str, object], errors: list[tuple[int | None, str | None]]
+) -> None:
+    response = client.post(PATH, json=table)
+    problem = response.json()
+    assert_problem(response, "invalid-data", problem["detail"], problem["errors"])
+    assert [(error.get("row"), error.get("column")) for error in problem["errors"]] == errors
+    assert all(error["detail"] for error in problem["errors"])
+
+
+def test_a_category_unseen_in_training_is_named_with_the_known_ones(client: TestClient) -> None:
+    detail = "`colour` is 'green', which did not occur in training; known are 'blue', 'red'."
+    response = client.post(PATH, json={"rows": [{"x": 1, "colour": "green"}]})
+    assert_problem(
+        response,
+        "invalid-data",
+        response.json()["detail"],
+        [{"row": 0, "column": "colour", "detail": detail}],
+    )
+    assert "'green'" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer", "detail"),
+    [
+        ({"interval": 1}, "/interval", "Should be less than 1, got 1."),
+        ({"interval": 0}, "/interval", "Should be greater than 0, got 0."),
+        ({"interval": "0.9"}, "/interval", 'Should be a valid number, got "0.9".'),
+        ({"outputs": []}, "/outputs", "Needs 1 at least, got 0."),
+        ({"on_error": "skip"}, "/on_error", "Should be 'refuse' or 'per_row', got \"skip\"."),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_named(
+    client: TestClient, options: dict[str, object], pointer: str, detail: str
+) -> None:
+    assert_problem(
+        client.post(PATH, json={"rows": ROWS, **options}),
+        "invalid-request",
+        f"At {pointer}: {detail}",
+        [{"pointer": pointer, "detail": detail}],
+    )
+
+
+def test_an_output_of_the_other_task_is_refused(client: TestClient) -> None:
+    assert_problem(
+        client.post(PATH, json={"rows": ROWS, "outputs": ["mean", "label"]}),
+        "invalid-request",
+        "This model's predictions don't have such an output.",
+        [{"pointer": "/outputs/1", "detail": "A regression has mean, sd, variance, interval."}],
+    )
+
+
+def test_a_misspelt_option_is_named(client: TestClient) -> None:
+    response = client.post(PATH, json={"rows": ROWS, "intervall": 0.9})
+    problem = response.json()
+    assert response.status_code == 422
+    assert [error["pointer"] for error in problem["errors"]] == ["/intervall"]
+
+
+def test_more_rows_than_allowed_are_413(client: TestClient) -> None:
+    rows = [ROWS[0]] * 6
+    assert_problem(
+        client.post(PATH, json={"rows": rows}), "too-large", "The table has 6 rows, more than 5; send it in parts."
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"null", 422),
+        (b'{"rows": [{"x": NaN, "colour": "red"}]}', 422),
+        (b'{"rows": [{"x": Infinity, "colour": "red"}]}', 422),
+        (b'{"rows": [{"x": 1e999, "colour": "red"}]}', 422),
+        (b'{"rows": [{"x": 1, "x": 2, "colour": "red"}]}', 400),
+        (b'{"rows": [{"x": 1, "colour": "red"}], "rows": []}', 400),
+        (b"[" * 1500 + b"]" * 1500, 400),
+        (b'{"rows": [{"x": 1, "colour": "\xff"}]}', 400),
+    ],
+)
+def test_a_body_that_is_no_table_is_refused(client: TestClient, body: bytes, status: int) -> None:
+    response = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
+    problem = response.json()
+    slug = "malformed-body" if status == 400 else "invalid-data"
+    assert_problem(response, slug, problem["detail"], problem["errors"])
+
+
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("/v1/models/nobody/predict", "There is no model 'nobody'."),
+        ("/v1/models/small/versions/7/predict", "There is no version 7 of model 'small'."),
+    ],
+)
+def test_a_model_that_is_not_there_is_404(client: TestClient, path: str, detail: str) -> None:
+    assert_problem(client.post(path, json={"rows": ROWS}), "not-found", detail)
+
+
+def test_predictions_go_on_while_the_version_is_at_hand(client: TestClient, parts: InMemoryParts) -> None:
+    first = client.post(PATH, json={"rows": ROWS})
+    looks = parts.kept.models.looks
+    assert client.post(PATH, json={"rows": ROWS}).content == first.content
+    assert parts.kept.models.looks == looks
