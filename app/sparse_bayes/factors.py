@@ -6,15 +6,15 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from app.sparse_bayes.posterior import Posterior, Sums, posterior
+from app.sparse_bayes.posterior import Posterior, Sums, newton_step, posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
 
 MOST_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
 
-MODE_TOLERANCE = 1e-12
-"""Newton's method rests when the next step would raise the log posterior by less than this share of its size."""
+MODE_TOLERANCE = 1e-10
+"""Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +157,7 @@ class MovingFactors:
     P: Array
 
     def added(self, number: int, weights: Array) -> "MovingFactors":
-        return MovingFactors(
-            self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))])
-        )
+        return MovingFactors(self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))]))
 
     def keeping(self, kept: Indices, weights: Array) -> "MovingFactors":
         return MovingFactors(self.problem, tuple(self.active[k] for k in kept), self.P[:, kept])
@@ -173,12 +171,11 @@ class MovingFactors:
         return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
-        """Newton's method, a step halved while the log posterior falls."""
+        """Newton's method, a step halved while the log posterior falls; the last step is taken whole, which squares what is left of the error."""
         weights, sums = start, self.sums(start, beta)
         height = sums.value - 0.5 * float(alpha @ weights**2)
         for _ in range(MOST_NEWTON_STEPS):
-            newton = posterior(sums, weights, alpha)
-            step = newton.mean - weights
+            step = newton_step(sums, weights, alpha)
             promise = float(step @ (sums.slope - alpha * weights))
             if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
                 break
@@ -190,10 +187,9 @@ class MovingFactors:
                 if reached >= height + 1e-4 * share * promise:
                     break
                 share *= 0.5
-            else:
-                break
             weights, sums, height = tried, there, reached
-        return posterior(sums, weights, alpha), sums
+        sums = self.sums(weights + step, beta)
+        return posterior(sums, weights + step, alpha), sums
 
     def skew(self, rested: Posterior) -> Array:
         f = self.P @ rested.mean

@@ -16,7 +16,9 @@ def cholesky(matrix: Array) -> Array:
         return matrix
     lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
     if info != 0:
-        raise NotPositiveDefiniteError(f"expected a positive definite matrix of order {len(matrix)}, leading minor {info} is not")
+        raise NotPositiveDefiniteError(
+            f"expected a positive definite matrix of order {len(matrix)}, leading minor {info} is not"
+        )
     return np.asarray(lower)
 
 
@@ -26,12 +28,21 @@ def log_determinant(lower: Array) -> float:
 
 
 def inverse_from_cholesky(lower: Array) -> Array:
-    """(L L')^-1, symmetric to the bit, from a lower triangular L (R, R)."""
+    """(L L')^-1, symmetric to the bit, from the lower triangular L (R, R) of `cholesky`."""
     if lower.shape[0] == 0:
         return lower
     half, _ = lapack.dpotri(lower, lower=1)
-    inverse = np.tril(half)
-    return np.asarray(inverse + np.tril(inverse, -1).T)
+    inverse = np.asarray(half + half.T)
+    inverse.flat[:: len(lower) + 1] *= 0.5
+    return inverse
+
+
+def solve_with_cholesky(lower: Array, right: Array) -> Array:
+    """(L L')^-1 right, for right (R,)."""
+    if lower.shape[0] == 0:
+        return right
+    solution, _ = lapack.dpotrs(lower, right, lower=1)
+    return np.asarray(solution)
 
 
 def squared_distances(U: Array, Z: Array) -> Array:

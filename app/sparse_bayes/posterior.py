@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
+from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_with_cholesky
 from app.sparse_bayes.types import Array
 
 
@@ -48,13 +48,9 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
     Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns of any norm, and any
     number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
     """
-    root = 1.0 / np.sqrt(alpha)
-    roots = root[:, None] * root
-    middle = sums.curvature * roots
-    middle.flat[:: len(alpha) + 1] += 1.0
-    lower = cholesky(middle)
+    root, lower = _middle(sums, alpha)
     inverse = inverse_from_cholesky(lower)
-    covariance = inverse * roots
+    covariance = inverse * (root[:, None] * root)
     return Posterior(
         alpha=alpha,
         mean=expansion + covariance @ (sums.slope - alpha * expansion),
@@ -62,3 +58,16 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
         determined=1.0 - inverse.diagonal(),
         log_shrinkage=-log_determinant(lower),
     )
+
+
+def newton_step(sums: Sums, expansion: Array, alpha: Array) -> Array:
+    """Sigma (P'g - A w), (R,): towards the mode, without forming Sigma."""
+    root, lower = _middle(sums, alpha)
+    return root * solve_with_cholesky(lower, root * (sums.slope - alpha * expansion))
+
+
+def _middle(sums: Sums, alpha: Array) -> tuple[Array, Array]:
+    root = 1.0 / np.sqrt(alpha)
+    middle = sums.curvature * (root[:, None] * root)
+    middle.flat[:: len(alpha) + 1] += 1.0
+    return root, cholesky(middle)

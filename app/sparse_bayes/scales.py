@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
+from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.types import Array
 
 
@@ -47,3 +50,21 @@ class InputMap:
     def __call__(self, X: Array) -> Array:
         """U (N, d)."""
         return X / self.width
+
+
+MOST_ROWS_MEASURED = 1_000
+"""Distances between this many rows say enough about their scale."""
+
+
+def width_range(X: Array) -> tuple[float, float]:
+    """The widths worth looking at for X (N, d): from the median distance to the third nearest neighbour up to the diameter [SCIENCE 3].
+
+    Rows that stand twice count once. Where all rows are one point, any width is as good: (1, 1).
+    """
+    distinct = np.unique(X, axis=0)
+    distinct = distinct[:: -(-len(distinct) // MOST_ROWS_MEASURED)]
+    if len(distinct) < 2:
+        return 1.0, 1.0
+    distances = np.sort(np.sqrt(squared_distances(distinct, distinct)), axis=1)
+    least = float(np.median(distances[:, min(3, len(distinct) - 1)]))
+    return least, max(float(distances[:, -1].max()), least)

@@ -1,12 +1,40 @@
 """Choosing among whole fits: the width, then the final fit, then its figures on rows held out; one generator of progress."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
 from typing import Literal
 
+import numpy as np
+
+from app.sparse_bayes.basis import KernelBasis
+from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.fitting import fit, learned, pose, standings
+from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, subset
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.prediction import log_score, predict, scores
+from app.sparse_bayes.problem import check_rows
+from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth, width_range
+from app.sparse_bayes.spec import Spec, check
 from app.sparse_bayes.types import Array
+
+GRID = 9
+"""Widths tried over the whole range, evenly in their logarithms ..."""
+
+SECTIONS = 6
+"""... and by golden section around the best of them."""
+
+CLEARLY = 2.0
+"""Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not looked at."""
+
+GOLDEN = 0.381966
+"""How far golden section goes from the best into the longer side: 2 less the golden ratio."""
+
+MOST_ROWS_SEARCHED = 2_000
+"""The width is looked for on at most so many rows, drawn by content."""
+
+MOST_CENTRES = 4_000
+"""Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +43,12 @@ class Folding:
 
     by: Literal["random", "groups", "order"] = "random"
     keys: Array | None = None
+
+    def splits(self, rows: "Rows", folds: int, seed: int) -> list[Split]:
+        """Pairs of rows to learn from and rows to measure on."""
+        if self.by == "random" or self.keys is None:
+            return random_folds(rows.X, rows.t, folds, seed)
+        return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +84,142 @@ class Trained:
     scores: dict[str, float]
 
 
-def train(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Iterator[Step | Trained]:
-    """Yield steps, at least one first and one last, then exactly one Trained."""
-    raise NotImplementedError
+def train(
+    rows: Rows, spec: Spec, *, folding: Folding | None = None, held_out: Rows | None = None
+) -> Iterator[Step | Trained]:
+    """Find the width where the spec asks for a search, fit on all rows, measure: steps, at least one first and one last, then one Trained.
+
+    Raises DataError, IllegalCombinationError.
+    """
+    check(spec)
+    resolved = yield from _with_width(rows, spec, folding or Folding())
+    centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
+    problem = pose(rows.X, rows.t, resolved, centres=centres)
+    yield Step("fit", 0, None, "looks")
+    for now in standings(problem, resolved):
+        state = now.state
+        noise_sd = spec.likelihood.noise(state.beta)
+        yield Step("fit", state.iteration, None, "looks", state.objective, len(state.active), noise_sd)
+    model = learned(problem, now)
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+    total = now.state.iteration
+    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
+    yield Trained(model, resolved, measured)
+
+
+Scoring = Callable[[Spec], Generator[None, None, Array]]
+"""The score of a spec, greater is better: one for each row measured on, to be averaged (one number where there is nothing to average).
+
+It yields after each of its fits.
+"""
+
+
+def _with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None, Spec]:
+    """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows."""
+    searched = [
+        (place, basis)
+        for place, basis in enumerate(spec.basis)
+        if isinstance(basis, KernelBasis) and not isinstance(basis.width, FixedWidth)
+    ]
+    if not searched:
+        return spec
+    ((place, basis),) = searched
+
+    def fixed(width: float) -> Spec:
+        found = replace(basis, width=FixedWidth(width))
+        return replace(spec, basis=(*spec.basis[:place], found, *spec.basis[place + 1 :]))
+
+    some = subset(rows.X, rows.t, MOST_ROWS_SEARCHED, spec.seed)
+    fewer = Rows(rows.X[some], rows.t[some])
+    fits, score = 1, _by_evidence(fewer)
+    if isinstance(basis.width, CrossValidationWidth):
+        keys = None if folding.keys is None else folding.keys[some]
+        splits = _usable(fewer, spec, replace(folding, keys=keys).splits(fewer, basis.width.folds, spec.seed))
+        fits, score = len(splits), _by_cross_validation(fewer, splits)
+    width = yield from _search(width_range(fewer.X), fits, lambda width: score(fixed(width)))
+    return fixed(width)
+
+
+def _search(
+    bounds: tuple[float, float], fits: int, score: Callable[[float], Generator[None, None, Array]]
+) -> Generator[Step, None, float]:
+    """The best width within bounds: a grid even in the logarithm, from the widest down, then golden section around its best."""
+    low, high = log(bounds[0]), log(bounds[1])
+    grid = [high - (high - low) * k / (GRID - 1) for k in range(GRID)] if high > low else [high]
+    sections = SECTIONS if high > low else 0
+    known: dict[float, Array] = {}
+
+    def best() -> float:
+        return max(known, key=lambda place: float(known[place].mean()))
+
+    def looks(place: float, left: int) -> Generator[Step, None, None]:
+        """`left` more places are to be looked at after this one."""
+        scoring = score(exp(place))
+        for fitted in range(1, fits + 1):
+            next(scoring)
+            done = len(known) * fits + fitted
+            yield Step("width search", done, done + fits - fitted + left * fits, "fits")
+        try:
+            next(scoring)
+        except StopIteration as ended:
+            known[place] = ended.value
+
+    yield Step("width search", 0, fits * (len(grid) + sections), "fits")
+    for number, place in enumerate(grid, start=1):
+        yield from looks(place, len(grid) - number + sections)
+        if number > 2 and all(_clearly_worse(known[tried], known[best()]) for tried in grid[number - 2 : number]):
+            break
+    found = grid.index(best())
+    left, right = grid[min(found + 1, len(grid) - 1)], grid[max(found - 1, 0)]
+    for section in range(1, sections + 1):
+        middle = best()
+        tried = middle + GOLDEN * ((right if right - middle > middle - left else left) - middle)
+        yield from looks(tried, sections - section)
+        nearer, farther = (middle, tried) if best() == middle else (tried, middle)
+        left, right = (left, farther) if farther > nearer else (farther, right)
+    return exp(best())
+
+
+def _clearly_worse(tried: Array, best: Array) -> bool:
+    """Whether the mean of what was lost, row by row, is more than CLEARLY standard errors above zero; never where there is one number."""
+    lost = best - tried
+    return len(lost) > 1 and float(lost.mean()) > CLEARLY * float(lost.std(ddof=1)) / sqrt(len(lost))
+
+
+def _usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
+    """The splits from whose rows something can be learned and on which something can be measured."""
+    usable = []
+    for learning, measuring in splits:
+        try:
+            check_rows(rows.X[learning], rows.t[learning])
+            spec.likelihood.check(rows.t[learning])
+        except DataError:
+            continue
+        if len(measuring):
+            usable.append((learning, measuring))
+    if not usable:
+        raise DataError(
+            "expected rows that can be divided into folds, each with targets that differ: fix the width instead"
+        )
+    return usable
+
+
+def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
+    def score(spec: Spec) -> Generator[None, None, Array]:
+        scored = []
+        for learning, measuring in splits:
+            model = fit(rows.X[learning], rows.t[learning], spec)
+            scored.append(log_score(predict(model, rows.X[measuring]), rows.t[measuring]))
+            yield
+        return np.concatenate(scored)
+
+    return score
+
+
+def _by_evidence(rows: Rows) -> Scoring:
+    def score(spec: Spec) -> Generator[None, None, Array]:
+        model = fit(rows.X, rows.t, spec)
+        yield
+        return np.array([model.log_marginal_likelihood])
+
+    return score

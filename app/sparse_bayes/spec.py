@@ -33,7 +33,9 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError("basis", "expected at least one dictionary of functions, got none")
     if len([basis for basis in spec.basis if isinstance(basis, Bias)]) > 1:
         raise IllegalCombinationError("basis", "expected at most one bias, got several")
-    searched = [basis for basis in spec.basis if isinstance(basis, KernelBasis) and not isinstance(basis.width, FixedWidth)]
+    searched = [
+        basis for basis in spec.basis if isinstance(basis, KernelBasis) and not isinstance(basis.width, FixedWidth)
+    ]
     if len(searched) > 1:
         raise IllegalCombinationError("basis", "expected at most one width to be searched for; fix the others")
     if spec.algorithm.type not in LEGAL[spec.prior.type]:

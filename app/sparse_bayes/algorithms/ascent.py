@@ -7,7 +7,7 @@ import numpy as np
 
 from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
+from app.sparse_bayes.evidence import Evidence, evidence, gain, sparsity_and_quality
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Mask
@@ -20,6 +20,18 @@ ROUNDING = 1e-12
 
 SADDLE_CURVATURE = 1e-6
 """At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient doesn't see."""
+
+HARDLY = 1e-2
+"""A function with less to gain than so many nats, and whose alpha still rises, is tried without."""
+
+SILENT = 1e-9
+"""A weight determined by less than this gamma is zero for all purposes: taking it out ..."""
+
+SILENCE_COSTS = 1e-9
+"""... changes L by less than this share of 1 + |L|."""
+
+MOST_TRIED = 3
+"""Functions on their way out that are tried without before each step."""
 
 MOST_STEPS = 200
 
@@ -48,33 +60,50 @@ def end_of(problem: Problem, here: Evidence) -> Termination:
 def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
     """Newton's method on L in (log alpha, log beta), uphill along every eigenvector; never down, and silent functions are let go on the way.
 
-    It rests when the quadratic model promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1].
+    It rests when the quadratic model promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1]. What the
+    Hessian of sites held still lacks is learned from the gradients met on the way (symmetric rank one).
     """
     here = start
     learned = learns_noise(factors.problem)
     _, greatest_beta = factors.problem.likelihood.start(factors.problem.t)
+    lacking = np.zeros_like(here.hessian)
     for _ in range(MOST_STEPS):
+        functions = len(factors.active)
         factors, here = _let_go(factors, here)
+        if len(factors.active) < functions:
+            lacking = np.zeros_like(here.hessian)
         free = np.append(np.ones(len(here.posterior.alpha), bool), learned and _may_move(here, greatest_beta))
-        step, promise, direction = _newton(here, free)
+        step, promise, direction = _newton(here, here.hessian + lacking, free)
         if promise > tolerance:
             there = _search(factors, here, step, greatest_beta)
         else:
             there = _leave_saddle(factors, here, direction, greatest_beta, tolerance)
         if there is None:
             break
+        if not factors.problem.likelihood.constant_precision:
+            lacking = _learned(lacking, here, there)
         here = there
     return Summit(factors, here)
+
+
+def _learned(lacking: Array, here: Evidence, there: Evidence) -> Array:
+    """The symmetric rank-one update of what the Hessian lacks, from two gradients."""
+    step = np.append(np.log(there.posterior.alpha / here.posterior.alpha), np.log(there.beta / here.beta))
+    miss = there.gradient - here.gradient - (there.hessian + lacking) @ step
+    along = float(miss @ step)
+    if not abs(along) > 1e-8 * float(np.linalg.norm(miss) * np.linalg.norm(step)):
+        return lacking
+    return lacking + np.outer(miss, miss) / along
 
 
 def _may_move(here: Evidence, greatest_beta: float) -> bool:
     return here.beta < greatest_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
 
 
-def _newton(here: Evidence, free: Mask) -> tuple[Array, float, Array | None]:
+def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
     """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
     gradient = here.gradient[free]
-    curvatures, vectors = np.linalg.eigh(here.hessian[np.ix_(free, free)])
+    curvatures, vectors = np.linalg.eigh(hessian[np.ix_(free, free)])
     step = np.zeros(len(free))
     if not len(gradient):
         return step, 0.0, None
@@ -96,9 +125,17 @@ def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) 
     alpha = here.posterior.alpha * np.exp(step[:-1])
     beta = min(exp(log(here.beta) + step[-1]), greatest_beta)
     try:
-        return evidence(factors, alpha, beta, here.posterior.mean)
+        return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
     except NotPositiveDefiniteError:
         return None
+
+
+def _foreseen(here: Evidence, step: Array) -> Array:
+    """Where the mode will be after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
+    rested = here.posterior
+    if len(step) == 0 or float(np.abs(step).max()) > 1.0:
+        return rested.mean
+    return rested.mean - rested.covariance @ (rested.alpha * rested.mean * step)
 
 
 def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
@@ -126,17 +163,19 @@ def _leave_saddle(
 
 
 def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
-    """Take out, worst first, each function with q^2 <= s, whose best alpha is infinite, as long as L does not fall [FAUL2002, eq. 18]."""
+    """Take out functions whose best alpha is infinite [FAUL2002, eq. 18], or that hardly gain and are on their way out, while L does not fall."""
     while len(here.posterior.alpha):
         s, q = sparsity_and_quality(here.posterior)
         excess = q**2 / np.maximum(s, np.finfo(float).tiny) - 1.0
-        worst = int(excess.argmin())
-        if excess[worst] > 0.0:
+        silent = here.posterior.determined < SILENT
+        leaving = silent | (excess <= 0.0) | ((here.gradient[:-1] > 0.0) & (gain(s, q) < HARDLY))
+        for worst in np.argsort(np.where(leaving, np.where(silent, -1.0, excess), np.inf), kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
+            kept = np.delete(np.arange(len(s)), worst)
+            fewer = factors.keeping(kept, here.posterior.mean)
+            there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
+            if there.value >= here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value)):
+                factors, here = fewer, there
+                break
+        else:
             break
-        kept = np.delete(np.arange(len(s)), worst)
-        fewer = factors.keeping(kept, here.posterior.mean)
-        there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
-        if there.value < here.value - ROUNDING * (1.0 + abs(here.value)):
-            break
-        factors, here = fewer, there
     return factors, here
