@@ -54,7 +54,7 @@ def test_each_request_is_one_line_without_bodies_or_keys(locked: TestClient) -> 
     [None, "", "Bearer", "Bearer wrong", KEY, f"Basic {KEY}", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", "Bearer \xff"],
 )
 def test_without_the_key_nothing_is_said(locked: TestClient, authorization: str | None) -> None:
-    headers = {} if authorization is None else {"Authorization": authorization.encode("latin-1")}
+    headers = {} if authorization is None else {b"Authorization": authorization.encode("latin-1")}
     for path in (JOBS, "/v1/models/small", "/v1/nothing", "/v1"):
         response = locked.get(path, headers=headers)
         assert_problem(response, "unauthenticated", "Send the API key as `Authorization: Bearer <key>`.")

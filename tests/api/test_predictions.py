@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from app.api.routes import predictions as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.tables import Block
 from app.services.prediction import Prediction, RegressionAnswer
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
@@ -26,7 +27,7 @@ Errors = Sequence[Mapping[str, str | int]]
 
 
 def answer_of(prediction: Prediction, interval: float) -> RegressionAnswer:
-    block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
+    block: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
     answer = prediction.answer(prediction.version(OWNER, "small"), block, interval=interval)
     assert isinstance(answer, RegressionAnswer)
     return answer
