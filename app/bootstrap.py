@@ -103,7 +103,10 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """A worker of this process; `trainer` is what its children call ("module:function")."""
     base = _base(settings)
     executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
-    pool = Pool(spare=settings.worker_slots, threads=max(1, cores() // settings.worker_slots), trainer=trainer)
+    # Half of the cores are for others (API, database): threads of linear algebra wait for each other by spinning, and
+    # on two busy cores two of them took sixteen times as long over many small fits as one did.
+    threads = max(1, cores() // (2 * settings.worker_slots))
+    pool = Pool(spare=settings.worker_slots, threads=threads, trainer=trainer)
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
     engine = Engine(
         base.engine,

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
 
+from app.queue.migrations import migrate as migrate_queue
 from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from tests import postgres
@@ -47,6 +48,7 @@ def postgres_server() -> Iterator[postgres.Server]:
         server.create(TEMPLATE)
         engine = make_engine(server.url(TEMPLATE))
         migrate(engine)
+        migrate_queue(engine)
         engine.dispose()
         yield server
 
@@ -57,6 +59,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
     engine = make_engine(f"sqlite:///{path}")
     migrate(engine)
+    migrate_queue(engine)
     engine.dispose()
     return path
 

@@ -35,6 +35,7 @@ RECHECK_SECONDS = 2.0
 """How often a start asks whether the job is still its own."""
 
 RETRY_SECONDS = 1.0
+RECORDINGS = 3
 
 T = TypeVar("T")
 
@@ -62,11 +63,14 @@ class Runner:
         try:
             while (attempt := self.insist(lambda uow: uow.jobs.claim(job_id))) is not None:
                 start = Start(self, job_id, attempt)
-                outcome = DIED if attempt > MOST_STARTS else start.fit()
-                if not isinstance(outcome, ChildDied):
-                    start.record(outcome)
-                    break
-                logger.warning("a fit's process died", extra={"job": job_id, "attempt": attempt, "how": str(outcome)})
+                outcome = start.fit() if attempt <= MOST_STARTS else DIED
+                if isinstance(outcome, ChildDied):
+                    logger.warning("a fit's process died", extra={"job": job_id, "attempt": attempt, "how": outcome})
+                    if attempt < MOST_STARTS:
+                        continue
+                    outcome = DIED
+                start.record(outcome)
+                break
             return self._settle(job_id)
         except HandedBack:
             return False
@@ -116,14 +120,22 @@ class Start:
         """Write the end down, unless another start has taken over."""
         match outcome:
             case NewVersion():
-                try:
-                    self.runner.insist(lambda uow: uow.jobs.succeed(self.job_id, self.attempt, outcome))
-                except ConflictError as error:
-                    self.record(name_taken(error))
+                self.record(self._succeed(outcome))
             case Problem():
                 self.runner.insist(lambda uow: uow.jobs.fail(self.job_id, self.attempt, outcome))
             case None:
                 pass
+
+    def _succeed(self, version: NewVersion) -> Problem | None:
+        for left in reversed(range(RECORDINGS)):
+            try:
+                self.runner.insist(lambda uow: uow.jobs.succeed(self.job_id, self.attempt, version))
+            except ConflictError as error:  # perhaps a race with another version of the same model
+                if not left:
+                    return name_taken(error)
+            else:
+                break
+        return None
 
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()

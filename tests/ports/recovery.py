@@ -1,0 +1,26 @@
+"""Fakes of the port `Recovery`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from app.domain.ports import QueueEnding
+
+
+@dataclass
+class ToldRecovery:
+    """Answers what it was told, and keeps what it was asked to recover."""
+
+    holding: set[str] = field(default_factory=set)
+    ended: dict[UUID, QueueEnding] = field(default_factory=dict)
+    recovered: list[str] = field(default_factory=list)
+
+    def holders(self) -> frozenset[str]:
+        return frozenset(self.holding)
+
+    def recover(self, executors: Sequence[str]) -> None:
+        self.recovered += executors
+        self.holding -= set(executors)
+
+    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
+        return {job_id: self.ended[job_id] for job_id in job_ids if job_id in self.ended}

@@ -1,0 +1,125 @@
+from uuid import UUID, uuid4
+
+import pytest
+from dbos import DBOSClient
+from sqlalchemy import Engine
+
+from app.domain.errors import ConflictError, UnavailableError
+from app.domain.ports import OpenUnitOfWork
+from app.queue.client import MOST_AT_ONCE, Control, Submitter, make_client
+from app.queue.migrations import is_migrated, migrate
+from app.storage.engine import make_engine
+from app.storage.unit_of_work import unit_of_work
+
+NOBODY_LISTENS = "postgresql+psycopg://relevance@127.0.0.1:1/relevance"
+
+
+class Changed(Exception):
+    """Somebody's mind."""
+
+
+def beat_and_submit(open_uow: OpenUnitOfWork, job: UUID, *, changed: bool = False) -> None:
+    with open_uow() as uow:
+        uow.workers.beat("here")
+        uow.queue.submit(job, owner="ada")
+        if changed:
+            raise Changed
+
+
+def test_an_entry_is_committed_with_everything_else(open_uow: OpenUnitOfWork, control: Control) -> None:
+    job = uuid4()
+    beat_and_submit(open_uow, job)
+    assert control.state(job) == "waiting"
+    with open_uow() as uow:
+        assert uow.workers.alive(within=60) == ("here",)
+
+
+def test_a_transaction_that_is_rolled_back_leaves_neither(open_uow: OpenUnitOfWork, control: Control) -> None:
+    job = uuid4()
+    with pytest.raises(Changed):
+        beat_and_submit(open_uow, job, changed=True)
+    assert control.state(job) == "unknown"
+    with open_uow() as uow:
+        assert uow.workers.alive(within=60) == ()
+
+
+def test_an_id_is_submitted_once_and_the_second_time_takes_all_back(open_uow: OpenUnitOfWork, control: Control) -> None:
+    job = uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada")
+    with pytest.raises(ConflictError):
+        beat_and_submit(open_uow, job)
+    assert control.state(job) == "waiting"
+    with open_uow() as uow:
+        assert uow.workers.alive(within=60) == ()
+
+
+def test_an_entry_has_its_owners_partition_and_a_priority(open_uow: OpenUnitOfWork, client: DBOSClient) -> None:
+    job = uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada")
+    (entry,) = client.list_workflows(workflow_ids=[str(job)])
+    assert entry.queue_name == "training"
+    assert entry.queue_partition_key == "ada"
+    assert entry.priority == 100  # unset would be 0, before everybody
+    assert entry.workflow_timeout_ms == 60_000
+    assert entry.input == {"args": (str(job),), "kwargs": {}}
+
+
+def test_a_cancelled_entry_has_ended_and_may_be_cancelled_again(open_uow: OpenUnitOfWork, control: Control) -> None:
+    job = uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada")
+    control.cancel(job)
+    control.cancel(job)
+    assert control.state(job) == "ended"
+    assert control.endings([job]) == {job: "cancelled"}
+
+
+def test_endings_name_those_that_ended_and_those_nobody_knows(open_uow: OpenUnitOfWork, control: Control) -> None:
+    waiting, stranger = uuid4(), uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(waiting, owner="ada")
+    assert control.endings([waiting, stranger]) == {stranger: "unknown"}
+    assert control.endings([]) == {}
+
+
+def test_endings_are_asked_for_in_portions(open_uow: OpenUnitOfWork, control: Control) -> None:
+    strangers = [uuid4() for _ in range(MOST_AT_ONCE + 1)]
+    with open_uow() as uow:
+        uow.queue.submit(strangers[-1], owner="ada")
+    assert set(control.endings(strangers)) == set(strangers[:-1])
+
+
+def test_nobody_holds_what_only_waits(open_uow: OpenUnitOfWork, control: Control) -> None:
+    with open_uow() as uow:
+        uow.queue.submit(uuid4(), owner="ada")
+    assert control.holders() == frozenset()
+
+
+def test_migrations_may_run_twice(empty_database_url: str) -> None:
+    engine = make_engine(empty_database_url)
+    client = make_client(engine)
+    assert not is_migrated(client)
+    migrate(engine)
+    migrate(engine)
+    assert is_migrated(client)
+    engine.dispose()
+
+
+def test_before_the_migration_submitting_says_that_the_service_is_not_ready(empty_database_url: str) -> None:
+    engine = make_engine(empty_database_url)
+    open_uow = unit_of_work(engine, Submitter(make_client(engine), 60.0))
+    with pytest.raises(UnavailableError), open_uow() as uow:
+        uow.queue.submit(uuid4(), owner="ada")
+    engine.dispose()
+
+
+def test_a_database_that_is_away_is_no_reason_to_wait() -> None:
+    engine: Engine = make_engine(NOBODY_LISTENS)
+    control = Control(make_client(engine))
+    with pytest.raises(UnavailableError):
+        control.cancel(uuid4())
+    with pytest.raises(UnavailableError):
+        control.holders()
+    engine.dispose()

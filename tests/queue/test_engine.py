@@ -1,0 +1,196 @@
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from threading import Event
+from uuid import UUID, uuid4
+
+import pytest
+from dbos import DBOSClient
+from sqlalchemy import Engine as Database
+from sqlalchemy import inspect, text
+
+from app.domain.ports import OpenUnitOfWork
+from app.queue.client import Control, Submitter
+from app.queue.engine import Engine
+from app.storage.unit_of_work import unit_of_work
+from tests.waiting import until
+
+HERE = "here:1"
+
+
+class Unforeseen(Exception):
+    """A fault in the function that runs jobs."""
+
+
+class Ran:
+    """Runs jobs by noting them; `ends` says whether they have ended."""
+
+    def __init__(self, *, ends: bool = True) -> None:
+        self.jobs: SimpleQueue[UUID] = SimpleQueue()
+        self.ends = ends
+
+    def __call__(self, job: UUID) -> bool:
+        self.jobs.put(job)
+        return self.ends
+
+
+@contextmanager
+def running(
+    database: Database, client: DBOSClient, run: Callable[[UUID], bool], *, executor: str = HERE, slots: int = 1
+) -> Iterator[Engine]:
+    """The engine of this process, at work."""
+    engine = Engine(database, client, run=run, executor=executor, slots=slots, poll_seconds=0.05)
+    engine.launch()
+    try:
+        yield engine
+    finally:
+        engine.shutdown(5.0)
+
+
+def submit(open_uow: OpenUnitOfWork) -> UUID:
+    job = uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada")
+    return job
+
+
+def test_a_job_runs_once_and_its_entry_ends(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    ran, job = Ran(), submit(open_uow)
+    with running(engine, client, ran):
+        assert ran.jobs.get(timeout=10) == job
+        until(lambda: control.endings([job]) == {job: "succeeded"})
+    assert ran.jobs.empty()
+
+
+def test_a_fault_ends_the_entry_and_is_logged(
+    engine: Database,
+    client: DBOSClient,
+    open_uow: OpenUnitOfWork,
+    control: Control,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def run(_job: UUID) -> bool:
+        raise Unforeseen
+
+    job = submit(open_uow)
+    with running(engine, client, run):
+        until(lambda: control.endings([job]) == {job: "failed"})
+    (record,) = [record for record in caplog.records if record.name == "app.queue.engine"]
+    assert record.levelno == logging.ERROR
+    assert record.exc_info is not None
+    assert record.exc_info[0] is Unforeseen
+
+
+def test_a_job_left_unfinished_stays_with_its_executor_until_it_is_recovered(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    ran, job = Ran(ends=False), submit(open_uow)
+    with running(engine, client, ran) as first:
+        assert ran.jobs.get(timeout=10) == job
+        assert first.holders() == {HERE}
+    assert control.state(job) == "running"
+    ran.ends = True
+    with running(engine, client, ran, executor="there:2") as second:
+        second.recover(["nobody:3"])
+        assert control.state(job) == "running"
+        second.recover([HERE])
+        assert ran.jobs.get(timeout=10) == job
+        until(lambda: control.state(job) == "ended")
+        assert second.holders() == frozenset()
+
+
+def test_a_job_starts_three_times_at_most(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    ran, job = Ran(ends=False), submit(open_uow)
+    with running(engine, client, ran) as it:
+        for _ in range(3):
+            assert ran.jobs.get(timeout=10) == job
+            assert control.endings([job]) == {}
+            it.recover([HERE])
+        until(lambda: control.endings([job]) == {job: "lost"})
+    assert ran.jobs.empty()
+
+
+def test_a_job_past_its_time_ends_though_it_runs(engine: Database, client: DBOSClient, control: Control) -> None:
+    ended = Event()
+
+    def run(_job: UUID) -> bool:
+        return ended.wait(30)
+
+    job = submit(unit_of_work(engine, Submitter(client, 0.1)))
+    with running(engine, client, run):
+        until(lambda: control.endings([job]) == {job: "cancelled"})
+        ended.set()
+
+
+def test_no_more_jobs_run_than_there_are_slots(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    begun: SimpleQueue[UUID] = SimpleQueue()
+    ended = Event()
+
+    def run(job: UUID) -> bool:
+        begun.put(job)
+        return ended.wait(30)
+
+    jobs = [submit(open_uow) for _ in range(3)]
+    with running(engine, client, run, slots=2):
+        first, second = begun.get(timeout=10), begun.get(timeout=10)
+        (third,) = set(jobs) - {first, second}
+        assert control.state(third) == "waiting"
+        assert begun.empty()
+        ended.set()
+        assert begun.get(timeout=10) == third
+        until(lambda: len(control.endings(jobs)) == 3)
+
+
+def test_a_shutdown_waits_for_what_runs_and_takes_nothing_more(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    begun, stopping = Event(), Event()
+
+    def run(_job: UUID) -> bool:
+        begun.set()
+        stopping.wait(30)
+        return False
+
+    job = submit(open_uow)
+    with running(engine, client, run):
+        assert begun.wait(10)
+        later = submit(open_uow)
+        stopping.set()
+    assert control.state(job) == "running"  # till somebody recovers it
+    assert control.state(later) == "waiting"
+
+
+def test_nothing_of_the_engines_is_pickled(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    failing = Event()
+
+    def run(_job: UUID) -> bool:
+        if failing.is_set():
+            raise Unforeseen
+        return True
+
+    with running(engine, client, run):
+        job = submit(open_uow)
+        until(lambda: control.state(job) == "ended")
+        failing.set()
+        job = submit(open_uow)
+        until(lambda: control.state(job) == "ended")
+    schema = "dbos" if engine.dialect.name == "postgresql" else None
+    formats: set[object] = set()
+    with engine.connect() as connection:
+        tables = inspect(connection).get_table_names(schema=schema)
+        assert "workflow_status" in tables
+        for table in tables:
+            named = f'"{schema}"."{table}"' if schema else f'"{table}"'
+            columns = {column["name"] for column in inspect(connection).get_columns(table, schema=schema)}
+            if "serialization" in columns:
+                formats |= set(connection.execute(text(f"SELECT serialization FROM {named}")).scalars())
+    assert formats == {"portable_json"}

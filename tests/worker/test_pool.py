@@ -1,0 +1,208 @@
+import ast
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.selection import Step, Trained, train
+from app.worker.child import Failure, Message, Task, Trainer
+from app.worker.pool import Child, ChildDied, Pool
+from tests.waiting import until
+from tests.worker import trainers
+
+SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pydantic", "fastapi", "typer", "pyarrow")
+
+
+@contextmanager
+def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1) -> Iterator[Pool]:
+    it = Pool(spare=1, threads=threads, trainer=trainer)
+    it.start()
+    try:
+        yield it
+    finally:
+        it.stop()
+
+
+@contextmanager
+def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1) -> Iterator[Child]:
+    with another_pool(trainer=trainer, threads=threads) as pool:
+        taken = pool.take()
+        try:
+            yield taken
+        finally:
+            taken.kill()
+
+
+@pytest.fixture
+def child(pool: Pool) -> Iterator[Child]:
+    taken = pool.take()
+    yield taken
+    taken.kill()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Two inputs; three rows to train on and two held out."""
+    path = tmp_path / "rows.f64"
+    path.write_bytes(np.arange(25.0).astype("<f8").tobytes())
+    return path
+
+
+def task(path: Path, trainer: Trainer) -> Task:
+    return Task(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
+
+
+def messages(child: Child, task: Task) -> list[Message]:
+    """All it says to a task, up to the end."""
+    child.start(task)
+    said: list[Message] = []
+    give_up = time.monotonic() + 30
+    while not said or isinstance(said[-1], Step):
+        assert time.monotonic() < give_up
+        message = child.receive(1.0)
+        if message is not None:
+            said.append(message)
+    return said
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Path) -> None:
+    (said,) = messages(child, task(path, trainers.told))
+    assert isinstance(said, Failure)
+    assert ast.literal_eval(said.detail) == (
+        [[0.0, 1.0], [5.0, 6.0], [10.0, 11.0]],
+        [2.0, 7.0, 12.0],
+        "groups",
+        [3.0, 8.0, 13.0],
+        ([[15.0, 16.0], [20.0, 21.0]], [17.0, 22.0]),
+    )
+
+
+def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    x = draw.uniform(-3, 3, 40)
+    t = np.sin(x) + 0.1 * draw.normal(size=40)
+    path = tmp_path / "rows.f64"
+    path.write_bytes(np.column_stack([x, t, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
+    *steps, end = messages(child, Task(path, 30, 10, 1, trainers.spec_of(train), "random"))
+    assert len(steps) >= 2
+    assert isinstance(end, Trained)
+    assert end.model.rows == 30
+    assert end.scores["rmse"] < 0.3
+
+
+def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, path: Path) -> None:
+    *steps, end = messages(child, task(path, trainers.chatty))
+    assert steps[0] == trainers.step(0)
+    assert steps[-1] == trainers.step(999)
+    assert len(steps) < 10
+    assert isinstance(end, Trained)
+
+
+def test_a_refusal_of_the_core_keeps_its_name_and_text(child: Child, path: Path) -> None:
+    end = messages(child, task(path, trainers.refusing))[-1]
+    assert end == Failure("ConstantTargetError", "all 7 targets are 3.0")
+
+
+def test_a_fault_comes_with_its_traceback(child: Child, path: Path) -> None:
+    end = messages(child, task(path, trainers.broken))[-1]
+    assert isinstance(end, Failure)
+    assert (end.error, end.detail) == ("ZeroDivisionError", "in the depths")
+    assert end.traceback is not None
+    assert "in broken" in end.traceback
+
+
+def test_too_little_memory_is_said_so(child: Child, path: Path) -> None:
+    end = messages(child, task(path, trainers.greedy))[-1]
+    assert isinstance(end, Failure)
+    assert end.error == "MemoryError"
+
+
+def test_a_child_that_is_killed_from_outside_says_by_what(child: Child, path: Path) -> None:
+    with pytest.raises(ChildDied, match="signal 9"):
+        messages(child, task(path, trainers.dying))
+
+
+def test_a_child_that_cannot_begin_says_so(path: Path) -> None:
+    nothing = "tests.worker.trainers:nothing"
+    with its_child(trainer=nothing) as child, pytest.raises(ChildDied, match="exit code 1"):
+        messages(child, task(path, trainers.quick))
+
+
+@pytest.mark.parametrize("trainer", [trainers.endless, trainers.stuck], ids=["computing", "holding the interpreter"])
+def test_a_child_is_gone_as_soon_as_it_is_killed(child: Child, path: Path, trainer: Trainer) -> None:
+    child.start(task(path, trainer))
+    assert child.receive(30.0) == trainers.step(0)
+    began = time.monotonic()
+    child.kill()
+    assert time.monotonic() - began < 1.0
+    assert gone(child.pid)
+
+
+def test_a_child_leaves_the_signals_of_a_terminal_to_its_worker(child: Child, path: Path) -> None:
+    child.start(task(path, trainers.endless))
+    assert child.receive(30.0) is not None
+    os.kill(child.pid, signal.SIGINT)
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.receive(30.0) is not None
+    assert child.alive
+
+
+def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, path: Path) -> None:
+    (said,) = messages(child, task(path, trainers.imported))
+    assert isinstance(said, Failure)
+    modules = said.detail.split()
+    assert "app.sparse_bayes.selection" in modules
+    assert [name for name in modules if name.startswith(SERVICE)] == []
+
+
+def test_linear_algebra_uses_as_many_threads_as_it_may(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    with its_child(threads=3) as child:
+        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3")]
+
+
+def test_an_operators_own_number_of_threads_stands(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
+    with its_child(threads=3) as child:
+        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "5")]
+
+
+def test_each_fit_has_a_child_of_its_own(pool: Pool) -> None:
+    first, second = pool.take(), pool.take()
+    assert first.pid != second.pid
+    first.kill()
+    second.kill()
+
+
+def test_a_spare_child_that_died_is_never_handed_out(pool: Pool) -> None:
+    spare = pool.take()
+    until(lambda: not pool._ready.empty())
+    dead = pool._ready.get()
+    os.kill(dead.pid, signal.SIGKILL)
+    until(lambda: not dead.alive)
+    pool._ready.put(dead)
+    living = pool.take()
+    assert living.pid != dead.pid
+    spare.kill()
+    living.kill()
+
+
+def test_no_child_outlives_its_pool() -> None:
+    with another_pool() as pool:
+        until(lambda: not pool._ready.empty(), seconds=30)
+        spare = pool._ready.get()
+        pool._ready.put(spare)
+    assert gone(spare.pid)

@@ -1,0 +1,166 @@
+"""Stand-ins for the core's `train`: what a child may be made to do."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.errors import ConstantTargetError, DataError
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
+from app.sparse_bayes.spec import Spec
+from app.worker.child import Trainer
+
+CHOSEN = "tests.worker.trainers:chosen"
+MARKS = "RELEVANCE_TEST_MARKS"
+"""A folder in which each start of `marked` leaves a file."""
+
+GATE = "gate"
+"""The file for which `marked` waits."""
+
+Results = Iterator[Step | Trained]
+
+
+def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Model:
+    """A model that was not learned: kernels on two rows, and a bias."""
+    on = np.array(chosen, np.intp)
+    functions = KernelFunctions(Gaussian(), InputMap(0.5), np.array(rows.X[on]), on)
+    weights = np.arange(1.0, len(on) + 2.0)
+    return Model(
+        likelihood=spec.likelihood,
+        functions=(functions, ConstantFunction()),
+        mean=weights,
+        covariance=np.diag(weights**2),
+        alpha=weights,
+        gamma=weights / (len(weights) + 1),
+        noise_sd=0.5,
+        log_marginal_likelihood=-10.0,
+        inputs=rows.X.shape[1],
+        rows=len(rows.t),
+        candidates=len(rows.t) + 1,
+        termination="converged",
+    )
+
+
+def step(number: int) -> Step:
+    return Step("fit", number, None, "looks", -10.0, number, 0.5)
+
+
+def quick(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Two steps and the end."""
+    yield step(0)
+    yield step(1)
+    yield Trained(model_of(rows, spec), spec, {} if held_out is None else {"rmse": 2.0, "nll": 1.0})
+
+
+def chatty(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """A thousand steps as fast as they come."""
+    yield from map(step, range(1000))
+    yield Trained(model_of(rows, spec), spec, {})
+
+
+def told(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Say what was handed over, as an error's text."""
+    yield from ()
+    keys = None if folding.keys is None else folding.keys.tolist()
+    out = None if held_out is None else (held_out.X.tolist(), held_out.t.tolist())
+    raise DataError(repr((rows.X.tolist(), rows.t.tolist(), folding.by, keys, out)))
+
+
+def imported(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Say what this process has imported, as an error's text."""
+    yield from ()
+    raise DataError(" ".join(sys.modules))
+
+
+def threads(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Say how many threads linear algebra may use, as an error's text."""
+    yield from ()
+    raise DataError(os.environ["OPENBLAS_NUM_THREADS"])
+
+
+def refusing(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Refuse the rows."""
+    yield step(0)
+    raise ConstantTargetError("all 7 targets are 3.0")
+
+
+def broken(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Have a fault that nobody foresaw."""
+    yield step(0)
+    raise ZeroDivisionError("in the depths")
+
+
+def greedy(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Ask for more memory than there is."""
+    yield step(0)
+    np.empty(2**58)
+
+
+def dying(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Be killed from outside, each time."""
+    yield step(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def endless(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Go on for ever."""
+    number = 0
+    while True:
+        yield step(number)
+        number += 1
+        time.sleep(0.05)
+
+
+def stuck(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Hold the interpreter's lock for ever."""
+    yield step(0)
+    ctypes.PyDLL(None).sleep(600)
+
+
+def marked(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """Leave a file with the name of this process, then go on until the gate is there."""
+    folder = Path(os.environ[MARKS])
+    (folder / str(os.getpid())).touch()
+    number = 0
+    while not (folder / GATE).exists():
+        yield step(number)
+        number += 1
+        time.sleep(0.05)
+    yield Trained(model_of(rows, spec), spec, {})
+
+
+TRAINERS: tuple[Trainer, ...] = (
+    quick,
+    chatty,
+    told,
+    imported,
+    threads,
+    refusing,
+    broken,
+    greedy,
+    dying,
+    endless,
+    stuck,
+    marked,
+    train,
+)
+
+
+def spec_of(trainer: Trainer) -> Spec:
+    """A spec that makes `chosen` act as this one: children know nothing but their task."""
+    return Spec(GaussianNoise(), seed=TRAINERS.index(trainer))
+
+
+def chosen(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """The stand-in that the spec's seed names."""
+    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out)
