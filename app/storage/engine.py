@@ -26,7 +26,7 @@ def make_engine(url: URL | str) -> Engine:
         url,
         pool_pre_ping=True,
         pool_size=10,
-        max_overflow=20,
+        max_overflow=10,
         isolation_level="READ COMMITTED",
         connect_args={"connect_timeout": CONNECT_SECONDS},
     )
