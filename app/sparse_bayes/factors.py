@@ -1,6 +1,7 @@
 """What is kept beside a state: the columns in the model and their products, dropped and rebuilt at every resting state."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import log, pi
 from typing import Protocol, Self
 
@@ -34,6 +35,10 @@ class Factors(Protocol):
 
     @property
     def active(self) -> tuple[int, ...]: ...
+
+    @property
+    def heights(self) -> Array:
+        """The greatest size of each function in the model on the rows, (R,)."""
 
     def added(self, number: int, weights: Array) -> Self:
         """With candidate `number` last; `weights` (R,) of those already in are near the mean."""
@@ -87,6 +92,10 @@ class FixedFactors:
         return cls(
             problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
         )
+
+    @cached_property
+    def heights(self) -> Array:
+        return np.abs(self.P).max(axis=0, initial=0.0)
 
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
@@ -155,6 +164,10 @@ class MovingFactors:
     problem: Problem
     active: tuple[int, ...]
     P: Array
+
+    @cached_property
+    def heights(self) -> Array:
+        return np.abs(self.P).max(axis=0, initial=0.0)
 
     def added(self, number: int, weights: Array) -> "MovingFactors":
         return MovingFactors(self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))]))

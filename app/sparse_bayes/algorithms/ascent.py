@@ -9,6 +9,7 @@ from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.evidence import Evidence, evidence, gain, sparsity_and_quality
 from app.sparse_bayes.factors import Factors
+from app.sparse_bayes.posterior import Posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Mask
 
@@ -57,6 +58,11 @@ def end_of(problem: Problem, here: Evidence) -> Termination:
     return Termination.NOISE_FLOOR if stopped else Termination.CONVERGED
 
 
+def least_alpha(factors: Factors) -> Array:
+    """The smallest alphas worth having, (R,): a function's greatest value may have a prior sd of the likelihood's `greatest_latent_sd`."""
+    return factors.heights**2 / factors.problem.likelihood.greatest_latent_sd**2
+
+
 def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
     """Newton's method on L in (log alpha, log beta), uphill along every eigenvector; never down, and silent functions are let go on the way.
 
@@ -72,7 +78,8 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
         factors, here = _let_go(factors, here)
         if len(factors.active) < functions:
             lacking = np.zeros_like(here.hessian)
-        free = np.append(np.ones(len(here.posterior.alpha), bool), learned and _may_move(here, greatest_beta))
+        may_fall = here.posterior.alpha > least_alpha(factors) * (1.0 + 1e-9)
+        free = np.append(may_fall | (here.gradient[:-1] > 0.0), learned and _may_move(here, greatest_beta))
         step, promise, direction = _newton(here, here.hessian + lacking, free)
         if promise > tolerance:
             there = _search(factors, here, step, greatest_beta)
@@ -122,7 +129,7 @@ def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, A
 
 
 def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
-    alpha = here.posterior.alpha * np.exp(step[:-1])
+    alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), least_alpha(factors))
     beta = min(exp(log(here.beta) + step[-1]), greatest_beta)
     try:
         return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
@@ -172,10 +179,16 @@ def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
         for worst in np.argsort(np.where(leaving, np.where(silent, -1.0, excess), np.inf), kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
             kept = np.delete(np.arange(len(s)), worst)
             fewer = factors.keeping(kept, here.posterior.mean)
-            there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
+            there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
             if there.value >= here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value)):
                 factors, here = fewer, there
                 break
         else:
             break
     return factors, here
+
+
+def _given_zero(rested: Posterior, position: int) -> Array:
+    """The mean of all weights given that one is zero, (R,): near the mode without it."""
+    own = rested.covariance[:, position]
+    return rested.mean - own * (rested.mean[position] / own[position])

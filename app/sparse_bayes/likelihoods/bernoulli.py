@@ -19,6 +19,7 @@ class Bernoulli:
     type: Literal["bernoulli"] = "bernoulli"
 
     constant_precision: ClassVar[bool] = False
+    greatest_latent_sd: ClassVar[float] = 100.0
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""

@@ -1,7 +1,7 @@
 """Gaussian noise."""
 
 from dataclasses import dataclass
-from math import log, pi
+from math import inf, log, pi
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ class GaussianNoise:
     type: Literal["gaussian"] = "gaussian"
 
     constant_precision: ClassVar[bool] = True
+    greatest_latent_sd: ClassVar[float] = inf
 
     def check(self, t: Array) -> None:
         """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
