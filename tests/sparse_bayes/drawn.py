@@ -1,0 +1,86 @@
+"""Small problems drawn from published generators, and the definitions that the fast forms are held against."""
+
+import numpy as np
+
+from app.sparse_bayes.algorithms import Algorithm, Sequential
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.factors import Factors
+from app.sparse_bayes.fitting import pose
+from app.sparse_bayes.kernels import Gaussian, Kernel
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+
+LIKELIHOODS: dict[str, Likelihood] = {
+    "noise learned": GaussianNoise(),
+    "noise known": GaussianNoise(0.1),
+    "classes": Bernoulli(),
+}
+
+
+def sinc(rows: int, seed: int, *, noise: float = 0.1) -> tuple[Array, Array]:
+    """sin(x)/x on [-10, 10] with Gaussian noise."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(-10.0, 10.0, rows))
+    return x[:, None], np.sinc(x / np.pi) + noise * rng.standard_normal(rows)
+
+
+def ripley(rows: int, seed: int) -> tuple[Array, Array]:
+    """Ripley's mixture of two Gaussians for each of two classes, in turn."""
+    rng = np.random.default_rng(seed)
+    centres = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
+    classes = np.arange(rows) % 2
+    X = centres[classes, rng.integers(2, size=rows)] + np.sqrt(0.03) * rng.standard_normal((rows, 2))
+    return X, classes.astype(np.float64)
+
+
+def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array]:
+    """Rows that suit a likelihood."""
+    return ripley(rows, seed) if isinstance(likelihood, Bernoulli) else sinc(rows, seed)
+
+
+def width_for(likelihood: Likelihood) -> float:
+    """A width that suits these rows."""
+    return 0.5 if isinstance(likelihood, Bernoulli) else 3.0
+
+
+def spec_for(
+    likelihood: Likelihood,
+    *,
+    kernel: Kernel = Gaussian(),  # noqa: B008
+    width: float | None = None,
+    algorithm: Algorithm = Sequential(),  # noqa: B008
+) -> Spec:
+    """A kernel of fixed width, and a bias."""
+    found = FixedWidth(width_for(likelihood) if width is None else width)
+    return Spec(likelihood, (KernelBasis(kernel, found), Bias()), algorithm=algorithm)
+
+
+def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Problem:
+    """Drawn rows under a likelihood, Gaussian kernel and bias."""
+    return pose(*rows_for(likelihood, rows, seed), spec_for(likelihood))
+
+
+def hyperparameters(functions: int, likelihood: Likelihood, seed: int = 0) -> tuple[Array, float]:
+    """Precisions (R,) over some decades, and a noise precision."""
+    alpha = np.exp(np.random.default_rng(seed).normal(0.0, 1.5, functions))
+    return alpha, 1.0 if isinstance(likelihood, Bernoulli) else 37.0
+
+
+def marginal_covariance(P: Array, alpha: Array, precision: Array) -> Array:
+    """C = diag(1/lam) + P A^-1 P', (N, N), by its definition."""
+    covariance: Array = np.diag(1.0 / precision) + (P / alpha) @ P.T
+    return covariance
+
+
+def log_marginal(P: Array, alpha: Array, beta: float, t: Array) -> float:
+    """log N(t; 0, C) by its definition."""
+    C = marginal_covariance(P, alpha, np.full(len(t), beta))
+    return -0.5 * float(len(t) * np.log(2.0 * np.pi) + np.linalg.slogdet(C)[1] + t @ np.linalg.solve(C, t))
+
+
+def columns_of(factors: Factors) -> Array:
+    """P (N, R), computed anew."""
+    return factors.problem.columns(factors.active)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.linalg import (
+    cholesky,
+    inverse_from_cholesky,
+    log_determinant,
+    solve_with_cholesky,
+    squared_distances,
+)
+from app.sparse_bayes.types import Array
+
+
+def positive_definite(order: int) -> Array:
+    half = np.random.default_rng(order).standard_normal((order, order + 3))
+    product: Array = half @ half.T
+    return product
+
+
+@pytest.mark.parametrize("order", [1, 2, 7])
+def test_one_factor_gives_the_matrix_its_determinant_its_inverse_and_solutions(order: int) -> None:
+    matrix = positive_definite(order)
+    before = matrix.copy()
+    lower = cholesky(matrix)
+    right = np.arange(1.0, order + 1.0)
+    assert np.array_equal(matrix, before)
+    assert np.array_equal(lower, np.tril(lower))
+    np.testing.assert_allclose(lower @ lower.T, matrix, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(log_determinant(lower), np.linalg.slogdet(matrix)[1], rtol=1e-12)
+    np.testing.assert_allclose(inverse_from_cholesky(lower), np.linalg.solve(matrix, np.eye(order)), rtol=1e-8)
+    np.testing.assert_allclose(solve_with_cholesky(lower, right), np.linalg.solve(matrix, right), rtol=1e-8)
+
+
+def test_the_inverse_is_symmetric_to_the_bit() -> None:
+    inverse = inverse_from_cholesky(cholesky(positive_definite(9)))
+    assert np.array_equal(inverse, inverse.T)
+
+
+def test_a_matrix_of_order_zero_has_a_factor_too() -> None:
+    lower = cholesky(np.empty((0, 0)))
+    assert log_determinant(lower) == 0.0
+    assert inverse_from_cholesky(lower).shape == (0, 0)
+    assert solve_with_cholesky(lower, np.empty(0)).shape == (0,)
+
+
+def test_an_indefinite_matrix_is_refused_with_the_minor_that_fails() -> None:
+    with pytest.raises(NotPositiveDefiniteError, match="order 2, leading minor 2"):
+        cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("inputs", [1, 3, 4, 8])
+def test_squared_distances_are_what_their_name_says(inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    U, Z = rng.standard_normal((6, inputs)), rng.standard_normal((5, inputs))
+    by_hand = np.array([[np.sum((u - z) ** 2) for z in Z] for u in U])
+    np.testing.assert_allclose(squared_distances(U, Z), by_hand, rtol=1e-12)
+
+
+@pytest.mark.parametrize("inputs", [1, 3, 4, 8])
+@pytest.mark.parametrize("offset", [1e3, 1e6])
+def test_squared_distances_survive_a_large_offset(inputs: int, offset: float) -> None:
+    rng = np.random.default_rng(inputs)
+    U, Z = rng.standard_normal((6, inputs)), rng.standard_normal((5, inputs))
+    # The offset itself rounds the points; distances are compared between the points as rounded.
+    far_U, far_Z = U + offset, Z + offset
+    np.testing.assert_allclose(
+        squared_distances(far_U, far_Z), squared_distances(far_U - offset, far_Z - offset), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("inputs", [2, 6])
+def test_a_point_has_no_distance_from_itself_and_none_is_negative(inputs: int) -> None:
+    U = 1e4 + np.random.default_rng(0).standard_normal((20, inputs))
+    distances = squared_distances(U, U)
+    assert distances.min() >= 0.0
+    np.testing.assert_allclose(distances.diagonal(), 0.0, atol=1e-12)
