@@ -1,0 +1,68 @@
+"""`python -m benchmarks [name ...]`: measure and print; README.md says what."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks import classes, friedman, noise, report, sinc, timing
+from benchmarks.files import DataFolder, NotRun
+from benchmarks.options import Options
+from benchmarks.report import Table
+
+BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
+    "spline": sinc.noise_free,
+    "sinc": sinc.noisy,
+    "friedman": friedman.friedman,
+    "classes": classes.real,
+    "mixture": classes.mixture,
+    "noise": noise.pure,
+    "time": timing.timing,
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what was named, by default all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Prints tables, asserts nothing.")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"which: {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument("--quick", action="store_true", help="few draws and small sizes")
+    parser.add_argument("--repeats", type=int, help="draws where the papers took 100")
+    parser.add_argument("--data", type=Path, help="the folder of real data (also RELEVANCE_BENCH_DATA)")
+    parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
+    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
+    given = parser.parse_args(arguments)
+    unknown = [name for name in given.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(BENCHMARKS)}")
+    options = _options(given.data, given.quick, given.repeats, given.processes)
+    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    for name in given.names or BENCHMARKS:
+        start = perf_counter()
+        tables = _tables(name, options)
+        for table in tables:
+            print(table.text(), end="\n\n", flush=True)
+        print(f"[{name}: {perf_counter() - start:.0f} s]", file=sys.stderr)
+        if given.write:
+            report.write(name, tables)
+
+
+def _tables(name: str, options: Options) -> list[Table]:
+    try:
+        return BENCHMARKS[name](options)
+    except NotRun as absent:
+        return [report.not_run(name, absent)]
+
+
+def _options(data: Path | None, quick: bool, repeats: int | None, processes: int) -> Options:
+    named = os.environ.get("RELEVANCE_BENCH_DATA")
+    folder = DataFolder(data or (Path(named) if named else None))
+    if quick:
+        return Options(folder, repeats or 5, splits=2, draws=5, rounds=3, sizes=(500, 1_000), processes=processes)
+    return Options(folder, repeats or 100, processes=processes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Our own fits, as the service makes them: inputs and targets standardised where a width is searched for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict, scores
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.selection import Rows, Trained, train
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+from benchmarks.files import Split
+from benchmarks.repeats import Figures
+
+RAW_HALF = KernelBasis(width=FixedWidth(0.5))
+"""The Gaussian kernel with the papers' r = 0.5, for raw inputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """values = shift + scale * standardised, column by column."""
+
+    shift: Array
+    scale: Array
+
+    @staticmethod
+    def of(values: Array) -> "Scaled":
+        """Mean 0 and standard deviation 1; a constant column is only shifted."""
+        sd = values.std(axis=0)
+        return Scaled(np.asarray(values.mean(axis=0)), np.where(sd > 0.0, sd, 1.0))
+
+    def __call__(self, values: Array) -> Array:
+        """Standardised."""
+        return np.asarray((values - self.shift) / self.scale)
+
+
+def trained(X: Array, t: Array, spec: Spec) -> Trained:
+    """The end of a training."""
+    *_, last = train(Rows(X, t), spec)
+    assert isinstance(last, Trained)
+    return last
+
+
+def vectors(model: Model) -> int:
+    """Functions that stand on a training row: all but the bias."""
+    return sum(kept.size for kept in model.functions if isinstance(kept, KernelFunctions))
+
+
+def width(found: Trained) -> float:
+    """The width that was found, in units of the inputs as fitted."""
+    (basis,) = (basis for basis in found.spec.basis if isinstance(basis, KernelBasis))
+    return basis.width.value if isinstance(basis.width, FixedWidth) else float("nan")
+
+
+def regression(split: Split) -> Figures:
+    """Defaults: RMSE of the mean to the targets measured on, which are the truth where the generator knows it."""
+    inputs, target = Scaled.of(split.X), Scaled.of(split.t)
+    found = trained(inputs(split.X), target(split.t), Spec(GaussianNoise()))
+    prediction = predict(found.model, inputs(split.X_test))
+    assert isinstance(prediction, RealPrediction)
+    residual = split.t_test - (target.shift + target.scale * prediction.mean)
+    noise_sd = float(target.scale) * (found.model.noise_sd or 0.0)
+    return {
+        "rmse": float(np.sqrt(np.mean(residual**2))),
+        "vectors": float(vectors(found.model)),
+        "functions": float(len(found.model.mean)),
+        "noise_sd": noise_sd,
+    }
+
+
+def classification(split: Split, basis: KernelBasis | None = None) -> Figures:
+    """Error and log loss on the rows measured on: raw inputs where a basis is given, else the defaults."""
+    X, X_test = split.X, split.X_test
+    if basis is None:
+        inputs = Scaled.of(X)
+        X, X_test = inputs(X), inputs(X_test)
+    found = trained(X, split.t, Spec(Bernoulli(), (basis or KernelBasis(), Bias())))
+    prediction = predict(found.model, X_test)
+    assert isinstance(prediction, ClassPrediction)
+    kept = {"vectors": float(vectors(found.model)), "functions": float(len(found.model.mean)), "width": width(found)}
+    return scores(prediction, split.t_test) | kept

@@ -1,0 +1,46 @@
+"""Tables: printed as Markdown that is aligned for the eye, and put between their marks in README.md."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+README = Path(__file__).with_name("README.md")
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` under `header`; `notes` say what was measured, and what was not and why."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Markdown."""
+        widths = [max(len(cell) for cell in cells) for cells in zip(self.header, *self.rows, strict=True)]
+        lines = [_line(self.header, widths), _line(tuple("-" * wide for wide in widths), widths)]
+        lines += [_line(row, widths) for row in self.rows]
+        table = lines if self.rows else []
+        return "\n".join([f"### {self.title}", "", *table, *([""] if table else []), *self.notes])
+
+
+def not_run(title: str, reason: object) -> Table:
+    """A table that could not be measured."""
+    return Table(title, ("",), (), (f"NOT RUN: {reason}.",))
+
+
+def write(name: str, tables: list[Table]) -> None:
+    """Put the tables of one benchmark where README.md has the marks of its name."""
+    marks = rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)"
+    text = "\n\n".join(table.text() for table in tables)
+    written, places = re.subn(
+        marks, lambda found: f"{found[1]}{text}\n{found[2]}", README.read_text("utf-8"), flags=re.S
+    )
+    if places != 1:
+        raise RuntimeError(f"README.md has {places} places for {name}, expected one")
+    README.write_text(written, "utf-8")
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    return "| " + " | ".join(cell.ljust(wide) for cell, wide in zip(cells, widths, strict=True)) + " |"
