@@ -39,22 +39,22 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
 
 def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:
     alpha, mean, Sigma = rested.alpha, rested.mean, rested.covariance
-    slope = 0.5 * (1.0 / alpha - Sigma.diagonal() - mean**2 + mean * (Sigma @ factors.skew(rested)))
+    slope = 0.5 * (rested.determined / alpha - mean**2 + mean * (Sigma @ factors.skew(rested)))
     return factors.problem.prior.gradient(alpha, slope)
 
 
 def _hessian(rested: Posterior, noise_curvature: float) -> Array:
-    alpha, mean, Sigma = rested.alpha, rested.mean, rested.covariance
-    R = len(alpha)
-    shrunk = Sigma * alpha  # Sigma A
-    pulled = shrunk @ mean  # Sigma A mu
-    again = np.einsum("ij,ji->i", shrunk, Sigma)  # diag(Sigma A Sigma)
+    """In units of the prior's sds, so that no alpha is too large: W = A^1/2 Sigma A^1/2, u = A^1/2 mu."""
+    R = len(rested.alpha)
+    W = rested.whitened
+    own, u = W.diagonal(), np.sqrt(rested.alpha) * rested.mean
+    pulled = W @ u
+    left = own - np.einsum("ij,ij->i", W, W)
     hessian = np.empty((R + 1, R + 1))
-    hessian[:R, :R] = 0.5 * alpha[:, None] * alpha * Sigma * (Sigma + 2.0 * mean[:, None] * mean)
-    hessian[range(R), range(R)] -= 0.5 * alpha * (Sigma.diagonal() + mean**2)
-    hessian[:R, R] = hessian[R, :R] = alpha * (0.5 * (Sigma.diagonal() - again) - mean * pulled)
-    lost = float(alpha @ (Sigma.diagonal() - again))  # tr(A Sigma) - tr(A Sigma A Sigma)
-    hessian[R, R] = noise_curvature - 0.5 * lost + float((alpha * mean) @ pulled)
+    hessian[:R, :R] = 0.5 * W * (W + 2.0 * u[:, None] * u)
+    hessian[range(R), range(R)] -= 0.5 * (own + u**2)
+    hessian[:R, R] = hessian[R, :R] = 0.5 * left - u * pulled
+    hessian[R, R] = noise_curvature - 0.5 * float(left.sum()) + float(u @ pulled)
     return hessian
 
 

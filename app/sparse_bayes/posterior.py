@@ -1,6 +1,7 @@
 """The Gaussian posterior of the weights, from sums over rows; the same for every likelihood and prior."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,14 +28,20 @@ class Sums:
 class Posterior:
     """N(mean, covariance) of the weights under precisions alpha (R,) of the prior.
 
-    `determined` (R,) is gamma: how well the data determine each weight; `log_shrinkage` = log |A Sigma|, at most 0.
+    `whitened` (R, R) = A^1/2 Sigma A^1/2, the covariance in units of the prior's sds, whatever their size;
+    `log_shrinkage` = log |A Sigma|, at most 0.
     """
 
     alpha: Array
     mean: Array
     covariance: Array
-    determined: Array
+    whitened: Array
     log_shrinkage: float
+
+    @cached_property
+    def determined(self) -> Array:
+        """gamma (R,), each in [0, 1]: how well the data determine each weight [TIPPING2001, eq. 17]."""
+        return 1.0 - self.whitened.diagonal()
 
     @property
     def divergence(self) -> float:
@@ -49,13 +56,13 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
     number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
     """
     root, lower = _middle(sums, alpha)
-    inverse = inverse_from_cholesky(lower)
-    covariance = inverse * (root[:, None] * root)
+    whitened = inverse_from_cholesky(lower)
+    covariance = whitened * (root[:, None] * root)
     return Posterior(
         alpha=alpha,
         mean=expansion + covariance @ (sums.slope - alpha * expansion),
         covariance=covariance,
-        determined=1.0 - inverse.diagonal(),
+        whitened=whitened,
         log_shrinkage=-log_determinant(lower),
     )
 

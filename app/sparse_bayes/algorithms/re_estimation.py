@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.ascent import ROUNDING, end_of, learns_noise
+from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
 from app.sparse_bayes.algorithms.state import Standing, State, Termination, standing
 from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
 from app.sparse_bayes.factors import Factors, build
@@ -14,6 +14,9 @@ from app.sparse_bayes.types import Array
 
 SILENT = 1e-2
 """A function with q^2 <= s, whose alpha is on its way to infinity, is pruned once the data determine its weight by less than this gamma."""
+
+ZERO = 1e-9
+"""A weight determined by less than this gamma is zero for all purposes."""
 
 CONVERGED = 1e-9
 """The end: L rose by less than this share of 1 + |L| in one step."""
@@ -93,11 +96,12 @@ class ReEstimation:
 def _pruned(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
     """Without the silent ones, unless L fell."""
     s, q = sparsity_and_quality(here.posterior)
-    kept = np.flatnonzero(~((q**2 <= s) & (here.posterior.determined < SILENT)))
+    gamma = here.posterior.determined
+    kept = np.flatnonzero(~(((q**2 <= s) & (gamma < SILENT)) | (gamma < ZERO)))
     if len(kept) == len(s):
         return factors, here
     fewer = factors.keeping(kept, here.posterior.mean)
     there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
-    if there.value < here.value - ROUNDING * (1.0 + abs(here.value)):
+    if there.value < here.value - CONVERGED * (1.0 + abs(here.value)):
         return factors, here
     return fewer, there

@@ -12,13 +12,13 @@ from app.sparse_bayes.factors import Factors, Look, build
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Indices
 
-LEAST_GAIN = 1e-2
+LEAST_GAIN = 1e-3
 """Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
 
 SPAN = 1e-9
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken for a copy."""
 
-CLIMB_TOLERANCE = 1e-3
+CLIMB_TOLERANCE = 1e-4
 """Between looks the climb stops at this promise in nats ..."""
 
 REST_TOLERANCE = 1e-11
