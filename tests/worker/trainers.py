@@ -22,7 +22,7 @@ from app.worker.child import Trainer
 
 CHOSEN = "tests.worker.trainers:chosen"
 MARKS = "RELEVANCE_TEST_MARKS"
-"""A folder in which each start of `marked` leaves a file."""
+"""A folder in which each start of `marked` and `stuck` leaves a file."""
 
 GATE = "gate"
 """The file for which `marked` waits."""
@@ -53,6 +53,12 @@ def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Mod
 
 def step(number: int) -> Step:
     return Step("fit", number, None, "looks", -10.0, number, 0.5)
+
+
+def mark() -> None:
+    """Leave a file with the name of this process, where somebody wants to know."""
+    if MARKS in os.environ:
+        Path(os.environ[MARKS], str(os.getpid())).touch()
 
 
 def quick(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
@@ -123,16 +129,17 @@ def endless(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None =
 
 def stuck(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
     """Hold the interpreter's lock for ever."""
+    mark()
     yield step(0)
     ctypes.PyDLL(None).sleep(600)
 
 
 def marked(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
     """Leave a file with the name of this process, then go on until the gate is there."""
-    folder = Path(os.environ[MARKS])
-    (folder / str(os.getpid())).touch()
+    mark()
+    gate = Path(os.environ[MARKS], GATE)
     number = 0
-    while not (folder / GATE).exists():
+    while not gate.exists():
         yield step(number)
         number += 1
         time.sleep(0.05)

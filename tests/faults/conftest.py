@@ -1,0 +1,118 @@
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pytest
+
+from app.bootstrap import Parts, build, migrate
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.jobs import TrainingJob
+from app.domain.requests import TrainingRequest
+from app.domain.tables import NumberColumn
+from app.settings import Settings
+from app.worker.child import Trainer
+from tests.waiting import until
+from tests.worker import trainers
+
+ROOT = Path(__file__).parents[2]
+AS_SHIPPED = ("-m", "app.cli", "worker")
+WITH_STAND_INS = ("-m", "tests.faults.worker")
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@dataclass
+class Place:
+    """A service on a database of its own, whose workers are real processes and die in every way."""
+
+    settings: Settings
+    parts: Parts
+    folder: Path
+    marks: Path
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start_worker(self, program: tuple[str, ...] = WITH_STAND_INS) -> subprocess.Popen[bytes]:
+        given = {
+            "RELEVANCE_DATABASE_URL": self.settings.database_url,
+            "RELEVANCE_SPOOL_DIRECTORY": str(self.folder / "spool"),
+            "RELEVANCE_HEARTBEAT_SECONDS": str(self.settings.heartbeat_seconds),
+            "RELEVANCE_SILENCE_SECONDS": str(self.settings.silence_seconds),
+            "RELEVANCE_POLL_SECONDS": str(self.settings.poll_seconds),
+            trainers.MARKS: str(self.marks),
+        }
+        with (self.folder / f"worker-{len(self.workers)}.log").open("wb") as log:
+            worker = subprocess.Popen([sys.executable, *program], cwd=ROOT, env=os.environ | given, stderr=log)
+        self.workers.append(worker)
+        return worker
+
+    def submit(self, trainer: Trainer, *, rows: int = 200) -> TrainingJob:
+        """A job over sinc with noise, whose child does what a stand-in does."""
+        draw = np.random.default_rng(0)
+        x = draw.uniform(-10, 10, rows)
+        y = np.sinc(x / np.pi) + 0.1 * draw.normal(size=rows)
+        block = {"x": NumberColumn(x), "y": NumberColumn(y)}
+        dataset = self.parts.ingest.receive(
+            BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
+        )
+        seed = trainers.spec_of(trainer).seed
+        return self.parts.training.submit(BUILT_IN_OWNER, TrainingRequest(dataset.id, "y", seed=seed))
+
+    def look(self, job: TrainingJob) -> TrainingJob:
+        return self.parts.training.get(BUILT_IN_OWNER, job.id)
+
+    def started(self, number: int = 1) -> list[int]:
+        """The process ids of fits that have begun, once there are so many."""
+        until(lambda: len(self._begun()) >= number, seconds=60)
+        return self._begun()
+
+    def _begun(self) -> list[int]:
+        return [int(mark.name) for mark in self.marks.iterdir() if mark.name.isdigit()]
+
+    def open_the_gate(self) -> None:
+        (self.marks / trainers.GATE).touch()
+
+    def ended(self, job: TrainingJob, *, seconds: float = 30.0) -> TrainingJob:
+        """The job, once it has."""
+        until(lambda: self.look(job).finished_at is not None, seconds=seconds)
+        return self.look(job)
+
+    def versions(self, job: TrainingJob) -> int:
+        return len(self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, limit=10, after=None).items)
+
+
+class MakePlace(Protocol):
+    def __call__(self, *, beat: float = 0.3, limit: float = 1.5) -> Place: ...
+
+
+@pytest.fixture
+def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
+    places: list[Place] = []
+
+    def make(*, beat: float = 0.3, limit: float = 1.5) -> Place:
+        marks = tmp_path / "marks"
+        marks.mkdir()
+        settings = Settings(database_url=database_url, heartbeat_seconds=beat, silence_seconds=limit, poll_seconds=0.1)
+        migrate(settings)
+        places.append(Place(settings, build(settings), tmp_path, marks))
+        return places[-1]
+
+    yield make
+    for place in places:
+        for worker in place.workers:
+            if worker.poll() is None:
+                worker.send_signal(signal.SIGCONT)
+                worker.kill()
+            worker.wait()
+        place.parts.close()

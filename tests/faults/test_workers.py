@@ -1,0 +1,136 @@
+"""Whatever a worker dies of, a job ends once, with one version."""
+
+import os
+import signal
+
+import pytest
+
+from app.bootstrap import workers_alive
+from app.domain.identity import BUILT_IN_OWNER
+from app.sparse_bayes.selection import train
+from app.worker.child import Trainer
+from tests.faults.conftest import AS_SHIPPED, MakePlace, gone
+from tests.waiting import until
+from tests.worker import trainers
+
+
+def test_a_job_whose_only_worker_was_killed_ends_within_30_seconds_of_its_next_start(make_place: MakePlace) -> None:
+    place = make_place(beat=2.0, limit=8.0)  # as shipped
+    killed = place.start_worker()
+    job = place.submit(trainers.marked)
+    place.started()
+    killed.kill()
+    killed.wait()
+    before = set(workers_alive(place.settings))
+    place.start_worker()
+    until(lambda: bool(set(workers_alive(place.settings)) - before), seconds=60)
+    place.open_the_gate()
+    ended = place.ended(job, seconds=30)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert place.versions(job) == 1
+
+
+def test_a_worker_as_shipped_does_what_a_killed_one_began(make_place: MakePlace) -> None:
+    place = make_place()
+    killed = place.start_worker(AS_SHIPPED)
+    job = place.submit(train)
+    until(lambda: place.look(job).progress is not None, seconds=60)
+    killed.kill()
+    assert place.look(job).state == "running"
+    place.start_worker(AS_SHIPPED)
+    ended = place.ended(job, seconds=100)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert place.versions(job) == 1
+
+
+def test_another_worker_takes_over_from_one_that_was_killed(make_place: MakePlace) -> None:
+    place = make_place()
+    place.start_worker()
+    job = place.submit(trainers.marked)
+    place.started()
+    place.start_worker()
+    place.workers[0].kill()
+    place.started(2)
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert place.versions(job) == 1
+
+
+def test_a_fit_dies_with_its_worker_also_when_it_holds_the_interpreter(make_place: MakePlace) -> None:
+    place = make_place()
+    worker = place.start_worker()
+    place.submit(trainers.stuck)
+    (fit,) = place.started()
+    worker.kill()
+    until(lambda: gone(fit), seconds=2)
+
+
+def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: MakePlace) -> None:
+    place = make_place(beat=0.3, limit=600.0)  # nobody would be judged dead in this test's time
+    first = place.start_worker()
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    place.start_worker()
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(10) == 0
+    assert gone(fit)
+    place.started(2)
+    place.open_the_gate()
+    assert place.ended(job).state == "succeeded"
+    assert place.versions(job) == 1
+
+
+def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_place: MakePlace) -> None:
+    place = make_place()
+    frozen = place.start_worker()
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    place.start_worker()
+    frozen.send_signal(signal.SIGSTOP)
+    place.started(2)
+    place.open_the_gate()  # both fits end now, the first one's worker hears of it later
+    assert place.ended(job).attempt == 2
+    frozen.send_signal(signal.SIGCONT)
+    until(lambda: gone(fit))
+    assert place.versions(job) == 1
+    assert place.look(job).state == "succeeded"
+
+
+@pytest.mark.parametrize("trainer", [trainers.marked, trainers.stuck], ids=["computing", "holding the interpreter"])
+def test_a_cancelled_jobs_fit_is_gone_within_a_second(make_place: MakePlace, trainer: Trainer) -> None:
+    place = make_place()
+    place.start_worker()
+    job = place.submit(trainer)
+    (fit,) = place.started()
+    place.parts.training.cancel(BUILT_IN_OWNER, job.id)
+    until(lambda: gone(fit), seconds=1.0)
+    assert place.ended(job, seconds=1.0).state == "cancelled"
+    assert place.versions(job) == 0
+
+
+def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
+    place = make_place()
+    place.start_worker()
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    os.kill(fit, signal.SIGKILL)
+    place.started(2)
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert place.versions(job) == 1
+
+
+def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place: MakePlace) -> None:
+    place = make_place()
+    worker = place.start_worker()
+    place.submit(trainers.marked)
+    place.started()
+    spool = place.folder / "spool"
+    left = {path for path in spool.iterdir() if path.is_dir()}
+    assert len(left) == 1
+    worker.kill()
+    worker.wait()
+    place.start_worker()
+    until(lambda: not any(path.exists() for path in left))

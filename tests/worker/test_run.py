@@ -1,0 +1,291 @@
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
+from uuid import UUID
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine
+
+from app.domain.datasets import Dataset
+from app.domain.errors import UnavailableError
+from app.domain.identity import uuid7
+from app.domain.jobs import TrainingJob
+from app.domain.planning import plan
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.domain.requests import TrainingRequest
+from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
+from app.services.ingest import Ingest
+from app.sparse_bayes.selection import train
+from app.storage.unit_of_work import now, unit_of_work
+from app.worker.child import Trainer
+from app.worker.pool import Pool
+from app.worker.run import Runner
+from app.worker.spool import Spool
+from tests.ports.queue import ListedQueue
+from tests.waiting import until
+from tests.worker import trainers
+
+OWNER = "ada"
+ROWS = 12
+
+
+def blocks() -> Iterator[Block]:
+    """Twelve rows in blocks of five; y = 3 + 2 t, where t alternates between -1 and 1, so that y is scaled by 2."""
+    size = np.arange(float(ROWS))
+    colours = np.array([0, 1] * (ROWS // 2), np.int32)
+    y = 3.0 + 2.0 * np.where(colours == 0, -1.0, 1.0)
+    for first in range(0, ROWS, 5):
+        part = slice(first, first + 5)
+        yield {
+            "size": NumberColumn(size[part]),
+            "colour": CategoryColumn(colours[part], ("red", "blue")),
+            "y": NumberColumn(y[part]),
+        }
+
+
+@dataclass
+class Bench:
+    """A runner on a real database, whose children are stand-ins."""
+
+    run: Runner
+    open_uow: OpenUnitOfWork
+
+    def dataset(self) -> Dataset:
+        kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
+        return Ingest(self.open_uow, now).receive(
+            OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks()
+        )
+
+    def queued(
+        self,
+        trainer: Trainer,
+        dataset: Dataset | None = None,
+        *,
+        inputs: tuple[str, ...] | None = None,
+        holdout: float = 0.0,
+    ) -> UUID:
+        dataset = dataset or self.dataset()
+        seed = trainers.spec_of(trainer).seed
+        request = TrainingRequest(dataset.id, "y", inputs, task="regression", holdout=holdout, seed=seed)
+        job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+        with self.open_uow() as uow:
+            uow.jobs.add(job)
+        return job.id
+
+    def look(self, job: UUID) -> TrainingJob:
+        with self.open_uow() as uow:
+            return uow.jobs.get(OWNER, job)
+
+    def begin(self, job: UUID) -> "Running":
+        return Running(self.run, job)
+
+
+class Running:
+    """A run in a thread."""
+
+    def __init__(self, run: Runner, job: UUID) -> None:
+        self.answer: bool | None = None
+        self._thread = Thread(target=self._work, args=(run, job), daemon=True)
+        self._thread.start()
+
+    def _work(self, run: Runner, job: UUID) -> None:
+        self.answer = run(job)
+
+    def ended(self, seconds: float = 30.0) -> bool | None:
+        self._thread.join(seconds)
+        assert not self._thread.is_alive()
+        return self.answer
+
+
+@pytest.fixture
+def open_uow(engine: Engine) -> OpenUnitOfWork:
+    return unit_of_work(engine, ListedQueue)
+
+
+@pytest.fixture
+def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
+    spool = Spool(tmp_path)
+    spool.open()
+    stopping = Event()
+    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping), open_uow)
+    stopping.set()
+    assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
+    spool.close()
+
+
+@dataclass
+class Flaky:
+    """Units of work on a database that is away every other time, `failures` times in all."""
+
+    open_uow: OpenUnitOfWork
+    failures: int
+    asked: int = 0
+
+    def __call__(self) -> AbstractContextManager[UnitOfWork]:
+        self.asked += 1
+        if self.failures and self.asked % 2:
+            self.failures -= 1
+            raise UnavailableError("The database is away.")
+        return self.open_uow()
+
+
+def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(bench: Bench) -> None:
+    dataset = bench.dataset()
+    job_id = bench.queued(trainers.quick, dataset, holdout=0.25)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt, job.version, job.error) == ("succeeded", 1, 1, None)
+    with bench.open_uow() as uow:
+        version = uow.models.version(OWNER, "things")
+        vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+        scale = uow.models.predictor(version.id).encoding.target.scale
+    report = version.report
+    assert 1.0 < scale <= 2.0
+    assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
+    assert (report.rows, report.rows_held_out, report.functions, report.candidates) == (9, 3, 3, 10)
+    assert report.noise_sd == pytest.approx(0.5 * scale)
+    assert report.log_marginal_likelihood == pytest.approx(-10.0 - 9 * np.log(scale))
+    assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}
+    assert [(vector.number, vector.kind) for vector in vectors] == [(1, "gaussian"), (2, "gaussian"), (3, "bias")]
+    for vector in vectors[:2]:
+        assert vector.row is not None
+        assert vector.inputs == {"size": vector.row, "colour": "blue" if vector.row % 2 else "red"}
+    assert (vectors[2].row, vectors[2].inputs) == (None, None)
+    assert [vector.weight_sd for vector in vectors] == [1.0, 2.0, 3.0]
+
+
+def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench) -> None:
+    job_id = bench.queued(trainers.quick)
+    assert bench.run(job_id)
+    with bench.open_uow() as uow:
+        events = uow.jobs.events(OWNER, job_id, limit=100, after=0)
+    told = [event.progress for event in events if event.progress is not None]
+    assert [(one.phase, one.completed, one.functions) for one in told] == [("fit", 0, 0), ("fit", 1, 1)]
+    assert [one.noise_sd for one in told] == pytest.approx([0.5 * 2.0] * 2)
+    assert bench.look(job_id).progress == told[-1]
+
+
+def test_the_core_itself_ends_a_job(bench: Bench) -> None:
+    job_id = bench.queued(train)
+    assert bench.run(job_id)
+    assert bench.look(job_id).state == "succeeded"
+
+
+def test_a_refusal_of_the_core_fails_the_job_and_says_what_to_do(bench: Bench) -> None:
+    job_id = bench.queued(trainers.refusing)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("failed", 1)
+    assert job.error is not None
+    assert job.error.kind == "constant-target"
+    assert job.error.detail.startswith("all 7 targets are 3.0: choose a target")
+
+
+def test_a_fault_in_the_child_fails_the_job_and_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    job_id = bench.queued(trainers.broken)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.state == "failed"
+    assert job.error is not None
+    assert job.error.kind == "internal-error"
+    assert "ZeroDivisionError" not in job.error.detail
+    assert "in the depths" in str([vars(record) for record in caplog.records])
+
+
+def test_rows_that_cannot_be_learned_from_fail_the_job_before_a_child_is_taken(bench: Bench) -> None:
+    job_id = bench.queued(trainers.stuck)
+    assert replace(bench.run, most_cells=1)(job_id)
+    job = bench.look(job_id)
+    assert job.error is not None
+    assert (job.state, job.error.kind) == ("failed", "too-large")
+
+
+def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> None:
+    job_id = bench.queued(trainers.dying)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("failed", 3)
+    assert job.error is not None
+    assert job.error.kind == "worker-died"
+    assert "memory" in job.error.detail
+
+
+def test_starts_on_workers_that_died_count_too(bench: Bench) -> None:
+    job_id = bench.queued(trainers.quick)
+    for _ in range(3):
+        with bench.open_uow() as uow:
+            uow.jobs.claim(job_id)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.error is not None
+    assert (job.state, job.error.kind) == ("failed", "worker-died")
+
+
+def test_a_cancelled_job_ends_within_a_second(bench: Bench) -> None:
+    job_id = bench.queued(trainers.endless)
+    running = bench.begin(job_id)
+    until(lambda: bench.look(job_id).progress is not None, seconds=30)
+    with bench.open_uow() as uow:
+        uow.jobs.request_cancel(OWNER, job_id)
+    assert running.ended(seconds=1.0)
+    assert bench.look(job_id).state == "cancelled"
+
+
+def test_a_job_that_was_cancelled_while_no_worker_had_it_ends_as_cancelled(bench: Bench) -> None:
+    job_id = bench.queued(trainers.stuck)
+    with bench.open_uow() as uow:
+        uow.jobs.claim(job_id)  # by a worker that died since
+        uow.jobs.request_cancel(OWNER, job_id)
+    assert bench.run(job_id)
+    assert bench.look(job_id).state == "cancelled"
+
+
+def test_a_start_that_was_superseded_stops_and_records_nothing(bench: Bench) -> None:
+    job_id = bench.queued(trainers.endless)
+    running = bench.begin(job_id)
+    until(lambda: bench.look(job_id).progress is not None, seconds=30)
+    with bench.open_uow() as uow:
+        assert uow.jobs.claim(job_id) == 2
+    assert running.ended() is False
+    assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("running", 2)
+
+
+def test_a_worker_that_stops_leaves_its_job_to_others(bench: Bench) -> None:
+    job_id = bench.queued(trainers.endless)
+    running = bench.begin(job_id)
+    until(lambda: bench.look(job_id).progress is not None, seconds=30)
+    bench.run.stopping.set()
+    assert running.ended(seconds=2.0) is False
+    assert bench.look(job_id).state == "running"
+
+
+def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
+    job_id = bench.queued(trainers.stuck)
+    with bench.open_uow() as uow:
+        uow.jobs.request_cancel(OWNER, job_id)
+    assert bench.run(job_id)
+    assert bench.look(job_id).attempt == 0
+
+
+def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.worker.run.RETRY_SECONDS", 0.01)
+    job_id = bench.queued(trainers.quick)
+    flaky = Flaky(bench.open_uow, failures=20)
+    assert replace(bench.run, open_uow=flaky)(job_id)
+    assert flaky.failures < 20 - 5
+    assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("succeeded", 1)
+
+
+def test_a_name_that_came_to_mean_something_else_fails_the_job(bench: Bench) -> None:
+    dataset = bench.dataset()
+    first, second = (bench.queued(trainers.quick, dataset, inputs=inputs) for inputs in (("size",), ("size", "colour")))
+    assert bench.run(first)
+    assert bench.run(second)
+    assert bench.look(first).state == "succeeded"
+    job = bench.look(second)
+    assert job.error is not None
+    assert (job.state, job.error.kind) == ("failed", "model-conflict")
+    assert "things" in job.error.detail
