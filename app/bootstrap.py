@@ -103,10 +103,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """A worker of this process; `trainer` is what its children call ("module:function")."""
     base = _base(settings)
     executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
-    # Half of the cores are for others (API, database): threads of linear algebra wait for each other by spinning, and
-    # on two busy cores two of them took sixteen times as long over many small fits as one did.
-    threads = max(1, cores() // (2 * settings.worker_slots))
-    pool = Pool(spare=settings.worker_slots, threads=threads, trainer=trainer)
+    pool = Pool(spare=settings.worker_slots, threads=threads_of_a_fit(settings.worker_slots), trainer=trainer)
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
     engine = Engine(
         base.engine,
@@ -151,6 +148,14 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
 def now() -> datetime:
     """Now, in UTC."""
     return datetime.now(UTC)
+
+
+def threads_of_a_fit(slots: int) -> int:
+    """How many threads the linear algebra of one fit may use, half of the cores being for the API and the database.
+
+    They wait for each other by spinning: on two busy cores, two took sixteen times as long as one over many small fits.
+    """
+    return max(1, cores() // (2 * slots))
 
 
 def cores() -> int:

@@ -1,13 +1,11 @@
 """The reaper: what a dead worker was running goes back into the queue."""
 
 import logging
+import math
 
 from app.domain.ports import OpenUnitOfWork, Recovery
 
 logger = logging.getLogger(__name__)
-
-LONGER_THAN_ANYBODY = 3e8
-"""Seconds: whoever is silent for that long has left, or may as well have."""
 
 
 def reap(open_uow: OpenUnitOfWork, recovery: Recovery, *, limit: float, may_judge: bool) -> None:
@@ -17,7 +15,7 @@ def reap(open_uow: OpenUnitOfWork, recovery: Recovery, *, limit: float, may_judg
     """
     holders = recovery.holders()  # before the heartbeats: whoever begins in between has beaten first
     with open_uow() as uow:
-        silent = set(uow.workers.silent(longer_than=limit if may_judge else LONGER_THAN_ANYBODY))
+        silent = set(uow.workers.silent(longer_than=limit if may_judge else math.inf))
         alive = set(uow.workers.alive(within=limit))
     # Also an executor whose heartbeat was forgotten while it was about to take a job.
     lost = holders - alive if may_judge else holders & silent

@@ -1,0 +1,137 @@
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from threading import Event
+
+import pytest
+from sqlalchemy import Engine
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.storage.unit_of_work import unit_of_work
+from app.worker.beat import Heart, Streak
+from tests.ports.queue import ListedQueue
+from tests.ports.recovery import ToldRecovery
+from tests.waiting import until
+
+HERE = "here:1"
+
+
+def beaten(*times: float, wall: Callable[[float], float] = lambda monotonic: monotonic) -> Streak:
+    """A streak after beats at these times; beats are due each 2 s, and silence is 8 s."""
+    streak = Streak(beat=2.0, limit=8.0)
+    for time in times:
+        streak.beaten((time, wall(time)))
+    return streak
+
+
+def test_a_worker_may_judge_once_it_has_beaten_for_the_limit_and_two_beats() -> None:
+    assert not beaten().may_judge
+    assert not beaten(100.0).may_judge
+    assert not beaten(*range(100, 111)).may_judge
+    assert beaten(*range(100, 113)).may_judge
+
+
+def test_a_gap_takes_the_right_to_judge_until_it_is_earned_again() -> None:
+    before = range(100, 113)
+    assert not beaten(*before, 117.0).may_judge
+    assert not beaten(*before, *range(117, 128)).may_judge
+    assert beaten(*before, *range(117, 130)).may_judge
+
+
+def test_a_beat_that_comes_a_little_late_is_no_gap() -> None:
+    assert beaten(*range(100, 113, 2), 115.9).may_judge
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+def test_a_jump_of_the_clock_on_the_wall_is_a_gap(jump: float) -> None:
+    assert not beaten(*range(100, 114), wall=lambda time: time + (jump if time > 112 else 0.0)).may_judge
+
+
+@dataclass
+class Door:
+    """Units of work, unless it is shut."""
+
+    open_uow: OpenUnitOfWork
+    shut: bool = False
+    knocks: int = 0
+
+    def __call__(self) -> AbstractContextManager[UnitOfWork]:
+        if self.shut:
+            self.knocks += 1
+            raise UnavailableError("The database is away.")
+        return self.open_uow()
+
+
+@dataclass
+class Life:
+    """A heart on a real database, beating fast."""
+
+    heart: Heart
+    door: Door
+    recovery: ToldRecovery
+    broken: Event
+
+    def alive(self) -> tuple[str, ...]:
+        with self.door.open_uow() as uow:
+            return uow.workers.alive(within=0.5)
+
+
+@pytest.fixture
+def life(engine: Engine) -> Life:
+    door, recovery, broken = Door(unit_of_work(engine, ListedQueue)), ToldRecovery(), Event()
+    heart = Heart(door, recovery, executor=HERE, beat=0.02, limit=0.5, broken=broken.set)
+    return Life(heart, door, recovery, broken)
+
+
+def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(life: Life) -> None:
+    life.heart.start()
+    assert life.alive() == (HERE,)
+    life.heart.stop()
+    assert life.alive() == ()
+    with life.door() as uow:
+        assert uow.workers.silent(longer_than=3600) == (HERE,)
+    assert not life.broken.is_set()
+
+
+def test_a_worker_that_cannot_beat_once_does_not_start(life: Life) -> None:
+    life.door.shut = True
+    with pytest.raises(UnavailableError):
+        life.heart.start()
+
+
+def test_a_heart_outlives_a_database_that_goes_away(life: Life) -> None:
+    life.heart.start()
+    life.door.shut = True
+    until(lambda: life.door.knocks >= 3)
+    until(lambda: life.alive() == ())
+    life.door.shut = False
+    until(lambda: life.alive() == (HERE,))
+    life.heart.stop()
+    assert not life.broken.is_set()
+
+
+def test_a_worker_whose_database_is_away_leaves_without_a_word(life: Life, caplog: pytest.LogCaptureFixture) -> None:
+    life.heart.start()
+    life.door.shut = True
+    life.heart.stop()
+    assert "could not say goodbye: the others will notice" in caplog.messages
+
+
+def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Life) -> None:
+    life.recovery.holding = {HERE, "gone:2"}
+    life.heart.start()
+    assert life.recovery.recovered == []
+    until(lambda: life.recovery.recovered == ["gone:2"])
+    life.heart.stop()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_heart_that_breaks_says_so(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unforeseen() -> frozenset[str]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(life.recovery, "holders", unforeseen)
+    life.heart.start()
+    assert life.broken.wait(10)
+    life.heart.stop()

@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+
+import pytest
+
+from app.sparse_bayes.errors import SparseBayesError
+from app.worker.child import Failure
+from app.worker.problems import UNEXPECTED, of_failure
+
+
+def all_below(error: type[Exception]) -> Iterator[type[Exception]]:
+    for below in error.__subclasses__():
+        yield below
+        yield from all_below(below)
+
+
+CORE = [error.__name__ for error in all_below(SparseBayesError) if error.__module__.startswith("app.")]
+
+
+@pytest.mark.parametrize("name", [*CORE, "MemoryError"])
+def test_every_refusal_has_a_kind_a_title_and_an_advice(name: str) -> None:
+    problem = of_failure(Failure(name, "what was wrong."))
+    assert problem != UNEXPECTED
+    assert problem.detail.startswith("what was wrong: ")
+    assert len(problem.detail) > len("what was wrong: ")
+
+
+def test_an_advice_alone_is_a_sentence() -> None:
+    assert of_failure(Failure("MemoryError", "")).detail[0].isupper()
+
+
+def test_what_nobody_foresaw_tells_the_user_nothing_of_the_inside() -> None:
+    assert of_failure(Failure("ZeroDivisionError", "secret", "Traceback ...")) == UNEXPECTED

@@ -1,0 +1,28 @@
+from threading import Event
+
+from app.domain.errors import UnavailableError
+from app.worker.tidy import Housekeeper
+
+
+def test_the_first_chore_is_done_at_once() -> None:
+    done = Event()
+    housekeeper = Housekeeper(done.set, every=3600.0)
+    housekeeper.start()
+    assert done.wait(10)
+    housekeeper.stop()
+
+
+def test_a_chore_is_done_again_also_after_the_database_was_away() -> None:
+    again = Event()
+    calls: list[None] = []
+
+    def chore() -> None:
+        calls.append(None)
+        if len(calls) == 1:
+            raise UnavailableError("The database is away.")
+        again.set()
+
+    housekeeper = Housekeeper(chore, every=0.01)
+    housekeeper.start()
+    assert again.wait(10)
+    housekeeper.stop()
