@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -18,8 +17,9 @@ from app.domain.tables import (
     ColumnSummary,
     block_rows,
 )
+from app.sparse_bayes.types import Array
 
-MOST_CELLS_WAITING = 2**20
+MOST_CELLS_WAITING = 2**21
 """Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""
 
 MOST_LABELS_COUNTED = 1_000
@@ -31,16 +31,6 @@ LONGEST_LABEL = 200
 """A column with a longer text holds no categories: its texts are not counted."""
 
 MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
-
-
-class _Gathering(Protocol):
-    """What is seen of one column."""
-
-    def add(self, parts: Sequence[Column]) -> None: ...
-
-    def summary(self) -> ColumnSummary: ...
-
-    def digest(self) -> bytes: ...
 
 
 class TableStatistics:
@@ -55,25 +45,27 @@ class TableStatistics:
     def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         texts = max(kinds.count("category"), 1)
         most_labels = min(max(MOST_LABELS_COUNTED_IN_ALL // texts, MOST_CATEGORIES_LISTED), MOST_LABELS_COUNTED)
-        self._columns: dict[str, _Gathering] = {
+        self._columns: dict[str, _Texts | _Numbers] = {
             name: _Texts(name, most_labels) if kind == "category" else _Numbers(name, kind)
             for name, kind in zip(names, kinds, strict=True)
         }
-        self._waiting: list[Block] = []
+        self._cells_waiting = 0
         self.rows = 0
 
     def add(self, block: Block) -> None:
         """Take in the next rows."""
-        self._waiting.append(block)
-        self.rows += block_rows(block)
-        if sum(map(block_rows, self._waiting)) * len(self._columns) >= MOST_CELLS_WAITING:
+        rows = block_rows(block)
+        self.rows += rows
+        for name, gathering in self._columns.items():
+            gathering.add(block[name])
+        self._cells_waiting += rows * len(self._columns)
+        if self._cells_waiting >= MOST_CELLS_WAITING:
             self._take_in()
 
     def _take_in(self) -> None:
-        if self._waiting:
-            for name, gathering in self._columns.items():
-                gathering.add([block[name] for block in self._waiting])
-            self._waiting = []
+        self._cells_waiting = 0
+        for gathering in self._columns.values():
+            gathering.take_in()
 
     def summaries(self) -> tuple[ColumnSummary, ...]:
         """One summary a column, in the table's order."""
@@ -101,9 +93,18 @@ class _Numbers:
         self._integral = True
         self._distinct: set[float] | None = set()
         self._hash = hashlib.sha256()
+        self._waiting: list[Array] = []
 
-    def add(self, parts: Sequence[Column]) -> None:
-        values = np.concatenate([real_values(part) for part in parts if not isinstance(part, CategoryColumn)])
+    def add(self, column: Column) -> None:
+        if isinstance(column, CategoryColumn):
+            raise TypeError(f"the column {self._name!r} is text")
+        self._waiting.append(real_values(column))
+
+    def take_in(self) -> None:
+        if not self._waiting:
+            return
+        values = np.concatenate(self._waiting)
+        self._waiting = []
         missing = np.isnan(values)
         values[missing] = np.nan  # one pattern of bits for all
         self._hash.update(values.astype("<f8", copy=False).tobytes())
@@ -154,16 +155,18 @@ class _Texts:
         self._counts: dict[str, int] | None = {}
         self._hash = hashlib.sha256()
 
-    def add(self, parts: Sequence[Column]) -> None:
-        for part in parts:
-            if not isinstance(part, CategoryColumn):
-                continue
-            encoded = [len(text).to_bytes(4, "little") + text for text in (label.encode() for label in part.labels)]
-            encoded.append(MISSING_TEXT)  # where code -1 points to
-            self._hash.update(b"".join([encoded[code] for code in part.codes.tolist()]))
-            counts = np.bincount(part.codes + 1, minlength=len(part.labels) + 1).tolist()
-            self._missing += counts[0]
-            self._count(part.labels, counts[1:])
+    def add(self, column: Column) -> None:
+        if not isinstance(column, CategoryColumn):
+            raise TypeError(f"the column {self._name!r} is no text")
+        encoded = [len(text).to_bytes(4, "little") + text for text in map(str.encode, column.labels)]
+        encoded.append(MISSING_TEXT)  # where code -1 points to
+        self._hash.update(b"".join(map(encoded.__getitem__, column.codes.tolist())))
+        counts = np.bincount(column.codes + 1, minlength=len(column.labels) + 1).tolist()
+        self._missing += counts[0]
+        self._count(column.labels, counts[1:])
+
+    def take_in(self) -> None:
+        """Texts don't wait: their labels would weigh too much."""
 
     def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:
         if self._counts is None:

@@ -8,7 +8,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from app.api.formats.csv_dialect import Decimal
-from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, too_long_an_integer
+from app.api.formats.misfits import (
+    MOST_CHARACTERS,
+    Misfits,
+    bad_text,
+    not_a,
+    not_finite,
+    out_of_range,
+    too_long_an_integer,
+)
 from app.domain.kinds import (
     FALSE_TEXTS,
     LARGEST_EXACT_INTEGER,
@@ -20,20 +28,31 @@ from app.domain.kinds import (
 )
 from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
 
+Columns = Sequence[tuple[Column, Misfits]]
 
-def column_of_texts(
-    kind: ColumnKind, texts: pa.StringArray, *, decimal: Decimal, exact: bool
-) -> tuple[Column, Misfits]:
-    """A column (N,) of `kind` from N cells, null where empty, and what does not fit.
 
-    `exact` refuses whole numbers that float64 would round.
+def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exact: Sequence[bool]) -> Columns:
+    """Columns (N,) of numbers from N cells each, null where empty, and what does not fit.
+
+    They are read all at once while everything fits, because a wide table has thousands of short ones. `exact` refuses
+    whole numbers that float64 would round.
     """
-    if kind == "number":
-        return _numbers(texts, decimal, exact=exact)
+    if not columns:
+        return []
+    values = _cast(pa.concat_arrays(columns), decimal)
+    if values is None or bool((np.abs(values) >= LARGEST_EXACT_INTEGER).any()):
+        return [_numbers(texts, decimal, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
+    return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
+
+
+def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Misfits]:
+    """A column (N,) of any other kind from N cells, null where empty, and what does not fit."""
     codes, labels = _coded(texts)
     match kind:
+        case "number":
+            raise ValueError("numbers are read together")
         case "category":
-            return CategoryColumn(codes, labels), _misfits(codes, labels, [bad_text(label) for label in labels])
+            return CategoryColumn(codes, labels), _unfit(codes, labels)
         case "boolean":
             flags = [1 if label in TRUE_TEXTS else 0 if label in FALSE_TEXTS else -1 for label in labels]
             values = np.array([*flags, -1], dtype=np.int8)[codes]
@@ -42,6 +61,12 @@ def column_of_texts(
             seconds = [seconds_of(label) for label in labels]
             times = np.array([*seconds, None], dtype=np.float64)[codes]
             return TimestampColumn(times), _unread("timestamp", codes, labels, [second is None for second in seconds])
+
+
+def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> Misfits:
+    if max(map(len, labels), default=0) <= MOST_CHARACTERS and "\0" not in "".join(labels):
+        return []
+    return _misfits(codes, labels, [bad_text(label) for label in labels])
 
 
 def _coded(texts: pa.StringArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
@@ -129,6 +154,12 @@ def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool)
         else:
             values[row] = float(text)
     return NumberColumn(values), misfits
+
+
+def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
+    """Whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
+    values = _cast(texts, decimal)
+    return values is not None and not (np.abs(values) >= LARGEST_EXACT_INTEGER).any()
 
 
 def pointed(text: str, decimal: Decimal) -> str:

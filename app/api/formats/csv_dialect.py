@@ -17,8 +17,8 @@ Decimal = Literal[".", ","]
 DELIMITERS = ("\t", ";", "|", ",")
 """Those looked for; where more than one divides every line alike, the earlier is right: commas stand in cells too."""
 
-SAMPLE_BYTES = 4 * 2**20
-SAMPLE_RECORDS = 50
+SAMPLE_BYTES = 2 * 2**20
+SAMPLE_RECORDS = 20
 
 
 @dataclass(frozen=True)

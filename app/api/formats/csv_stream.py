@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from app.api.formats.csv_columns import column_of_texts, pointed
+from app.api.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.api.formats.csv_dialect import CsvOptions, Decimal, Dialect, find_dialect
 from app.api.formats.csv_places import lines_of, why_unreadable
 from app.api.formats.misfits import MOST_FAULTS_TOLD, refuse
@@ -19,11 +19,11 @@ from app.domain.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
 from app.domain.tables import Block, Column, ColumnKind
 
 PIECE = 2**20
-LARGEST_PIECE = 8 * 2**20
-"""What is parsed at once, in bytes: more where rows are long."""
+LARGEST_PIECE = 2 * 2**20
+"""What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
 
 RECORDS_OF_A_PIECE = 64
-MOST_BYTES_LOOKED_AT = 32 * 2**20
+MOST_BYTES_LOOKED_AT = 16 * 2**20
 """Kinds are found in fewer than the first 1,000 rows where those are larger."""
 
 
@@ -77,7 +77,12 @@ def _batches(file: SpoolFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
             read_options=pacsv.ReadOptions(use_threads=False, block_size=size, column_names=names),
             parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             convert_options=pacsv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                # Not used, but each of thousands of columns would keep copies.
+                true_values=[],
+                false_values=[],
             ),
         )
         for batch in reader:
@@ -134,6 +139,8 @@ def _has_number(table: pa.Table, mark: str) -> bool:
 
 
 def _kind_of(table: pa.Table, position: int, decimal: Decimal) -> ColumnKind:
+    if all(all_numbers(texts, decimal) for texts in table.column(position).chunks if isinstance(texts, pa.StringArray)):
+        return "number"
     return kind_of_texts(pointed(text, decimal) for text in _texts(table, position))
 
 
@@ -147,14 +154,20 @@ def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Bl
             first_row += piece.num_rows
 
 
+def _strings(batch: pa.RecordBatch) -> list[pa.StringArray]:
+    return [column for column in batch.columns if isinstance(column, pa.StringArray)]
+
+
 def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
-    block: dict[str, Column] = {}
-    wrong: list[tuple[int, str, str]] = []
-    for name, kind, texts in zip(reading.dialect.names, reading.kinds, batch.columns, strict=True):
-        assert isinstance(texts, pa.StringArray)
-        exact = name in reading.inferred
-        block[name], misfits = column_of_texts(kind, texts, decimal=reading.decimal, exact=exact)
-        wrong.extend((first_row + row, name, detail) for row, detail in misfits)
+    texts = dict(zip(reading.dialect.names, _strings(batch), strict=True))
+    kinds = dict(zip(reading.dialect.names, reading.kinds, strict=True))
+    numeric = [name for name, kind in kinds.items() if kind == "number"]
+    exact = [name in reading.inferred for name in numeric]
+    numbers = numbers_of_texts([texts[name] for name in numeric], decimal=reading.decimal, exact=exact)
+    read = dict(zip(numeric, numbers, strict=True))
+    read |= {name: column_of_texts(kind, texts[name]) for name, kind in kinds.items() if kind != "number"}
+    block: dict[str, Column] = {name: read[name][0] for name in kinds}
+    wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
     if wrong:
         _refuse(sorted(wrong, key=lambda misfit: misfit[0]), reading)
     return block

@@ -8,8 +8,8 @@ from app.api.formats.misfits import refuse, shown
 from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, TooLargeError
 from app.domain.tables import Block, ColumnKind, block_rows
 
-MOST_CELLS_OF_A_BLOCK = 2**18
-"""2 MiB of numbers: storing one is a matter of milliseconds."""
+MOST_CELLS_OF_A_BLOCK = 2**19
+"""4 MiB of numbers: storing one is a matter of milliseconds."""
 
 LONGEST_NAME = 200
 
