@@ -7,7 +7,7 @@ from benchmarks.files import DataFolder
 
 @dataclass(frozen=True)
 class Options:
-    """`repeats` of the papers' 100 draws, `splits` of the 10 official ones, `draws` of noise, `sizes` timed `rounds` times."""
+    """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, `sizes` timed `rounds` times."""
 
     data: DataFolder
     repeats: int = 100

@@ -21,8 +21,8 @@ class Table:
         widths = [max(len(cell) for cell in cells) for cells in zip(self.header, *self.rows, strict=True)]
         lines = [_line(self.header, widths), _line(tuple("-" * wide for wide in widths), widths)]
         lines += [_line(row, widths) for row in self.rows]
-        table = lines if self.rows else []
-        return "\n".join([f"### {self.title}", "", *table, *([""] if table else []), *self.notes])
+        table = [*lines, ""] if self.rows else []
+        return "\n".join([f"### {self.title}", "", *table, "\n\n".join(self.notes)])
 
 
 def not_run(title: str, reason: object) -> Table:

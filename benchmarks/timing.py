@@ -16,11 +16,11 @@ from benchmarks.report import Table
 HEADER = ("N", "engine", "wall s", "CPU s", "CPU / ours", "functions", "RMSE", "peak MB")
 
 NOTES = """\
-Every draw is fitted by all engines in turn, one thread each; medians over the draws. CPU seconds don't change with what
-else the machine does; the ratio is the median of the draws' ratios. The kernel matrix counts. RMSE to the true function
-on 1,000 points. Peak: resident memory of a fresh process above its start (imports, a small fit and the data done).
-fastrvm: RVR(kernel="rbf", gamma=r**-2, fit_intercept=True), noise learned, all else by its defaults. SVR: C = 1, epsilon
-half the noise's sd, targets standardised: a single fit that is told its three parameters."""
+Every draw is fitted by all engines in turn, one thread each; medians over the draws. CPU seconds don't change with
+what else the machine does; the ratio is the median of the draws' ratios. The kernel matrix counts. RMSE to the true
+function on 1,000 points. Peak: resident memory of a fresh process above its start (imports, a small fit, the data).
+fastrvm: RVR(kernel="rbf", gamma=r**-2, fit_intercept=True), noise learned, all else by its defaults. SVR: C = 1,
+epsilon half the noise's sd, targets standardised: a single fit that is told its three parameters."""
 
 WARM_UP_ROWS = 50
 
