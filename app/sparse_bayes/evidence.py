@@ -1,6 +1,7 @@
 """The log marginal likelihood, its gradient and its curvature in the logarithms of the hyperparameters."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,12 @@ class Evidence:
     posterior: Posterior
     beta: float
     gradient: Array
-    hessian: Array
+    noise_curvature: float
+
+    @cached_property
+    def hessian(self) -> Array:
+        """Only the places that a climb goes on from ask for it."""
+        return _hessian(self.posterior, self.noise_curvature)
 
 
 def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evidence:
@@ -34,7 +40,7 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     determined = float(rested.determined.sum())
     value = sums.value - 0.5 * determined - rested.divergence
     gradient = np.append(_alpha_gradient(factors, rested), sums.noise_slope - 0.5 * determined)
-    return Evidence(value, rested, beta, gradient, _hessian(rested, sums.noise_curvature))
+    return Evidence(value, rested, beta, gradient, sums.noise_curvature)
 
 
 def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:

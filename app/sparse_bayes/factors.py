@@ -102,13 +102,15 @@ class FixedFactors:
         r = self.problem.t - self.P @ weights
         towards = np.column_stack([p, r])
         (products,) = self.problem.look(lambda columns: (columns.T @ towards,))
-        across = self.P.T @ p
         P = np.hstack([self.P, p])
+        gram = np.empty((P.shape[1], P.shape[1]))
+        gram[:-1, :-1] = self.gram
+        gram[-1, :] = gram[:, -1] = P.T @ p[:, 0]
         return FixedFactors(
             self.problem,
             (*self.active, number),
             P,
-            np.block([[self.gram, across], [across.T, p.T @ p]]),
+            gram,
             np.append(weights, 0.0),
             P.T @ r,
             float(r @ r),

@@ -176,7 +176,9 @@ def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
         excess = q**2 / np.maximum(s, np.finfo(float).tiny) - 1.0
         silent = here.posterior.determined < SILENT
         leaving = silent | (excess <= 0.0) | ((here.gradient[:-1] > 0.0) & (gain(s, q) < HARDLY))
-        for worst in np.argsort(np.where(leaving, np.where(silent, -1.0, excess), np.inf), kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
+        for worst in np.argsort(np.where(leaving, np.where(silent, -1.0, excess), np.inf), kind="stable")[
+            : min(int(leaving.sum()), MOST_TRIED)
+        ]:
             kept = np.delete(np.arange(len(s)), worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])

@@ -18,8 +18,11 @@ LEAST_GAIN = 1e-3
 SPAN = 1e-9
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken for a copy."""
 
-CLIMB_TOLERANCE = 1e-4
-"""Between looks the climb stops at this promise in nats ..."""
+CLIMB_SHARE = 0.1
+"""Between looks the climb stops where it promises less than this share of what the last function brought ..."""
+
+CLIMB_TOLERANCE = 1e-3
+"""... or less than this, in nats, ..."""
 
 REST_TOLERANCE = 1e-11
 """... and at the end at this."""
@@ -57,9 +60,10 @@ class Sequential:
             return _ended(now, Termination.MAX_ITERATIONS)
         entered = _enter(now)
         if entered is not None:
-            return _climb(*entered, iteration=iteration, to_rest=False)
+            gained = entered[1].value - now.evidence.value
+            return _climb(*entered, iteration=iteration, tolerance=max(CLIMB_SHARE * gained, CLIMB_TOLERANCE))
         if not now.state.at_rest:
-            return _climb(now.factors, now.evidence, iteration=iteration, to_rest=True)
+            return _climb(now.factors, now.evidence, iteration=iteration, tolerance=REST_TOLERANCE)
         return _ended(now, end_of(problem, now.evidence))
 
 
@@ -67,10 +71,9 @@ def _ended(now: Standing, why: Termination) -> Standing:
     return replace(now, state=replace(now.state, termination=why))
 
 
-def _climb(factors: Factors, found: Evidence, *, iteration: int, to_rest: bool) -> Standing:
-    tolerance = REST_TOLERANCE if to_rest else CLIMB_TOLERANCE
+def _climb(factors: Factors, found: Evidence, *, iteration: int, tolerance: float) -> Standing:
     summit = climb(factors, found, tolerance=tolerance)
-    return standing(summit.factors, summit.evidence, iteration=iteration, at_rest=to_rest)
+    return standing(summit.factors, summit.evidence, iteration=iteration, at_rest=tolerance == REST_TOLERANCE)
 
 
 def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
