@@ -55,8 +55,8 @@ class KernelFunctions:
         return self.input_map(self.centres)
 
     def __call__(self, X: Array, chosen: Indices | slice) -> Array:
-        """The chosen functions at X (N, d): (N, number chosen)."""
-        return self.kernel(self.input_map(X), self._mapped[chosen])
+        """The chosen functions at X (N, d): (N, number chosen), column after column in memory, as sums over rows want them."""
+        return self.kernel(self._mapped[chosen], self.input_map(X)).T
 
     def take(self, chosen: Indices) -> "KernelFunctions":
         """Only the chosen functions, in that order."""

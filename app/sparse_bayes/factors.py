@@ -100,8 +100,7 @@ class FixedFactors:
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
         r = self.problem.t - self.P @ weights
-        towards = np.column_stack([p, r])
-        (products,) = self.problem.look(lambda columns: (columns.T @ towards,))
+        (crosses,) = self.problem.look(lambda columns: (columns.T @ p,))
         P = np.hstack([self.P, p])
         gram = np.empty((P.shape[1], P.shape[1]))
         gram[:-1, :-1] = self.gram
@@ -114,8 +113,8 @@ class FixedFactors:
             np.append(weights, 0.0),
             P.T @ r,
             float(r @ r),
-            np.column_stack([self.crosses, products[:, 0]]),
-            products[:, 1],
+            np.hstack([self.crosses, crosses]),
+            self.candidate_slope - self.crosses @ (weights - self.origin),
             self.norms,
         )
 

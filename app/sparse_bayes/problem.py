@@ -66,7 +66,7 @@ class Problem:
         kept = self._kept.get((first, stop))
         if kept is not None:
             return kept
-        columns = np.asfortranarray(self.candidates.range(self.X, first, stop))
+        columns = self.candidates.range(self.X, first, stop)
         if self.rows * self.candidates.size * 8 <= self.kept_bytes:
             self._kept[first, stop] = columns
         return columns
