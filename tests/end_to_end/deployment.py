@@ -1,0 +1,119 @@
+"""The service as it is deployed: real processes on loopback, over a database."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+
+import httpx2
+
+from app.client import Relevance, connect
+from app.client.answers import Json, TrainingJob
+
+PATIENCE = 120.0
+"""Seconds after which something that should have happened is taken to have failed; the machine may be busy."""
+
+
+@dataclass
+class Api:
+    """One API process: `calls` are the client's, `http` is for what the client would never send."""
+
+    process: subprocess.Popen[str]
+    database_url: str
+    calls: Relevance
+    http: httpx2.Client
+
+    def train(self, **request: Json) -> TrainingJob:
+        """A job, succeeded."""
+        job = self.calls.finished(self.calls.submit(request).id)
+        assert job.state == "succeeded", job
+        return job
+
+
+@dataclass
+class Deployment:
+    """Processes over one database; what they say on standard error is kept in `directory`."""
+
+    database_url: str
+    directory: Path
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+    apis: list[Api] = field(default_factory=list)
+
+    def environment(self, **settings: str) -> dict[str, str]:
+        """Theirs: nothing of the settings that this process has."""
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
+        return ours | {
+            "RELEVANCE_DATABASE_URL": self.database_url,
+            "RELEVANCE_PORT": "0",
+            "RELEVANCE_POLL_SECONDS": "0.1",
+            "OPENBLAS_NUM_THREADS": "1",
+            **settings,
+        }
+
+    def start(self, command: str, **settings: str) -> subprocess.Popen[str]:
+        """`relevance COMMAND`, which ends with its standard input, so that it can't outlive the tests."""
+        with (self.directory / f"{command}-{len(self.processes)}.log").open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "app.cli", command, "--until-eof"],
+                env=self.environment(**settings),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def api(self, **settings: str) -> Api:
+        """A new API process, once it answers."""
+        process = self.start("api", **settings)
+        late = Timer(PATIENCE, process.kill)
+        late.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if found := re.search(r"is at (http://\S+)", line):
+                    http = httpx2.Client(base_url=found[1], timeout=PATIENCE)
+                    api = Api(process, self.database_url, connect(found[1]), http)
+                    self.apis.append(api)
+                    return api
+        finally:
+            late.cancel()
+        raise AssertionError(f"the API did not start: {self.said()}")
+
+    def said(self) -> str:
+        """What all processes have said on standard error."""
+        return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
+
+    def stop(self) -> None:
+        """End all processes, as a person would who closes them."""
+        for api in self.apis:
+            api.calls.http.close()
+            api.http.close()
+        self.apis.clear()
+        for process in self.processes:
+            if process.stdin is not None:
+                process.stdin.close()
+        for process in self.processes:
+            late = Timer(PATIENCE, process.kill)
+            late.start()
+            assert process.wait() == 0, self.said()
+            late.cancel()
+            if process.stdout is not None:
+                process.stdout.close()
+        self.processes.clear()
+
+
+@contextmanager
+def deployed(database_url: str, directory: Path) -> Iterator[Deployment]:
+    """A deployment without any process yet, all of which are gone at the end."""
+    deployment = Deployment(database_url, directory)
+    try:
+        yield deployment
+    finally:
+        deployment.stop()

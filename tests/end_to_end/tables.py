@@ -1,0 +1,27 @@
+"""Small tables drawn from published generators."""
+
+import csv
+import io
+import math
+from random import Random
+
+
+def sinc(rows: int, *, seed: int = 1) -> dict[str, list[float]]:
+    """sin(x)/x with Gaussian noise of 0.1."""
+    random = Random(seed)
+    inputs = [round(random.uniform(-10, 10), 3) for _ in range(rows)]
+    return {"x": inputs, "y": [round(math.sin(x) / x + random.gauss(0, 0.1), 4) for x in inputs]}
+
+
+def two_moons(rows: int, *, seed: int = 2) -> str:
+    """Two half circles as CSV, with a column of text that says on which side a point is."""
+    random = Random(seed)
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["a", "b", "side", "moon"])
+    for row in range(rows):
+        angle, upper = random.uniform(0, math.pi), row % 2 == 0
+        a = (math.cos(angle) if upper else 1 - math.cos(angle)) + random.gauss(0, 0.1)
+        b = (math.sin(angle) if upper else 0.5 - math.sin(angle)) + random.gauss(0, 0.1)
+        writer.writerow([f"{a:.3f}", f"{b:.3f}", "left" if a < 0.5 else "right", "up" if upper else "down"])
+    return out.getvalue()

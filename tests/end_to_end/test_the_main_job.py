@@ -1,0 +1,219 @@
+"""From a table to predictions, through real processes on both databases."""
+
+import math
+from pathlib import Path
+from threading import Event
+
+import httpx2
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from app import bootstrap
+from app.client import ClientError
+from app.client.answers import Json, VersionName
+from app.domain.encoding import encode_inputs
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.models import Predictor
+from app.domain.tables import Block
+from app.settings import Settings
+from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
+from tests.domain.small_tables import numbers, texts
+from tests.end_to_end.deployment import Api, Deployment
+from tests.end_to_end.tables import sinc, two_moons
+
+WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
+POINTS: Json = {"x": [-3.0, 0.25, 7.5]}
+PLACES: Json = {"a": [0.0, 0.5, 1.0], "b": [1.0, 0.1, -0.5], "side": ["left", "right", "right"]}
+
+
+@pytest.fixture
+def moons(tmp_path: Path) -> Path:
+    path = tmp_path / "moons.csv"
+    path.write_text(two_moons(60), encoding="utf-8")
+    return path
+
+
+def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
+    dataset = api.calls.create_dataset(sinc(60), name="sinc-main")
+    job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=5)
+    assert (job.version, job.error) == (VersionName("sinc-main", 1), None)
+    assert [move.state for move in job.transitions] == ["queued", "running", "succeeded"]
+    version = api.calls.version("sinc-main", 1)
+    assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 60)
+    assert 0 < version.rows_held_out < 30
+    assert 0.03 < version.metrics["holdout"]["rmse"] < 0.3
+    assert 1 <= version.functions <= 15
+    vectors = list(api.calls.relevance_vectors("sinc-main", 1, sort="weight"))
+    weights = [abs(vector.weight_mean) for vector in vectors]
+    assert (len(weights), weights) == (version.functions, sorted(weights, reverse=True))
+    answer = api.calls.predict("sinc-main", {"columns": {"x": [0.5, 3.0, 5.0]}})
+    for x, row in zip((0.5, 3.0, 5.0), answer.predictions, strict=True):
+        assert row.mean is not None
+        assert row.lower is not None
+        assert row.upper is not None
+        assert row.lower < row.mean < row.upper
+        assert abs(row.mean - math.sin(x) / x) < 0.25
+
+
+def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
+    dataset = api.calls.upload(moons, name="moons-main")
+    job = api.train(dataset_id=dataset.id, target="moon")
+    assert (job.task, job.classes) == ("classification", ("down", "up"))
+    rows: Json = [{"a": 0.0, "b": 1.0, "side": "left"}, {"a": 1.0, "b": -0.5, "side": "right"}]
+    answers = api.calls.predict("moons-main", {"rows": rows}).predictions
+    assert [row.label for row in answers] == ["up", "down"]
+    for row in answers:
+        assert row.probabilities is not None
+        assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0)
+
+
+def test_progress_has_a_first_and_a_last_and_goes_on(api: Api) -> None:
+    dataset = api.calls.create_dataset(sinc(40), name="sinc-progress")
+    job = api.train(dataset_id=dataset.id, target="y")
+    events = list(api.calls.follow(job.id))
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    told = [event.progress for event in events if event.progress is not None]
+    assert len(told) >= 2
+    assert told[0].completed == 0
+    assert told[-1].completed == told[-1].total
+    assert events[-1].is_last
+
+
+def predictor_of(api: Api, name: str) -> Predictor:
+    """The stored version itself, by another road than HTTP."""
+    parts = bootstrap.build(Settings(database_url=api.database_url))
+    try:
+        return parts.prediction.version(OWNER, name).predictor
+    finally:
+        parts.close()
+
+
+def test_numbers_are_the_cores_to_twelve_digits(api: Api) -> None:
+    dataset = api.calls.create_dataset(sinc(40, seed=3), name="sinc-exact")
+    api.train(dataset_id=dataset.id, target="y", basis=WIDTH)
+    answers = api.calls.predict("sinc-exact", {"columns": POINTS}).predictions
+    predictor = predictor_of(api, "sinc-exact")
+    inputs, faults = encode_inputs(predictor.encoding, {"x": numbers(-3.0, 0.25, 7.5)})
+    core = predict(predictor.model, inputs)
+    assert isinstance(core, RealPrediction)
+    assert not faults
+    scale, shift = predictor.encoding.target.scale, predictor.encoding.target.shift
+    assert_allclose(np.array([row.mean for row in answers], float), shift + scale * core.mean, rtol=1e-12)
+    sd = scale * np.sqrt(core.noise + core.weights)
+    assert_allclose(np.array([row.sd for row in answers], float), sd, rtol=1e-12)
+
+
+def test_probabilities_are_the_cores_to_twelve_digits(api: Api, moons: Path) -> None:
+    dataset = api.calls.upload(moons, name="moons-exact")
+    api.train(dataset_id=dataset.id, target="moon", basis=WIDTH)
+    answers = api.calls.predict("moons-exact", {"columns": PLACES}).predictions
+    predictor = predictor_of(api, "moons-exact")
+    block: Block = {"a": numbers(0.0, 0.5, 1.0), "b": numbers(1.0, 0.1, -0.5), "side": texts("left", "right", "right")}
+    inputs, _ = encode_inputs(predictor.encoding, block)
+    core = predict(predictor.model, inputs)
+    assert isinstance(core, ClassPrediction)
+    found = [row.probabilities[1].probability for row in answers if row.probabilities is not None]
+    assert_allclose(found, core.probability, rtol=1e-12)
+
+
+def test_a_model_is_the_same_bytes_on_every_database(running: dict[str, Api]) -> None:
+    """Sent in the same order: rows are held out and folded by what they are, never by where they are stored."""
+    if len(running) < 2:
+        pytest.skip("PostgreSQL is not installed")
+    answers, learned = set(), set()
+    for api in running.values():
+        dataset = api.calls.create_dataset(sinc(50, seed=7), name="sinc-same")
+        api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=11)
+        answers.add(api.http.post("/v1/models/sinc-same/predict", json={"columns": POINTS}).content)
+        version = api.calls.version("sinc-same", 1)
+        learned.add((dataset.digest, version.log_marginal_likelihood, version.functions, version.hyperparameters))
+    assert len(answers) == 1
+    assert len(learned) == 1
+
+
+def test_a_failed_fit_says_what_to_do(api: Api) -> None:
+    """The gaps are not where the statistics could show it: too few rows are left once they are dropped together."""
+    columns: dict[str, list[Json]] = {
+        "x": [1.0, None, 3.0, None, 5.0],
+        "z": [None, 2.0, None, 4.0, 1.0],
+        "y": [1.0, 2.0, 3.0, 5.0, 8.0],
+    }
+    dataset = api.calls.create_dataset(columns, name="gaps")
+    request: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "inputs": ["x", "z"], "missing": "drop_rows"}
+    job = api.calls.finished(api.calls.submit(request).id)
+    assert (job.state, job.version) == ("failed", None)
+    assert job.error is not None
+    assert job.error.detail
+    assert job.error.type.startswith("/problems/")
+    with pytest.raises(ClientError) as refused:
+        api.calls.model("gaps")
+    assert refused.value.problem.status == 404
+
+
+def test_a_newer_version_is_seen_by_every_api_within_a_second(deployment: Deployment) -> None:
+    deployment.start("worker")
+    one, other = deployment.api(), deployment.api()
+    dataset = one.calls.create_dataset(sinc(20), name="sinc-new")
+    one.train(dataset_id=dataset.id, target="y", basis=WIDTH)
+    assert other.calls.predict("sinc-new", {"columns": POINTS}).version == 1
+    one.train(dataset_id=dataset.id, target="y", basis=WIDTH)
+    Event().wait(1.0)
+    assert other.calls.predict("sinc-new", {"columns": POINTS}).version == 2
+    assert one.calls.predict("sinc-new", {"columns": POINTS}).version == 2
+    assert one.calls.predict("sinc-new", {"columns": POINTS}, version=1).version == 1
+
+
+def test_a_restart_of_every_process_changes_no_prediction(deployment: Deployment) -> None:
+    deployment.start("worker")
+    api = deployment.api()
+    dataset = api.calls.create_dataset(sinc(30), name="sinc-restart")
+    api.train(dataset_id=dataset.id, target="y", basis=WIDTH)
+    before = api.http.post("/v1/models/sinc-restart/predict", json={"columns": POINTS}).content
+    deployment.stop()
+    again = deployment.api()
+    assert again.http.post("/v1/models/sinc-restart/predict", json={"columns": POINTS}).content == before
+
+
+def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployment: Deployment) -> None:
+    api = deployment.api()
+    assert api.http.get("/health/ready").json() == {
+        "status": "ready",
+        "database": True,
+        "migrated": True,
+        "worker": False,
+    }
+    dataset = api.calls.create_dataset(sinc(20), name="sinc-waiting")
+    job = api.calls.submit({"dataset_id": dataset.id, "target": "y"})
+    assert api.calls.job(job.id).state == "queued"
+    with pytest.raises(ClientError) as refused:
+        api.calls.delete_dataset(dataset.id)
+    assert (refused.value.problem.status, refused.value.problem.type) == (409, "/problems/in-use")
+    assert api.calls.cancel(job.id).state == "cancelled"
+    api.calls.delete_dataset(dataset.id)
+    with pytest.raises(ClientError) as gone:
+        api.calls.dataset(dataset.id)
+    assert gone.value.problem.status == 404
+    deployment.start("worker")
+    other = api.calls.create_dataset(sinc(20), name="sinc-later")
+    api.train(dataset_id=other.id, target="y", basis=WIDTH)
+    assert api.calls.job(job.id).state == "cancelled"
+
+
+def test_with_a_key_only_those_who_know_it_get_in(deployment: Deployment) -> None:
+    api = deployment.api(RELEVANCE_API_KEY="only a test")
+    assert api.http.get("/v1/models").status_code == 401
+    assert api.http.get("/v1/models", headers={"Authorization": "Bearer only a test"}).status_code == 200
+    assert api.http.get("/health/ready").status_code == 200
+
+
+def test_a_large_body_is_refused_and_the_service_goes_on(deployment: Deployment) -> None:
+    api = deployment.api(RELEVANCE_MAX_BODY_BYTES="100000")
+    for content in (b" " * 200_000, iter([b" " * 50_000] * 10)):
+        try:
+            response = api.http.post("/v1/training-jobs", content=content, headers={"Content-Type": "application/json"})
+        except httpx2.WriteError:  # the service closed the door while more was coming, which is its right
+            continue
+        assert response.status_code == 413
+        assert response.json()["type"] == "/problems/too-large"
+    assert api.http.get("/health/live").status_code == 200
