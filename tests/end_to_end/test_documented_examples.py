@@ -25,5 +25,7 @@ def test_every_operation_that_answers_has_an_example(deployment: Deployment) -> 
     assert shown == documented
     for path, operations in schema["paths"].items():
         for method, operation in operations.items():
-            if "requestBody" in operation and not any("examples" in m for m in operation["requestBody"]["content"].values()):
+            if "requestBody" in operation and not any(
+                "examples" in m for m in operation["requestBody"]["content"].values()
+            ):
                 pytest.fail(f"no example of a request: {method} {path}")

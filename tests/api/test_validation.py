@@ -1,0 +1,76 @@
+"""JSON pointers to what is wrong, also where unions put names between."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from app.api.validation import faults_of
+
+
+@dataclass
+class Kernel:
+    """A member of a union whose name is also a field's."""
+
+    kernel: int
+    kind: Literal["kernel"] = "kernel"
+
+
+@dataclass
+class Other:
+    """The other one."""
+
+    size: float = field(metadata={"gt": 0})
+    kind: Literal["other"] = "other"
+
+
+@dataclass
+class Whole:
+    """A list of a union."""
+
+    parts: list[Kernel | Other]
+    labels: dict[str, int] = field(default_factory=dict)
+    either: int | Literal["all"] = "all"
+
+
+@dataclass
+class Tagged:
+    """A union told apart by its kind."""
+
+    part: Kernel | Other = field(metadata={"discriminator": "kind"})
+
+
+def pointers(kind: type[Whole] | type[Tagged], sent: object) -> list[str | None]:
+    with pytest.raises(ValidationError) as wrong:
+        TypeAdapter(kind).validate_python(sent, strict=False)
+    return [fault.pointer for fault in faults_of(wrong.value, sent)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({"part": {"kind": "kernel", "kernel": "x"}}, ["/part/kernel"]),
+        ({"part": {"kind": "kernel"}}, ["/part/kernel"]),
+        ({"part": {"kind": "other", "size": -1}}, ["/part/size"]),
+        ({"part": {"kind": "third"}}, ["/part/kind"]),
+        ({"part": {"size": 1}}, ["/part/kind"]),
+        ({"part": 3}, ["/part"]),
+        ({}, ["/part"]),
+        ([], [""]),
+    ],
+)
+def test_the_name_of_a_union_member_is_no_step(sent: object, expected: list[str]) -> None:
+    assert pointers(Tagged, sent) == expected
+
+
+def test_names_are_escaped_as_json_pointers_are() -> None:
+    assert pointers(Whole, {"parts": [], "labels": {"a/b~c": "x"}}) == ["/labels/a~1b~0c"]
+
+
+def test_alternatives_that_all_fail_are_one_fault() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        TypeAdapter(Whole).validate_python({"parts": [], "either": "some"})
+    (fault,) = faults_of(wrong.value, {"parts": [], "either": "some"})
+    assert fault.pointer == "/either"
+    assert " Or: " in fault.detail

@@ -1,0 +1,39 @@
+"""Starting the API: from settings alone, or not at all."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from starlette.testclient import TestClient
+
+from app.main import ExposedWithoutKey, create_app
+from app.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(database_url=f"sqlite:///{tmp_path / 'relevance.db'}", max_prediction_rows=7)
+
+
+def test_the_network_is_not_let_in_without_a_key(settings: Settings) -> None:
+    with pytest.raises(ExposedWithoutKey, match=r"0\.0\.0\.0.*RELEVANCE_API_KEY.*RELEVANCE_INSECURE=1"):
+        create_app(settings.model_copy(update={"host": "0.0.0.0"}))
+
+
+@pytest.mark.parametrize("allowed", [{"api_key": SecretStr("key")}, {"insecure": True}])
+def test_with_a_key_or_on_purpose_it_is(settings: Settings, allowed: dict[str, object]) -> None:
+    app = create_app(settings.model_copy(update={"host": "0.0.0.0", **allowed}))
+    with TestClient(app) as client:
+        assert client.get("/v1/models").status_code in {401, 503}
+
+
+def test_limits_are_those_of_the_settings(settings: Settings) -> None:
+    app = create_app(settings)
+    assert app.state.limits.max_prediction_rows == 7
+    app.state.parts.close()
+
+
+def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Settings) -> None:
+    with TestClient(create_app(settings)) as client:
+        assert client.get("/health/live").status_code == 200
+        assert client.get("/health/ready").status_code == 503
