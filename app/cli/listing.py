@@ -5,7 +5,7 @@ from itertools import islice
 
 from app.cli.connection import in_plain_text
 from app.cli.progress import figures
-from app.cli.rendering import number, print_facts, print_json, print_table, show_version
+from app.cli.rendering import cell_text, number, print_facts, print_json, print_table, show_version
 from app.cli.saying import say
 from app.client import Relevance
 from app.client.answers import RelevanceVector, TrainingJob
@@ -92,7 +92,7 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
     return (
         vector.kind,
         "" if vector.row is None else str(vector.row),
-        *(number(cell) if isinstance(cell, float) else str(cell or "") for cell in map(cells.get, inputs)),
+        *map(cell_text, map(cells.get, inputs)),
         *map(number, (vector.weight_mean, vector.weight_sd, vector.alpha, vector.gamma)),
     )
 

@@ -9,12 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from app.cli.rendering import number, print_json, print_table, write_json
+from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
 from app.client import ClientError, Problem, Relevance
 from app.client.answers import Json, Prediction, Predictions, Version
 from app.domain.errors import RelevanceError
+from app.domain.tables import Label
 
 BATCH = 10_000
 """Rows of one request."""
@@ -75,13 +76,13 @@ def _from_row(first: int, problem: Problem) -> ClientError:
 
 
 def headings(version: Version) -> tuple[str, ...]:
-    """The columns that a prediction adds to its row, called after the target."""
+    """What a prediction adds to its row."""
     if version.classes:
-        return (f"{version.target}_predicted", *(f"{version.target}_probability_{label}" for label in version.classes))
-    return tuple(f"{version.target}_{part}" for part in ("mean", "sd", "lower", "upper"))
+        return ("predicted", *(f"probability_{label}" for label in version.classes))
+    return ("mean", "sd", "lower", "upper")
 
 
-def figures(version: Version, answer: Prediction) -> tuple[str | int | float | bool | None, ...]:
+def figures(version: Version, answer: Prediction) -> tuple[Label | None, ...]:
     """What stands under `headings`."""
     if version.classes:
         shares = {share.label: share.probability for share in answer.probabilities or ()}
@@ -90,24 +91,24 @@ def figures(version: Version, answer: Prediction) -> tuple[str | int | float | b
 
 
 def _write_csv(stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]]) -> None:
-    writer = csv.writer(stream)
+    writer = csv.writer(stream, lineterminator="\n")
     for position, (row, answer) in enumerate(answered):
-        if position == 0:
-            writer.writerow((*row, *headings(version)))
-        writer.writerow((*row.values(), *figures(version, answer)))
+        if position == 0:  # called after the target: a column of the file may be called "mean"
+            writer.writerow((*row, *(f"{version.target}_{heading}" for heading in headings(version))))
+        writer.writerow([_csv_cell(cell) for cell in (*row.values(), *figures(version, answer))])
+
+
+def _csv_cell(cell: Label | None) -> Label | None:
+    return str(cell).lower() if isinstance(cell, bool) else cell
 
 
 def _show(version: Version, answered: Iterator[tuple[Row, Prediction]]) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
-    lines = ([_text(row[name]) for name in names] + [_text(f) for f in figures(version, a)] for row, a in shown)
-    print_table((*names, *headings(version)), lines, if_none="No rows.")
+    cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)
+    print_table((*names, *headings(version)), (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):
         warn(f"... and {more:,} rows more: --output FILE writes them all.")
-
-
-def _text(value: str | int | float | bool | None) -> str:
-    return number(value) if isinstance(value, float) else "" if value is None else str(value)
 
 
 @contextmanager

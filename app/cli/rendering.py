@@ -27,7 +27,7 @@ def write_json(path: Path, answer: object) -> None:
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_none: str) -> None:
     """A plain table, or `if_none` where there are no rows."""
-    table = Table(*headings, box=None, padding=(0, 3, 0, 0))
+    table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for row in rows:
         table.add_row(*row)
     if table.row_count == 0:
@@ -38,7 +38,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, if_no
 
 def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
     """One line a fact; those that are None are left out."""
-    table = Table(show_header=False, box=None, padding=(0, 3, 0, 0))
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for name, value in facts:
         if value is not None:
             table.add_row(name, value)
@@ -48,6 +48,13 @@ def print_facts(facts: Iterable[tuple[str, str | None]]) -> None:
 def number(value: float | None) -> str:
     """A figure with four digits that count."""
     return "" if value is None else f"{value:.4g}"
+
+
+def cell_text(cell: str | int | float | bool | None) -> str:
+    """A value of a row, with four digits that count."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return number(cell) if isinstance(cell, float) else "" if cell is None else str(cell)
 
 
 def show_version(version: Version) -> None:

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from app.api.formats.csv_dialect import CsvOptions
 from app.api.formats.csv_stream import open_csv
 from app.api.formats.json_table import json_stream
-from app.api.formats.parquet import open_parquet
+from app.api.formats.parquet_stream import open_parquet
+from app.api.formats.spool import SpoolFile
 from app.api.formats.streams import TableStream
 from app.domain.encoding import raw_cells
 from app.domain.tables import Cell, ColumnKind, block_rows
 
 Row = dict[str, Cell]
 
-MOST_COLUMNS = 100_000
+MOST_COLUMNS, MOST_ROWS = 100_000, 10**9
 
 
 def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterator[Sequence[Row]]:
@@ -22,9 +22,10 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
 
     Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
     """
-    with path.open("rb") as file:
+    with path.open("rb") as opened:
+        file = SpoolFile(opened, most_bytes=path.stat().st_size)
+        file.size = path.stat().st_size
         names = _open(file, path, {}).names
-        file.seek(0)
         stream = _open(file, path, {name: kinds.get(name, "category") for name in names})
         for block in stream.blocks:
             for first in range(0, block_rows(block), size):
@@ -32,11 +33,11 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
                 yield [raw_cells(block, row, stream.names) for row in range(first, last)]
 
 
-def _open(file: BinaryIO, path: Path, declared: Mapping[str, ColumnKind]) -> TableStream:
+def _open(file: SpoolFile, path: Path, declared: Mapping[str, ColumnKind]) -> TableStream:
     match path.suffix.lower():
         case ".parquet":
-            return open_parquet(file, declared=declared, most_columns=MOST_COLUMNS)
+            return open_parquet(file, declared=declared, most_columns=MOST_COLUMNS, most_rows=MOST_ROWS)
         case ".json":
-            return json_stream(file.read(), declared=declared, most_columns=MOST_COLUMNS)
+            return json_stream(path.read_bytes(), declared=declared, most_columns=MOST_COLUMNS)
         case _:
             return open_csv(file, CsvOptions(), declared=declared, most_columns=MOST_COLUMNS)

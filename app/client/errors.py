@@ -39,7 +39,8 @@ class Problem:
     request_id: str | None = None
 
     def __str__(self) -> str:
-        return "\n".join([self.detail or self.title, *(f"  {place}" for place in self.errors)])
+        said = self.detail or self.title
+        return "\n".join([said, *(f"  {place}" for place in self.errors if place.detail not in said)])
 
 
 class ClientError(Exception):

@@ -1,0 +1,137 @@
+"""The client commands against a real service: what a person and a script see."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from examples.demo.service import running_service
+from tests.cli.conftest import Run
+
+ROWS = [(i / 4, "even" if i % 2 == 0 else "odd", i / 4 + (3 if i % 2 == 0 else 0)) for i in range(40)]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = tmp_path_factory.mktemp("service")
+    with running_service(directory / "relevance.db", log=directory / "service.log") as address:
+        yield address
+
+
+@pytest.fixture
+def asked(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command, asking that service."""
+    monkeypatch.setenv("RELEVANCE_URL", url)
+    return run
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "lines.csv"
+    path.write_text("note,x,parity,y\n" + "".join(f"row {x:g},{x},{parity},{y}\n" for x, parity, y in ROWS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(url: str, file: Path) -> str:
+    """A model's name, trained once from the command line."""
+    from typer.testing import CliRunner
+
+    from app.cli.commands import application
+
+    options = ("--target", "y", "--input", "x", "--input", "parity", "--width", "3", "--url", url)
+    done = CliRunner().invoke(application, ("train", str(file), *options))
+    assert done.exit_code == 0, done.stderr
+    assert "lines, version 1" in done.stdout
+    assert "functions" in done.stdout
+    assert "lines.csv: succeeded" in done.stderr
+    return "lines"
+
+
+def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
+    version = json.loads(asked("models", trained, "--json").stdout)
+    assert version["model"] == trained
+    assert version["hyperparameters"]["widths"] == [3.0]
+    assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
+    vectors = json.loads(asked("models", trained, "--vectors", "--json").stdout)
+    sizes = [abs(vector["weight_mean"]) for vector in vectors]
+    assert len(vectors) == version["functions"]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file))
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper"]
+    assert [row["note"] for row in rows] == [f"row {x:g}" for x, _, _ in ROWS]
+    assert all(float(row["y_lower"]) < float(row["y_mean"]) < float(row["y_upper"]) for row in rows)
+    assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
+
+
+def test_predictions_are_the_same_from_csv_parquet_and_json(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    columns: dict[str, list[object]] = {"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    (tmp_path / "rows.json").write_text(json.dumps({"columns": columns}))
+    files = (file, tmp_path / "rows.parquet", tmp_path / "rows.json")
+    answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
+    assert len(answers[0]) == len(ROWS)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_predictions_can_be_written_to_a_file(asked: Run, trained: str, file: Path, tmp_path: Path) -> None:
+    done = asked("predict", trained, str(file), "--output", str(tmp_path / "out.csv"), "--version", "1")
+    assert done.exit_code == 0, done.stderr
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == len(ROWS) + 1
+    asked("predict", trained, str(file), "--output", str(tmp_path / "out.json"))
+    assert len(json.loads((tmp_path / "out.json").read_text())["predictions"]) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("x,parity\n1,odd\nmany,odd\n", "Line 3"),
+        ("x,parity\n1,neither\n", "neither"),
+        ("x\n1\n", "parity"),
+        ("x,parity\n", "no rows"),
+    ],
+    ids=["text for a number", "a new category", "a missing column", "no rows"],
+)
+def test_rows_that_cannot_be_predicted_for_leave_no_file(
+    asked: Run, trained: str, tmp_path: Path, content: str, said: str
+) -> None:
+    (tmp_path / "rows.csv").write_text(content)
+    done = asked("predict", trained, str(tmp_path / "rows.csv"), "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, file: Path) -> None:
+    submitted = json.loads(asked("train", str(file), "--target", "y", "--model", "other", "--no-wait", "--json").stdout)
+    listed = asked("jobs").stdout
+    assert submitted["id"] in listed
+    assert trained in listed
+    assert "y" in asked("jobs", submitted["id"]).stdout
+    assert submitted["id"] in asked("jobs", "--cancel", submitted["id"]).stdout
+    again = asked("jobs", "--cancel", "00000000-0000-7000-8000-000000000000")
+    assert again.exit_code == 1
+
+
+def test_classes_are_predicted_with_their_probabilities(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sides.csv"
+    path.write_text("x,side\n" + "".join(f"{i / 10},{'right' if i > 0 else 'left'}\n" for i in range(-20, 21)))
+    trained = asked("train", str(path), "--target", "side", "--width", "1", "--json")
+    assert trained.exit_code == 0, trained.stderr
+    assert json.loads(trained.stdout)["classes"] == ["left", "right"]
+    rows = list(csv.DictReader(io.StringIO(asked("predict", "sides", str(path)).stdout)))
+    assert rows[0]["side_predicted"] == "left"
+    assert rows[-1]["side_predicted"] == "right"
+    assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)

@@ -1,0 +1,155 @@
+"""`relevance serve` as a person starts it, on a database of its own and a free port."""
+
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.client import connect
+from app.client.answers import Json
+from tests.cli.conftest import Run
+
+RELEVANCE = (sys.executable, "-m", "app.cli")
+PATIENCE = 120
+
+KERNELS_OF_WIDTH_2: Json = [
+    {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 2.0}},
+    {"type": "bias"},
+]
+"""Learned from without a search, at once."""
+
+
+def environment(directory: Path, **settings: str) -> dict[str, str]:
+    theirs = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
+    ours = {"RELEVANCE_DATABASE_URL": f"sqlite:///{directory / 'relevance.db'}", "RELEVANCE_PORT": "0"}
+    return theirs | ours | settings
+
+
+def relevance(directory: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    command = (*RELEVANCE, *arguments)
+    env = environment(directory, **settings)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+@dataclass
+class Served:
+    """A running service, and what it has said at the start."""
+
+    process: subprocess.Popen[str]
+    greeting: str
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"is at (http://127\.0\.0\.1:\d+)\n", self.greeting)
+        assert found is not None, self.greeting
+        return found[1]
+
+    def status(self, path: str) -> int:
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=PATIENCE)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def rest_of_output(self) -> str:
+        """What it says to its end; the worker holds the same pipe, so this waits for both."""
+        return self.process.communicate(timeout=PATIENCE)[0]
+
+
+@contextmanager
+def served(directory: Path) -> Iterator[Served]:
+    with (
+        (directory / "log").open("wb") as log,
+        subprocess.Popen(
+            (*RELEVANCE, "serve"), env=environment(directory), stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            lines = [process.stdout.readline() for _ in range(5)]
+            yield Served(process, "".join(lines))
+        finally:
+            process.kill()
+
+
+def test_it_serves_trains_and_stops_with_its_worker_on_ctrl_c(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        assert f"{service.url}/docs" in service.greeting
+        assert str(tmp_path / "relevance.db") in service.greeting
+        assert service.status("/docs") == 200
+        with connect(service.url) as client:
+            x = [i / 10 for i in range(30)]
+            dataset = client.create_dataset({"x": list(x), "y": [at * at for at in x]}, name="parabola")
+            job = client.submit({"dataset_id": dataset.id, "target": "y", "basis": KERNELS_OF_WIDTH_2})
+            assert client.finished(job.id).state == "succeeded"
+        alive = relevance(tmp_path, "check", "worker")
+        assert alive.returncode == 0, alive.stderr
+        service.process.send_signal(signal.SIGINT)
+        assert service.rest_of_output() == "Stopped.\n"
+        assert service.process.returncode == 0
+    gone = relevance(tmp_path, "check", "worker")
+    assert gone.returncode == 1
+    assert "No worker" in gone.stderr
+
+
+def test_it_stops_with_its_worker_on_sigterm(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        service.process.terminate()
+        assert service.rest_of_output() == "Stopped.\n"
+        assert service.process.returncode == 0
+
+
+def test_its_worker_does_not_outlive_it(tmp_path: Path) -> None:
+    with served(tmp_path) as service:
+        service.process.kill()
+        assert service.rest_of_output() == ""
+
+
+def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = relevance(tmp_path, "serve", RELEVANCE_PORT=str(port))
+    assert done.returncode == 1
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert "RELEVANCE_PORT" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "worker"])
+def test_a_service_without_its_database_says_so_and_ends(tmp_path: Path, command: str) -> None:
+    done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
+    assert done.returncode == 1
+    assert "RELEVANCE_DATABASE_URL" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("migrate",), ("check", "worker")], ids=" ".join)
+def test_without_a_database_a_command_says_so(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")
+    done = run(*command)
+    assert done.exit_code == 1
+    assert "RELEVANCE_DATABASE_URL" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["serve", "api"])
+def test_it_does_not_open_itself_to_the_network_without_a_key(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    monkeypatch.setenv("RELEVANCE_DATABASE_URL", f"sqlite:///{tmp_path / 'relevance.db'}")
+    monkeypatch.setenv("RELEVANCE_HOST", "0.0.0.0")
+    done = run(command)
+    assert done.exit_code == 1
+    assert "RELEVANCE_API_KEY" in done.stderr
+    assert not (tmp_path / "relevance.db").exists()

@@ -1,0 +1,29 @@
+"""`make demo`, as a machine without a terminal runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.examples.readme import README
+
+
+def run_demo(directory: Path) -> str:
+    env = os.environ | {"PYTHONPATH": str(README.parent)}
+    command = (sys.executable, "-W", "error::DeprecationWarning:examples", "-m", "examples.demo")
+    done = subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) -> None:
+    first = run_demo(tmp_path)
+    assert "sinc, version 1" in first
+    assert "ripley, version 1" in first
+    for picture in ("sinc.png", "ripley.png"):
+        assert (tmp_path / "demo-output" / picture).read_bytes().startswith(b"\x89PNG")
+        assert picture in first
+    second = run_demo(tmp_path)
+    assert "sinc, version 2" in second
+    learned = [line for line in first.splitlines() if "log evidence" in line and "nats" in line]
+    assert learned == [line for line in second.splitlines() if "log evidence" in line and "nats" in line]
