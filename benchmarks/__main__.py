@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import classes, friedman, noise, report, sinc, timing
+from benchmarks import classes, friedman, noise, report, service, sinc, timing
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Options
 from benchmarks.report import Table
@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "mixture": classes.mixture,
     "noise": noise.pure,
     "time": timing.timing,
+    "airfoil": service.airfoil,
+    "wdbc": service.wdbc,
 }
 
 
