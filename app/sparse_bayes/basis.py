@@ -38,7 +38,10 @@ Basis = KernelBasis | Bias
 
 @dataclass(frozen=True, eq=False)
 class KernelFunctions:
-    """The functions k(u(.), u(z_m)), m = 1 ... M; `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on."""
+    """The functions k(u(.), u(z_m)), m = 1 ... M.
+
+    `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on.
+    """
 
     kernel: Kernel
     input_map: InputMap
@@ -54,8 +57,8 @@ class KernelFunctions:
     def _mapped(self) -> Array:
         return self.input_map(self.centres)
 
-    def __call__(self, X: Array, chosen: Indices | slice) -> Array:
-        """The chosen functions at X (N, d): (N, number chosen), column after column in memory, as sums over rows want them."""
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen functions at X (N, d): (N, number chosen), each column in one piece, as sums over rows want it."""
         return self.kernel(self._mapped[chosen], self.input_map(X)).T
 
     def take(self, chosen: Indices) -> "KernelFunctions":
@@ -72,9 +75,9 @@ class ConstantFunction:
         """1."""
         return 1
 
-    def __call__(self, X: Array, chosen: Indices | slice) -> Array:
+    def __call__(self, X: Array, chosen: Indices) -> Array:
         """Ones, (N, number chosen)."""
-        return np.ones((len(X), len(np.arange(1)[chosen])))
+        return np.ones((len(X), len(chosen)))
 
     def take(self, chosen: Indices) -> "ConstantFunction":
         """The same."""
@@ -111,7 +114,7 @@ class Candidates:
     def range(self, X: Array, first: int, stop: int) -> Array:
         """Columns of a range within one dictionary at X (N, d): (N, stop - first)."""
         place = self._place(first)
-        return self.dictionaries[place](X, slice(first - self.starts[place], stop - self.starts[place]))
+        return self.dictionaries[place](X, np.arange(first - self.starts[place], stop - self.starts[place]))
 
     def columns(self, X: Array, chosen: Sequence[int]) -> Array:
         """Columns of any candidates at X (N, d), in the order asked for: (N, R)."""
@@ -142,4 +145,4 @@ def evaluate(functions: Sequence[Functions], X: Array) -> Array:
     """All functions of all dictionaries at X (N, d), side by side: (N, R)."""
     if not functions:
         return np.empty((len(X), 0))
-    return np.hstack([dictionary(X, slice(None)) for dictionary in functions])
+    return np.hstack([dictionary(X, np.arange(dictionary.size)) for dictionary in functions])

@@ -14,8 +14,8 @@ from app.sparse_bayes.types import Array
 class Evidence:
     """L in nats at alpha (R,) and beta, with the posterior that goes with it.
 
-    `gradient` (R + 1,) and `hessian` (R + 1, R + 1) are in (log alpha_1 ... log alpha_R, log beta). For Gaussian noise both are exact; for Laplace's
-    approximation the gradient is, and the Hessian is that of sites held still.
+    `gradient` (R + 1,) and `hessian` (R + 1, R + 1) are in (log alpha_1 ... log alpha_R, log beta). For Gaussian
+    noise both are exact; for Laplace's approximation the gradient is, and the Hessian is that of sites held still.
     """
 
     value: float
@@ -31,10 +31,10 @@ class Evidence:
 
 
 def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evidence:
-    """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), ell = log p(t_n | f_n) - lam_n v_n / 2, v = diag(P Sigma P').
+    """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), ell = log p(t_n | f_n) - lam_n v_n / 2.
 
-    For Gaussian noise that is log p(t | alpha, beta) exactly, else Laplace's approximation [SCIENCE 1 and 2]. `start` (R,) is where the mode
-    is looked for.
+    v = diag(P Sigma P'). For Gaussian noise that is log p(t | alpha, beta) exactly, else Laplace's approximation
+    [SCIENCE 1 and 2]. `start` (R,) is where the mode is looked for.
     """
     rested, sums = factors.rest(alpha, beta, start)
     determined = float(rested.determined.sum())
@@ -65,13 +65,16 @@ def _hessian(rested: Posterior, noise_curvature: float) -> Array:
 
 
 def sparsity_and_quality(rested: Posterior) -> tuple[Array, Array]:
-    """s and q (R,) of the functions in the model, each with itself left out: s = 1/Sigma_mm - alpha, q = mu_m/Sigma_mm [FAUL2002, eq. 19]."""
+    """s and q (R,) of the functions in the model, each with itself left out [FAUL2002; SCIENCE 1].
+
+    s = 1/Sigma_mm - alpha, q = mu_m/Sigma_mm.
+    """
     own = rested.covariance.diagonal()
     return rested.determined / own, rested.mean / own
 
 
 def gain(s: Array, q: Array) -> Array:
-    """By how much L rises, in nats, when a function enters at its best alpha = s^2/(q^2 - s); 0 where q^2 <= s [FAUL2002, eqs 15 to 18]."""
+    """Nats by which L rises when a function enters at its best alpha = s^2/(q^2 - s), 0 where q^2 <= s [FAUL2002]."""
     ratio = np.divide(q**2, s, out=np.ones_like(s), where=s > 0.0)
     ratio = np.maximum(ratio, 1.0)
     return 0.5 * (ratio - 1.0 - np.log(ratio))

@@ -1,4 +1,7 @@
-"""What is kept beside a state: the columns in the model and their products, dropped and rebuilt at every resting state."""
+"""What is kept beside a state: the columns in the model and their products.
+
+Dropped and rebuilt at every resting state.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,13 +17,19 @@ from app.sparse_bayes.types import Array, Indices
 MOST_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
 
+SHARES = tuple(0.5**k for k in range(20))
+"""What is tried of a Newton step, in this order, until the log posterior rises as it should."""
+
 MODE_TOLERANCE = 1e-10
 """Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """S = phi'C^-1 phi and Q = phi'C^-1 t of every candidate, and `alone` = phi'diag(lam)phi, what S is with nothing in; each (M,) [SCIENCE 1]."""
+    """S = phi'C^-1 phi and Q = phi'C^-1 t of every candidate, each (M,) [SCIENCE 1].
+
+    `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
+    """
 
     S: Array
     Q: Array
@@ -28,7 +37,7 @@ class Look:
 
 
 class Factors(Protocol):
-    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at the candidates cheap."""
+    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at candidates cheap."""
 
     @property
     def problem(self) -> Problem: ...
@@ -50,7 +59,7 @@ class Factors(Protocol):
         """The posterior under alpha (R,) and beta, looked for from `start` (R,), and the sums at its mean."""
 
     def skew(self, rested: Posterior) -> Array:
-        """P'(h o d lam/d f), (R,), h_n = p_n'Sigma p_n: by how much the curvature turns as the mode moves; zero for Gaussian noise."""
+        """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; 0 for constant lam."""P'(h o d lam/d f), (R,), h_n = p_n'Sigma p_n: how the curvature turns as the mode moves; 0 for Gaussian noise."""
 
     def look(self, rested: Posterior, beta: float) -> Look:
         """Every candidate, everything in the model taken into account."""
@@ -65,10 +74,11 @@ def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
 
 @dataclass(frozen=True, eq=False)
 class FixedFactors:
-    """Where every site has the same precision beta: one pass for each function that enters, none for one that leaves.
+    """Where every site has the same precision beta: one pass for a function that enters, none for one that leaves.
 
-    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small the noise:
-    `slope` (R,) = P'r, `square` = r'r, `candidate_slope` (M,) = Phi'r; `crosses` (M, R) = Phi'P, `norms` (M,) = diag(Phi'Phi).
+    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
+    the noise: `slope` (R,) = P'r, `square` = r'r, `candidate_slope` (M,) = Phi'r; `crosses` (M, R) = Phi'P, `norms`
+    (M,) = diag(Phi'Phi).
     """
 
     problem: Problem
@@ -95,7 +105,7 @@ class FixedFactors:
 
     @cached_property
     def heights(self) -> Array:
-        return np.abs(self.P).max(axis=0, initial=0.0)
+        return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
@@ -160,7 +170,10 @@ class FixedFactors:
 
 @dataclass(frozen=True, eq=False)
 class MovingFactors:
-    """Where the sites' precision depends on f: sums are passes over the rows in the model, looks are passes over all candidates."""
+    """Where the sites' precision depends on f.
+
+    Sums are passes over the rows in the model, looks are passes over all candidates.
+    """
 
     problem: Problem
     active: tuple[int, ...]
@@ -168,7 +181,7 @@ class MovingFactors:
 
     @cached_property
     def heights(self) -> Array:
-        return np.abs(self.P).max(axis=0, initial=0.0)
+        return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
     def added(self, number: int, weights: Array) -> "MovingFactors":
         return MovingFactors(self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))]))
@@ -185,30 +198,34 @@ class MovingFactors:
         return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
-        """Newton's method, a step halved while the log posterior falls; the last step is taken whole, which squares what is left of the error."""
+        """Newton's method, a step halved while the log posterior falls.
+
+        The last step is taken whole, which squares what is left of the error.
+        """
         weights, sums = start, self.sums(start, beta)
         height = sums.value - 0.5 * float(alpha @ weights**2)
+        step = newton_step(sums, weights, alpha)
         for _ in range(MOST_NEWTON_STEPS):
-            step = newton_step(sums, weights, alpha)
             promise = float(step @ (sums.slope - alpha * weights))
             if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
                 break
-            share = 1.0
-            while share > 1e-6:
+            for share in SHARES:
                 tried = weights + share * step
                 there = self.sums(tried, beta)
                 reached = there.value - 0.5 * float(alpha @ tried**2)
                 if reached >= height + 1e-4 * share * promise:
+                    weights, sums, height = tried, there, reached
                     break
-                share *= 0.5
-            weights, sums, height = tried, there, reached
+            else:
+                break
+            step = newton_step(sums, weights, alpha)
         sums = self.sums(weights + step, beta)
         return posterior(sums, weights + step, alpha), sums
 
     def skew(self, rested: Posterior) -> Array:
         f = self.P @ rested.mean
         spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
-        return self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f))
+        return np.asarray(self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f)))
 
     def look(self, rested: Posterior, beta: float) -> Look:
         precision, gradient = self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)

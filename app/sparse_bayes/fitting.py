@@ -1,5 +1,6 @@
 """One fit: states pulled from one generator, and the model of the last."""
 
+from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,11 +17,12 @@ from app.sparse_bayes.types import Array, Indices
 __all__ = ["State", "Termination", "fit", "iterate", "pose", "standings"]
 
 REBUILT_EVERY = 16
-"""States whose number is a multiple of this rest: factors are made anew there, stored or not, so that a resumed fit computes what an unbroken one does."""
+"""States whose number is a multiple of this rest: factors are made anew there, stored or not, so that a resumed fit
+computes what an unbroken one does."""
 
 
 def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> Problem:
-    """The problem of a spec whose widths are all fixed: X (N, d), t (N,), candidates on the rows `centres` (all by default).
+    """The problem of a spec whose widths are all fixed: X (N, d), t (N,), candidates on the rows `centres`, or all.
 
     Raises DataError, IllegalCombinationError.
     """
@@ -59,8 +61,7 @@ def iterate(problem: Problem, spec: Spec, start: State | None = None) -> Iterato
 def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> Model:
     """Fit to the end: X (N, d), t (N,), every width of the spec fixed."""
     problem = pose(X, t, spec, centres=centres)
-    for now in standings(problem, spec):
-        last = now
+    (last,) = deque(standings(problem, spec), maxlen=1)
     return learned(problem, last)
 
 

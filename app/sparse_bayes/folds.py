@@ -10,8 +10,8 @@ Split = tuple[Indices, Indices]
 
 
 def content_keys(values: Array, seed: int) -> NDArray[np.uint64]:
-    """A 64-bit number for each row of values (N, k), the same wherever the row stands: splitmix64 over the bits of its numbers."""
-    keys = np.full(len(values), _mixed(np.array([seed], np.uint64))[0])
+    """A 64-bit number for each row of values (N, k), the same wherever it stands: splitmix64 over its numbers' bits."""
+    keys = _mixed(np.full(len(values), seed, np.uint64))
     for column in (values + 0.0).T:  # + 0.0 makes -0.0 and 0.0 one
         keys = _mixed(keys ^ np.ascontiguousarray(column).view(np.uint64))
     return keys
@@ -43,7 +43,10 @@ def random_folds(X: Array, t: Array, folds: int, seed: int) -> list[Split]:
 
 
 def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
-    """Rows with one code in groups (N,) stay together; the largest groups are dealt first, each to the fold that has least."""
+    """Rows with one code in groups (N,) stay together.
+
+    The largest groups are dealt first, each to the fold that has least.
+    """
     codes, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     keys = content_keys(codes[:, None], seed)
     held = np.zeros(folds)
@@ -55,7 +58,9 @@ def group_folds(groups: Array, folds: int, seed: int) -> list[Split]:
 
 
 def ordered_folds(times: Array, folds: int) -> list[Split]:
-    """The past predicts the future: cut into folds + 1 stretches of times (N,), each measured on by what was learned from all before it.
+    """The past predicts the future: cut into folds + 1 stretches of times (N,).
+
+    Each measured on by what was learned from all before it.
 
     Rows of one time are never parted.
     """

@@ -13,9 +13,10 @@ __all__ = ["ConstantFunction", "Functions", "KernelFunctions", "Model"]
 class Model:
     """A fitted sparse Bayes model. R functions, in the order of `functions`; every array is float64.
 
-    `mean` (R,) and `covariance` (R, R) of the weights' posterior, `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1].
-    `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `inputs` is d. `candidates` (M) were looked
-    at, `rows` (N) learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
+    `mean` (R,) and `covariance` (R, R) of the weights' posterior, `alpha` (R,) their prior precisions, `gamma` (R,)
+    in [0, 1]. `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `inputs`
+    is d. `candidates` (M) were looked at, `rows` (N) learned from. `log_marginal_likelihood` in nats. `termination`
+    is a value of `Termination`.
     """
 
     likelihood: Likelihood

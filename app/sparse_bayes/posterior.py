@@ -50,10 +50,12 @@ class Posterior:
 
 
 def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
-    """Sigma = (A + P'diag(lam)P)^-1, mean = w + Sigma (P'g - A w): exact from any w (R,) where the likelihood is Gaussian, else a Newton step.
+    """Sigma = (A + P'diag(lam)P)^-1, mean = w + Sigma (P'g - A w).
 
-    Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns of any norm, and any
-    number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
+    Exact from any w (R,) where the likelihood is Gaussian, else a Newton step.
+
+    Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns
+    of any norm, and any number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
     """
     root, lower = _middle(sums, alpha)
     whitened = inverse_from_cholesky(lower)

@@ -27,7 +27,10 @@ class RealPrediction:
 
 @dataclass(frozen=True, eq=False)
 class ClassPrediction:
-    """Predictions of N points for two classes, each (N,): probability of class 1 with the latent's variance integrated, the latent's mean and variance."""
+    """Predictions of N points for two classes, each (N,).
+
+    Probability of class 1 with the latent's variance integrated, the latent's mean and variance.
+    """
 
     probability: Array
     latent_mean: Array
@@ -40,8 +43,8 @@ Prediction = RealPrediction | ClassPrediction
 def predict(model: Model, X: Array) -> Prediction:
     """The predictive distribution at X (N, d) in the model's encoded units.
 
-    mean = p'mu, variance = 1/beta + p'Sigma p [TIPPING2001, eqs 21 and 22]; for classes the sigmoid is integrated over the Gaussian of the
-    latent function. Raises DataError.
+    mean = p'mu, variance = 1/beta + p'Sigma p [TIPPING2001, eqs 21 and 22]; for classes the sigmoid is integrated
+    over the Gaussian of the latent function. Raises DataError.
     """
     if X.ndim != 2 or X.shape[1] != model.inputs:
         raise DataError(f"expected X (N, {model.inputs}), got shape {X.shape}")
@@ -54,7 +57,8 @@ def predict(model: Model, X: Array) -> Prediction:
 def latent(model: Model, X: Array) -> tuple[Array, Array]:
     """Mean p'mu and variance p'Sigma p of the function at X (N, d), each (N,)."""
     mean, variance = np.empty(len(X)), np.empty(len(X))
-    # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point; the scale keeps the Cholesky factor safe whatever the weights' units.
+    # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
+    # The scale keeps the Cholesky factor safe whatever the weights' units.
     scale = np.sqrt(model.covariance.diagonal())
     lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
     for first, stop in _chunks(len(X), len(model.mean)):
@@ -77,8 +81,9 @@ NARROW = 3.0
 def integrated_sigmoid(mean: Array, variance: Array) -> Array:
     """The integral of sigma(f) N(f; mean, variance) over f, (N,), to about 1e-11.
 
-    The trapezoidal rule converges geometrically for functions that are analytic in a strip: in the Gaussian's variable the sigmoid's poles lie at a
-    distance of pi/sd, in the sigmoid's own variable at pi. Each is used where its strip is wide.
+    The trapezoidal rule converges geometrically for functions that are analytic in a strip: in the Gaussian's
+    variable the sigmoid's poles lie at a distance of pi/sd, in the sigmoid's own variable at pi. Each is used where
+    its strip is wide.
     """
     sd = np.sqrt(variance)
     answer = np.empty(len(mean))
@@ -105,7 +110,8 @@ def log_score(prediction: Prediction, t: Array) -> Array:
 def scores(prediction: Prediction, t: Array) -> dict[str, float]:
     """Figures of predictions against what came, t (N,), in the units of t.
 
-    Regression: rmse, mae, r2 (0 where t is constant), nll (mean, nats), coverage_95. Classes: error, log_loss (mean, nats), brier.
+    Regression: rmse, mae, r2 (0 where t is constant), nll (mean, nats), coverage_95. Classes: error, log_loss (mean,
+    nats), brier.
     """
     nll = -float(log_score(prediction, t).mean())
     if isinstance(prediction, ClassPrediction):

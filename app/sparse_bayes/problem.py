@@ -55,7 +55,10 @@ class Problem:
         return np.vstack([self.candidates.columns(block.X, chosen) for block in self.blocks()])
 
     def look(self, summarise: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Sums over rows for every candidate: `summarise` maps columns (N, m) to arrays whose first axis is m; the answers' is M."""
+        """Sums over rows for every candidate: `summarise` maps columns (N, m) to arrays whose first axis is m.
+
+        The answers' is M.
+        """
         parts = [summarise(self._range(first, stop)) for first, stop in self._ranges()]
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 

@@ -31,7 +31,10 @@ class CrossValidationWidth:
 
 @dataclass(frozen=True)
 class EvidenceWidth:
-    """The width of greatest marginal likelihood over the same bounded range; keeps too many functions on noisy data [SCIENCE 3]."""
+    """The width of greatest marginal likelihood over the same bounded range.
+
+    Keeps too many functions on noisy data [SCIENCE 3].
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -57,7 +60,9 @@ MOST_ROWS_MEASURED = 1_000
 
 
 def width_range(X: Array) -> tuple[float, float]:
-    """The widths worth looking at for X (N, d): from the median distance to the third nearest neighbour up to the diameter [SCIENCE 3].
+    """The widths worth looking at for X (N, d).
+
+    From the median distance to the third nearest neighbour up to the diameter [SCIENCE 3].
 
     Rows that stand twice count once. Where all rows are one point, any width is as good: (1, 1).
     """

@@ -1,4 +1,7 @@
-"""Choosing among whole fits: the width, then the final fit, then its figures on rows held out; one generator of progress."""
+"""Choosing among whole fits: the width, then the final fit, then its figures on rows held out.
+
+One generator of progress.
+"""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
@@ -25,7 +28,8 @@ SECTIONS = 6
 """... and by golden section around the best of them."""
 
 CLEARLY = 2.0
-"""Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not looked at."""
+"""Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not
+looked at."""
 
 GOLDEN = 0.381966
 """How far golden section goes from the best into the longer side: 2 less the golden ratio."""
@@ -39,7 +43,10 @@ MOST_CENTRES = 4_000
 
 @dataclass(frozen=True)
 class Folding:
-    """How rows are kept apart in cross-validation. `keys` (N,): group codes for "groups", positions in time for "order", None for "random"."""
+    """How rows are kept apart in cross-validation. `keys` (N,).
+
+    Group codes for "groups", positions in time for "order", None for "random".
+    """
 
     by: Literal["random", "groups", "order"] = "random"
     keys: Array | None = None
@@ -87,7 +94,9 @@ class Trained:
 def train(
     rows: Rows, spec: Spec, *, folding: Folding | None = None, held_out: Rows | None = None
 ) -> Iterator[Step | Trained]:
-    """Find the width where the spec asks for a search, fit on all rows, measure: steps, at least one first and one last, then one Trained.
+    """Find the width where the spec asks for a search, fit on all rows, measure.
+
+    Steps, at least one first and one last, then one Trained.
 
     Raises DataError, IllegalCombinationError.
     """
@@ -108,7 +117,8 @@ def train(
 
 
 Scoring = Callable[[Spec], Generator[None, None, Array]]
-"""The score of a spec, greater is better: one for each row measured on, to be averaged (one number where there is nothing to average).
+"""The score of a spec, greater is better: one for each row measured on, to be averaged (one number where there is
+nothing to average).
 
 It yields after each of its fits.
 """
@@ -143,7 +153,10 @@ def _with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, Non
 def _search(
     bounds: tuple[float, float], fits: int, score: Callable[[float], Generator[None, None, Array]]
 ) -> Generator[Step, None, float]:
-    """The best width within bounds: a grid even in the logarithm, from the widest down, then golden section around its best."""
+    """The best width within bounds: a grid even in the logarithm, from the widest down.
+
+    Then golden section around its best.
+    """
     low, high = log(bounds[0]), log(bounds[1])
     grid = [high - (high - low) * k / (GRID - 1) for k in range(GRID)] if high > low else [high]
     sections = SECTIONS if high > low else 0
@@ -181,7 +194,10 @@ def _search(
 
 
 def _clearly_worse(tried: Array, best: Array) -> bool:
-    """Whether the mean of what was lost, row by row, is more than CLEARLY standard errors above zero; never where there is one number."""
+    """Whether the mean of what was lost, row by row, is more than CLEARLY standard errors above zero.
+
+    Never where there is one number.
+    """
     lost = best - tried
     return len(lost) > 1 and float(lost.mean()) > CLEARLY * float(lost.std(ddof=1)) / sqrt(len(lost))
 

@@ -14,7 +14,10 @@ __all__ = ["Algorithm", "Basis", "Likelihood", "Prior", "Spec", "check"]
 
 @dataclass(frozen=True)
 class Spec:
-    """One fit. `basis` are the dictionaries side by side; `seed` decides folds and subsets, together with the rows' content."""
+    """One fit. `basis` are the dictionaries side by side.
+
+    `seed` decides folds and subsets, together with the rows' content.
+    """
 
     likelihood: Likelihood
     basis: tuple[Basis, ...] = (KernelBasis(), Bias())

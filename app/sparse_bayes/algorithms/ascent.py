@@ -20,7 +20,8 @@ ROUNDING = 1e-12
 """Share of 1 + |L| below which a difference of evidences is rounding."""
 
 SADDLE_CURVATURE = 1e-6
-"""At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient doesn't see."""
+"""At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient
+doesn't see."""
 
 HARDLY = 1e-2
 """A function with less to gain than so many nats, and whose alpha still rises, is tried without."""
@@ -59,15 +60,19 @@ def end_of(problem: Problem, here: Evidence) -> Termination:
 
 
 def least_alpha(factors: Factors) -> Array:
-    """The smallest alphas worth having, (R,): a function's greatest value may have a prior sd of the likelihood's `greatest_latent_sd`."""
+    """The smallest alphas worth having, (R,).
+
+    A function's greatest value may have a prior sd of the likelihood's `greatest_latent_sd`.
+    """
     return factors.heights**2 / factors.problem.likelihood.greatest_latent_sd**2
 
 
 def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
-    """Newton's method on L in (log alpha, log beta), uphill along every eigenvector; never down, and silent functions are let go on the way.
+    """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
 
-    It rests when the quadratic model promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1]. What the
-    Hessian of sites held still lacks is learned from the gradients met on the way (symmetric rank one).
+    Silent functions are let go on the way. It rests when the quadratic model promises less than `tolerance` nats and,
+    at a saddle, no eigenvector leads up [SCIENCE 1]. What the Hessian of sites held still lacks is learned from the
+    gradients met on the way (symmetric rank one).
     """
     here = start
     learned = learns_noise(factors.problem)
@@ -170,15 +175,18 @@ def _leave_saddle(
 
 
 def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
-    """Take out functions whose best alpha is infinite [FAUL2002, eq. 18], or that hardly gain and are on their way out, while L does not fall."""
+    """Take out, while L does not fall, functions that the data don't want: the closed form says which, L says whether.
+
+    Those with q^2 <= s, whose best alpha is infinite [FAUL2002, section 3], and those that hardly gain and whose alpha
+    still rises.
+    """
     while len(here.posterior.alpha):
         s, q = sparsity_and_quality(here.posterior)
         excess = q**2 / np.maximum(s, np.finfo(float).tiny) - 1.0
         silent = here.posterior.determined < SILENT
         leaving = silent | (excess <= 0.0) | ((here.gradient[:-1] > 0.0) & (gain(s, q) < HARDLY))
-        for worst in np.argsort(np.where(leaving, np.where(silent, -1.0, excess), np.inf), kind="stable")[
-            : min(int(leaving.sum()), MOST_TRIED)
-        ]:
+        rank = np.where(silent, -1.0, np.where(leaving, excess, np.inf))
+        for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
             kept = np.delete(np.arange(len(s)), worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
@@ -193,4 +201,4 @@ def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
 def _given_zero(rested: Posterior, position: int) -> Array:
     """The mean of all weights given that one is zero, (R,): near the mode without it."""
     own = rested.covariance[:, position]
-    return rested.mean - own * (rested.mean[position] / own[position])
+    return np.asarray(rested.mean - own * (rested.mean[position] / own[position]))

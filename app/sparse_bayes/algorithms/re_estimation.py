@@ -1,6 +1,6 @@
 """Re-estimation of all hyperparameters at once, from everything in the model."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,13 +13,17 @@ from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
 SILENT = 1e-2
-"""A function with q^2 <= s, whose alpha is on its way to infinity, is pruned once the data determine its weight by less than this gamma."""
+"""A function with q^2 <= s, whose alpha is on its way to infinity, is pruned once the data determine its weight by
+less than this gamma."""
 
 ZERO = 1e-9
 """A weight determined by less than this gamma is zero for all purposes."""
 
 CONVERGED = 1e-9
 """The end: L rose by less than this share of 1 + |L| in one step."""
+
+LONGEST_STEP = 10.0
+"""No logarithm moves by more in one step."""
 
 MOST_ITERATIONS = 5_000
 
@@ -29,9 +33,10 @@ START_NOISE = 0.1
 
 @dataclass(frozen=True)
 class ReEstimation:
-    """MacKay's alpha = gamma/mu^2 or EM's alpha = 1/(mu^2 + Sigma_mm), with pruning [TIPPING1999, eqs 8 to 10; TIPPING2001, appendix A].
+    """MacKay's alpha = gamma/mu^2 or EM's alpha = 1/(mu^2 + Sigma_mm), with pruning [TIPPING1999, eqs 8 to 10].
 
-    The objective is L; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at the start.
+    The objective is L; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at the
+    start.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -90,7 +95,7 @@ class ReEstimation:
             precision = 1.0 / (square + rested.covariance.diagonal())
             noise = problem.rows / (misfit + well)
         step = np.append(np.log(precision / rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
-        return np.clip(step, -10.0, 10.0)
+        return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
 
 
 def _pruned(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:

@@ -16,7 +16,8 @@ LEAST_GAIN = 1e-3
 """Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
 
 SPAN = 1e-9
-"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken for a copy."""
+"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
+for a copy."""
 
 CLIMB_SHARE = 0.1
 """Between looks the climb stops where it promises less than this share of what the last function brought ..."""
@@ -38,7 +39,7 @@ MOST_LOOKS_PER_ROW = 3
 
 @dataclass(frozen=True)
 class Sequential:
-    """Start from nothing, add the function that gains most, let what is in climb to rest, look again [FAUL2002; SCIENCE 1].
+    """Start from nothing, add the function that gains most, let what is in climb, look again [FAUL2002].
 
     The objective is L. It never falls: a move is made only where L rises.
     """
@@ -54,7 +55,10 @@ class Sequential:
         return State((), empty, beta, empty, 0, evidence(build(problem, (), empty), empty, beta, empty).value)
 
     def step(self, problem: Problem, now: Standing) -> Standing:
-        """Look at all candidates and let the best in, then climb; where none gains climb to rest, look once more, and end."""
+        """Look at all candidates and let the best in, then climb.
+
+        Where none gains climb to rest, look once more, and end.
+        """
         iteration = now.state.iteration + 1
         if iteration > max(problem.rows, 100) * MOST_LOOKS_PER_ROW:
             return _ended(now, Termination.MAX_ITERATIONS)

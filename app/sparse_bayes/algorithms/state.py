@@ -19,10 +19,10 @@ class Termination(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The functions in the model (candidates' numbers) with alpha (R,), the noise precision beta, weights (R,) to look for the mode from.
+    """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), and the noise precision.
 
-    `iteration` counts steps; `objective` is L in nats; `at_rest`: L is at a maximum in alpha and beta, not only on the way there;
-    `termination` is None while there is more to do.
+    The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats; `at_rest`: L is at a
+    maximum in alpha and beta, not only on the way there; `termination` is None while there is more to do.
     """
 
     active: tuple[int, ...]

@@ -11,7 +11,10 @@ from app.sparse_bayes.types import Array
 
 @dataclass(frozen=True)
 class Gaussian:
-    """k(u, z) = exp(-|u - z|^2), u and z already divided by the width r: the papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30]."""
+    """k(u, z) = exp(-|u - z|^2), u and z already divided by the width r.
+
+    The papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30].
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 

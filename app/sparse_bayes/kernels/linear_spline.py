@@ -10,7 +10,7 @@ from app.sparse_bayes.types import Array
 
 @dataclass(frozen=True)
 class LinearSpline:
-    """The product over inputs of 1 + uz + uz min(u, z) - (u + z)/2 min(u, z)^2 + min(u, z)^3/3 [TIPPING2001, section 4.1].
+    """The product over inputs of 1 + uz + uz min(u, z) - (u + z)/2 min(u, z)^2 + min(u, z)^3/3 [TIPPING2001, 4.1].
 
     It knows no unit: a width other than 1 only divides the inputs.
     """

@@ -40,7 +40,10 @@ class Bernoulli:
         return t * f - np.logaddexp(0.0, f)
 
     def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
-        """lam = sigma(f)(1 - sigma(f)) and g = t - sigma(f), each (N,): minus the second and the first derivative of log p."""
+        """lam = sigma(f)(1 - sigma(f)) and g = t - sigma(f), each (N,).
+
+        Minus the second and the first derivative of log p.
+        """
         sigma = expit(f)
         return sigma * expit(-f), t - sigma
 

@@ -10,12 +10,13 @@ from app.sparse_bayes.errors import ConstantTargetError
 from app.sparse_bayes.types import Array
 
 LEAST_NOISE = 1e-6
-"""The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has no greatest evidence."""
+"""The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has
+no greatest evidence."""
 
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """t_n = f_n + N(0, noise_sd^2): the noise learned by evidence, or known (in the units of the targets) [TIPPING2001, eq. 1]."""
+    """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
