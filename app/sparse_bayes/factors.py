@@ -59,7 +59,7 @@ class Factors(Protocol):
         """The posterior under alpha (R,) and beta, looked for from `start` (R,), and the sums at its mean."""
 
     def skew(self, rested: Posterior) -> Array:
-        """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; 0 for constant lam."""
+        """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; else 0."""
 
     def look(self, rested: Posterior, beta: float) -> Look:
         """Every candidate, everything in the model taken into account."""
