@@ -34,7 +34,7 @@ looked at."""
 GOLDEN = 0.381966
 """How far golden section goes from the best into the longer side: 2 less the golden ratio."""
 
-MOST_ROWS_SEARCHED = 2_000
+MOST_ROWS_SEARCHED = 1_000
 """The width is looked for on at most so many rows, drawn by content."""
 
 MOST_CENTRES = 4_000
