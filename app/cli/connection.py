@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli.saying import refuse
-from app.client import ClientError, Problem, Relevance, connect
+from app.client import NOT_REACHABLE, ClientError, Problem, Relevance, connect
 
-HINTS: dict[int | None, str] = {
-    None: "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)",
-    401: "The key of the service goes into RELEVANCE_API_KEY, or RELEVANCE_API_KEY_FILE names a file with it.",
+HINTS = {
+    NOT_REACHABLE: "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)",
+    "/problems/unauthenticated": "RELEVANCE_API_KEY holds the key, or RELEVANCE_API_KEY_FILE names its file.",
 }
-"""What to do next, by status; None is a service that does not answer."""
+"""What to do next, by the type of the problem."""
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def service(url: str) -> Iterator[Relevance]:
 
 def in_plain_text(problem: Problem) -> str:
     """What went wrong, where, and what to do next."""
-    hint = HINTS.get(problem.status)
+    hint = HINTS.get(problem.type)
     return f"{problem}\n{hint}" if hint else str(problem)
 
 

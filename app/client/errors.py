@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+NOT_REACHABLE = "not-reachable"
+"""The `type` of the problem that there is no service to say what the problem is."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -28,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why there is no answer (RFC 9457). `status` is None where no server answered at all."""
+    """Why there is no answer, or why a job failed (RFC 9457). `status` is None where it is not that of an answer."""
 
     title: str
     detail: str

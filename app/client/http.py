@@ -8,7 +8,7 @@ from typing import TypeVar
 import httpx
 import msgspec
 
-from app.client.errors import ClientError, Problem
+from app.client.errors import NOT_REACHABLE, ClientError, Problem
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Http:
             raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
         except httpx.TransportError as broken:
             detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
-            raise ClientError(Problem(title="Not reachable", detail=detail)) from broken
+            raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
         if not response.is_success:
             raise ClientError(_problem(response))
         return response

@@ -22,6 +22,40 @@ DATASET = {
     "columns": [],
 }
 
+NOW = "2026-01-02T03:04:05Z"
+FAILED = {"state": "failed", "at": NOW, "attempt": 1, "reason": None}
+EVENT = {"number": 1, "at": NOW, "kind": "transition", "transition": FAILED, "progress": None}
+JOB = {
+    "id": "j1",
+    "state": "failed",
+    "created_at": NOW,
+    "started_at": NOW,
+    "finished_at": NOW,
+    "cancel_requested_at": None,
+    "attempt": 1,
+    "progress": None,
+    "version": None,
+    "error": {"type": "/problems/constant-target", "title": "Constant", "detail": "All targets are 1.", "errors": []},
+    "transitions": [FAILED],
+    "dataset_id": "d1",
+    "model": "kiosk",
+    "task": "regression",
+    "task_reason": "",
+    "target": "litres",
+    "classes": [],
+    "inputs": [],
+    "ignored": [],
+    "likelihood": {"type": "gaussian"},
+    "basis": [],
+    "prior": {"type": "independent"},
+    "algorithm": {"type": "sequential"},
+    "standardise": True,
+    "missing": "refuse",
+    "split": {"by": "random"},
+    "holdout": 0.0,
+    "seed": 0,
+}
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -38,6 +72,21 @@ def test_a_refusal_is_said_in_plain_text_with_its_places_and_no_traceback(stub: 
     assert done.stderr == "The dataset has no column 'litre'.\n  /target: Known are temperature and litres.\n"
 
 
+def test_a_training_that_fails_ends_with_its_reason(stub: Stub, run: Run, file: Path) -> None:
+    url = stub(
+        {
+            "POST /v1/datasets": (201, DATASET),
+            "POST /v1/training-jobs": (202, JOB),
+            "GET /v1/training-jobs/j1/events": (200, {"items": [EVENT], "has_more": False, "after": None}),
+            "GET /v1/training-jobs/j1": (200, JOB),
+        }
+    )
+    done = run("train", str(file), "--target", "litres", "--url", url)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert done.stderr == "kiosk.csv: failed\nAll targets are 1.\n"
+
+
 def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -48,7 +97,8 @@ def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> 
 
 
 def test_a_missing_key_is_said_with_where_it_goes(stub: Stub, run: Run) -> None:
-    url = stub({"GET /v1/models": (401, {"title": "Who are you?", "status": 401, "detail": "A key is needed."})})
+    problem = {"type": "/problems/unauthenticated", "title": "Who are you?", "detail": "A key is needed."}
+    url = stub({"GET /v1/models": (401, problem | {"status": 401})})
     done = run("models", "--url", url)
     assert done.exit_code == 1
     assert "A key is needed." in done.stderr

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from app.client import ClientError, connect
+from app.client import NOT_REACHABLE, ClientError, connect
 from tests.client.conftest import Connected
 
 PROBLEM = {
@@ -57,6 +57,7 @@ def test_a_service_that_does_not_answer_is_an_error_without_a_status(connected: 
     with pytest.raises(ClientError, match="No answer from http://service: connection refused") as caught:
         client.model("m")
     assert caught.value.problem.status is None
+    assert caught.value.problem.type == NOT_REACHABLE
 
 
 @pytest.mark.parametrize("url", ["ftp://service", "service:80", "http://host:port", ""])
