@@ -28,8 +28,7 @@ TAGS = [
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
-# In this order they are tried; predictions come first, because every route before them costs them time.
-ROUTERS: Sequence[APIRouter] = (predictions.router, training_jobs.router, datasets.router, models.router, health.router)
+ROUTERS: Sequence[APIRouter] = (training_jobs.router, datasets.router, models.router, health.router)
 
 
 def make_application(
@@ -47,11 +46,10 @@ def make_application(
     )
     app.state.parts = parts
     app.state.limits = limits
-    pages = list(app.router.routes)
-    app.router.routes.clear()
+    # Predictions come first, and not through `include_router`: every step before them costs them time.
+    app.router.routes[:0] = predictions.router.routes
     for router in ROUTERS:
         app.include_router(router)
-    app.router.routes.extend(pages)
     add_handlers(app)
     document(app, protected=api_key is not None)
     # The last one added is the first that a request meets.

@@ -69,10 +69,15 @@ def _is_zero(parameter: str) -> bool:
     return name.strip() == "q" and value.strip().rstrip("0").rstrip(".") in {"", "0"}
 
 
-async def _require_json_accept(request: Request) -> None:
+def require_json_accept(request: Request) -> None:
+    """Raise 406 where the caller can't take JSON."""
     accept = request.headers.getlist("accept")
     if not accepts_json(",".join(accept) if accept else None):
         raise HTTPException(406, "The answer can only be application/json, which the Accept header leaves out.")
+
+
+async def _require_json_accept(request: Request) -> None:
+    require_json_accept(request)
 
 
 AcceptsJson = Depends(_require_json_accept)

@@ -99,14 +99,18 @@ class Deployment:
         for process in self.processes:
             if process.stdin is not None:
                 process.stdin.close()
-        for process in self.processes:
-            late = Timer(PATIENCE, process.kill)
-            late.start()
-            assert process.wait() == 0, self.said()
-            late.cancel()
-            if process.stdout is not None:
-                process.stdout.close()
+        codes = [self._ended(process) for process in self.processes]
         self.processes.clear()
+        assert not any(codes), self.said()
+
+    def _ended(self, process: subprocess.Popen[str]) -> int:
+        late = Timer(PATIENCE, process.kill)
+        late.start()
+        code = process.wait()
+        late.cancel()
+        if process.stdout is not None:
+            process.stdout.close()
+        return code
 
 
 @contextmanager

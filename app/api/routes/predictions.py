@@ -1,8 +1,9 @@
 """Predictions, the hot path: small bodies are answered on the event loop, large ones in a thread, both as bytes."""
 
-from typing import Annotated
+from collections.abc import Callable, Coroutine
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 
@@ -12,10 +13,10 @@ from app.api.dependencies import json_body_of, limits_of, owner_of, parts_of
 from app.api.documentation import json_body, problems
 from app.api.formats.json_table import read_json, typed_block
 from app.api.formats.misfits import refuse
-from app.api.negotiation import AcceptsJson
+from app.api.negotiation import require_json_accept
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.requests import PredictOptions
-from app.domain.errors import Fault, InvalidRequestError, TooLargeError
+from app.domain.errors import Fault, InvalidRequestError, NotFoundError, TooLargeError
 from app.domain.tables import block_rows
 from app.services.prediction import Prediction, ServedVersion
 
@@ -26,35 +27,61 @@ _OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
 _OPTION_NAMES = frozenset(PredictOptions.model_fields)
 _DEFAULTS = PredictOptions()
 
-router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
+
+class BareRoute(APIRoute):
+    """A route whose endpoint gets the request as it is: resolving its dependencies costs more than a prediction."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
+        """The endpoint itself."""
+        handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
+        return handler
+
+
+def _documented(*parameters: str) -> dict[str, object]:
+    """What FastAPI can't see of a bare route: its body and its path's parameters, names and numbers."""
+    kinds = {"name": {"type": "string"}, "number": {"type": "integer", "minimum": 1}}
+    described = [{"name": name, "in": "path", "required": True, "schema": kinds[name]} for name in parameters]
+    return {**json_body("PredictIn"), "parameters": described}
+
+
+router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRoute)
 
 
 @router.post(
     "/{name}/predict",
     summary="Predict with the newest version",
     response_model=PredictionsOut,
-    openapi_extra=json_body("PredictIn"),
+    openapi_extra=_documented("name"),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
-async def predict(name: str, request: Request) -> Response:
+async def predict(request: Request) -> Response:
     """One prediction for each row of a table, in their order; a newer version is seen within a second."""
-    return await _answered(request, name, None)
+    return await _answered(request, None)
 
 
 @router.post(
     "/{name}/versions/{number}/predict",
     summary="Predict with one version",
     response_model=PredictionsOut,
-    openapi_extra=json_body("PredictIn"),
+    openapi_extra=_documented("name", "number"),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
-async def predict_by_version(name: str, number: Annotated[int, Path(ge=1, le=2**31 - 1)], request: Request) -> Response:
+async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
-    return await _answered(request, name, number)
+    return await _answered(request, _number(request))
 
 
-async def _answered(request: Request, name: str, number: int | None) -> Response:
+def _number(request: Request) -> int:
+    text: str = request.path_params["number"]
+    if text.isdecimal() and 0 < (number := int(text[:10])) < 2**31:
+        return number
+    raise NotFoundError(f"There is no version {text[:40]!r} of model {request.path_params['name']!r}.")
+
+
+async def _answered(request: Request, number: int | None) -> Response:
+    name: str = request.path_params["name"]
     owner, prediction = owner_of(request), parts_of(request).prediction
+    require_json_accept(request)
     most_rows = limits_of(request).max_prediction_rows
     body = await json_body_of(request)
     served = prediction.at_hand(owner, name, number)
