@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.examples.readme import README
+from examples.tour.readme import README
 
 
 def run_demo(directory: Path) -> str:

@@ -1,0 +1,136 @@
+"""The README's tour: commands with their answers, how two answers differ in shape, and new answers for old."""
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from app.client import DEFAULT_URL
+from app.client.answers import Json
+
+README = Path(__file__).parents[2] / "README.md"
+
+MORE = "..."
+"""Stands in the README for more members, or more items of the same shape."""
+
+BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\w]+|[][{},:]|\s+')
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the tour, and the answer that the README shows, as it stands there."""
+
+    command: str
+    shown: str
+
+    @property
+    def answer(self) -> Json:
+        """The answer read; `...` is a member or an item of that name."""
+        in_objects = re.sub(r",\s*\.\.\.\s*\}", f', "{MORE}": null}}', self.shown)
+        read: Json = json.loads(re.sub(r",\s*\.\.\.\s*\]", f', "{MORE}"]', in_objects))
+        return read
+
+
+def tour(text: str) -> list[Step]:
+    """The commands that are followed by an answer, in order."""
+    blocks = BLOCK.findall(text[text.index("## A tour") : text.index("## In containers")])
+    return [
+        Step(said, shown) for (kind, said), (follows, shown) in pairwise(blocks) if (kind, follows) == ("sh", "json")
+    ]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The answers to a tour, and which of the README's ids was which of the service's."""
+
+    answers: list[Json]
+    ids: dict[str, str]
+
+
+def take(steps: list[Step], url: str) -> Taken:
+    """Send each command of the tour to the service at `url`, with its own ids in the place of the README's."""
+    ids: dict[str, str] = {}
+    answers: list[Json] = []
+    for step in steps:
+        command = step.command.replace(DEFAULT_URL, url)
+        for shown, actual in ids.items():
+            command = command.replace(shown, actual)
+        done = subprocess.run(("sh", "-c", command), cwd=README.parent, capture_output=True, timeout=120, check=True)
+        answers.append(json.loads(done.stdout))
+        ids |= _ids(step.answer, answers[-1])
+    return Taken(answers, ids)
+
+
+def _ids(shown: Json, actual: Json) -> dict[str, str]:
+    """Which id of the README's is which one now."""
+    if isinstance(shown, str) and isinstance(actual, str) and ID.fullmatch(shown):
+        return {shown: actual}
+    pairs: list[tuple[Json, Json]] = []
+    if isinstance(shown, dict) and isinstance(actual, dict):
+        pairs = [(shown[name], actual[name]) for name in shown if name in actual]
+    elif isinstance(shown, list) and isinstance(actual, list):
+        pairs = list(zip(shown, actual, strict=False))
+    return {old: new for one, other in pairs for old, new in _ids(one, other).items()}
+
+
+def differences(shown: Json, actual: Json, at: str = "") -> list[str]:
+    """Where the shape of an actual answer is not the shown one's: members, numbers of items, types."""
+    if isinstance(shown, dict) and isinstance(actual, dict):
+        return _of_objects(shown, actual, at)
+    if isinstance(shown, list) and isinstance(actual, list):
+        return _of_lists(shown, actual, at)
+    if type(shown) is type(actual) or {type(shown), type(actual)} == {int, float}:
+        return []
+    return [f"{at}: shown is {shown!r}, answered {actual!r}"]
+
+
+def _of_objects(shown: Mapping[str, Json], actual: Mapping[str, Json], at: str) -> list[str]:
+    missing = [f"{at}/{name}: not answered" for name in shown if name not in actual and name != MORE]
+    unshown = [f"{at}/{name}: not shown" for name in actual if name not in shown and MORE not in shown]
+    inner = [differences(shown[name], actual[name], f"{at}/{name}") for name in shown if name in actual]
+    return missing + unshown + [difference for some in inner for difference in some]
+
+
+def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
+    items = [item for item in shown if item != MORE]
+    if len(items) > len(actual) or (len(items) < len(actual) and MORE not in shown):
+        return [f"{at}: shown are {len(items)} items, answered {len(actual)}"]
+    inner = [differences(item, actual[i], f"{at}/{i}") for i, item in enumerate(items)]
+    return [difference for some in inner for difference in some]
+
+
+def renewed(shown: str, actual: Json) -> str:
+    """The text of a shown answer with the values of an actual one of the same shape; line breaks and `...` stay."""
+    tokens: list[str] = TOKEN.findall(shown)
+    position = 0
+
+    def value(now: Json) -> str:
+        nonlocal position
+        token = tokens[position]
+        position += 1
+        if token not in ("{", "["):
+            return token if token == MORE else json.dumps(now, ensure_ascii=False)
+        out, index, closing = token, 0, {"{": "}", "[": "]"}[token]
+        while (token := tokens[position]) != closing:
+            if token.isspace() or token == ",":
+                position += 1
+                out += token
+            elif token == MORE:
+                out += value(None)
+            elif isinstance(now, dict):
+                position += 1
+                out += token + tokens[position] + tokens[position + 1]  # "name", ":", " "
+                position += 2
+                out += value(now[json.loads(token)])
+            elif isinstance(now, list):
+                out += value(now[index])
+                index += 1
+        position += 1
+        return out + closing
+
+    return value(actual) + "".join(tokens[position:])
