@@ -61,7 +61,7 @@ class Runner:
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
         try:
-            while (attempt := self.insist(lambda uow: uow.jobs.claim(job_id))) is not None:
+            while (attempt := self._claim(job_id)) is not None:
                 start = Start(self, job_id, attempt)
                 outcome = start.fit() if attempt <= MOST_STARTS else DIED
                 if isinstance(outcome, ChildDied):
@@ -77,13 +77,18 @@ class Runner:
 
     def insist(self, action: Callable[[UnitOfWork], T]) -> T:
         """Do it in a transaction, again and again while the database is away; raises HandedBack."""
-        while not self.stopping.is_set():
+        while True:
             try:
                 with self.open_uow() as uow:
                     return action(uow)
             except UnavailableError:
-                self.stopping.wait(RETRY_SECONDS)
-        raise HandedBack
+                if self.stopping.wait(RETRY_SECONDS):
+                    raise HandedBack from None
+
+    def _claim(self, job_id: UUID) -> int | None:
+        if self.stopping.is_set():
+            raise HandedBack
+        return self.insist(lambda uow: uow.jobs.claim(job_id))
 
     def _settle(self, job_id: UUID) -> bool:
         job = self.insist(lambda uow: uow.jobs.find(job_id))
@@ -195,6 +200,8 @@ class Start:
 
     def _look(self) -> None:
         """Raises NoLongerOurs, HandedBack."""
+        if self.runner.stopping.is_set():
+            raise HandedBack
         if self.runner.insist(lambda uow: uow.jobs.cancel_requested(self.job_id)):
             raise NoLongerOurs
         if time.monotonic() - self.rechecked < RECHECK_SECONDS:

@@ -1,8 +1,10 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -17,20 +19,13 @@ from app.domain.requests import TrainingRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
 from app.worker.child import Trainer
+from tests.processes import stopped
 from tests.waiting import until
 from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker")
 WITH_STAND_INS = ("-m", "tests.faults.worker")
-
-
-def gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 @dataclass
@@ -79,6 +74,27 @@ class Place:
 
     def _begun(self) -> list[int]:
         return [int(mark.name) for mark in self.marks.iterdir() if mark.name.isdigit()]
+
+    def freeze(self, worker: subprocess.Popen[bytes]) -> None:
+        """Stop it in its tracks, though not while it holds the one write lock of SQLite, which would stop everybody."""
+        writable = False
+        while not writable:
+            worker.send_signal(signal.SIGSTOP)
+            until(lambda: stopped(worker.pid))
+            writable = self._writable()
+            if not writable:
+                worker.send_signal(signal.SIGCONT)
+
+    def _writable(self) -> bool:
+        url = self.settings.url
+        if url.get_backend_name() != "sqlite":
+            return True
+        with closing(sqlite3.connect(str(url.database), timeout=0.1, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                return False
+            return True
 
     def open_the_gate(self) -> None:
         (self.marks / trainers.GATE).touch()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -9,7 +10,9 @@ from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
 from app.sparse_bayes.selection import train
 from app.worker.child import Trainer
-from tests.faults.conftest import AS_SHIPPED, MakePlace, gone
+from tests.faults.conftest import AS_SHIPPED, MakePlace
+from tests.postgres import Server
+from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
 
@@ -87,7 +90,7 @@ def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_pl
     job = place.submit(trainers.marked)
     (fit,) = place.started()
     place.start_worker()
-    frozen.send_signal(signal.SIGSTOP)
+    place.freeze(frozen)
     place.started(2)
     place.open_the_gate()  # both fits end now, the first one's worker hears of it later
     assert place.ended(job).attempt == 2
@@ -105,8 +108,8 @@ def test_a_cancelled_jobs_fit_is_gone_within_a_second(make_place: MakePlace, tra
     (fit,) = place.started()
     place.parts.training.cancel(BUILT_IN_OWNER, job.id)
     until(lambda: gone(fit), seconds=1.0)
-    assert place.ended(job, seconds=1.0).state == "cancelled"
-    assert place.versions(job) == 0
+    ended = place.ended(job, seconds=1.0)
+    assert (ended.state, ended.version) == ("cancelled", None)
 
 
 def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
@@ -133,4 +136,28 @@ def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place
     worker.kill()
     worker.wait()
     place.start_worker()
-    until(lambda: not any(path.exists() for path in left))
+    until(lambda: not any(path.exists() for path in left), seconds=60)
+
+
+def test_a_database_that_goes_away_costs_no_job_a_start(
+    make_place: MakePlace, database: str, request: pytest.FixtureRequest
+) -> None:
+    if database == "sqlite":
+        pytest.skip("a file does not go away")
+    server: Server = request.getfixturevalue("postgres_server")
+    place = make_place()
+    name = str(place.settings.url.database)
+    for _ in range(2):
+        place.start_worker()
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    job = place.submit(trainers.marked)
+    place.started()
+    server.allow_connections(name, allowed=False)
+    time.sleep(3 * place.settings.silence_seconds)  # so long that everybody seems silent afterwards
+    server.allow_connections(name, allowed=True)
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    time.sleep(2 * place.settings.silence_seconds)  # so long that each may judge again
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 1)
+    assert place.versions(job) == 1

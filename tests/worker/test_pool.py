@@ -12,6 +12,7 @@ import pytest
 from app.sparse_bayes.selection import Step, Trained, train
 from app.worker.child import Failure, Message, Task, Trainer
 from app.worker.pool import Child, ChildDied, Pool
+from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
 
@@ -68,14 +69,6 @@ def messages(child: Child, task: Task) -> list[Message]:
         if message is not None:
             said.append(message)
     return said
-
-
-def gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Path) -> None:

@@ -262,6 +262,13 @@ def test_a_worker_that_stops_leaves_its_job_to_others(bench: Bench) -> None:
     assert bench.look(job_id).state == "running"
 
 
+def test_a_worker_that_stops_claims_nothing(bench: Bench) -> None:
+    job_id = bench.queued(trainers.stuck)
+    bench.run.stopping.set()
+    assert not bench.run(job_id)
+    assert bench.look(job_id).state == "queued"
+
+
 def test_a_job_that_has_ended_is_not_run_again(bench: Bench) -> None:
     job_id = bench.queued(trainers.stuck)
     with bench.open_uow() as uow:
