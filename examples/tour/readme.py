@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.client import DEFAULT_URL
 from app.client.answers import Json
+from app.domain.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -60,10 +61,19 @@ def take(steps: list[Step], url: str) -> Taken:
         command = step.command.replace(DEFAULT_URL, url)
         for shown, actual in ids.items():
             command = command.replace(shown, actual)
-        done = subprocess.run(("sh", "-c", command), cwd=README.parent, capture_output=True, timeout=120, check=True)
-        answers.append(json.loads(done.stdout))
+        answers.append(_ask(command))
         ids |= _ids(step.answer, answers[-1])
     return Taken(answers, ids)
+
+
+def _ask(command: str) -> Json:
+    """The answer to a command; one that waits for a job is asked again while the job goes on."""
+    for _ in range(5):
+        done = subprocess.run(("sh", "-c", command), cwd=README.parent, capture_output=True, timeout=120, check=True)
+        answer: Json = json.loads(done.stdout)
+        if "wait=" not in command or not isinstance(answer, dict) or answer.get("state") not in UNFINISHED:
+            return answer
+    raise TimeoutError(command)
 
 
 def _ids(shown: Json, actual: Json) -> dict[str, str]:
