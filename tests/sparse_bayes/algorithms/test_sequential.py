@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from app.sparse_bayes.algorithms import sequential
+from app.sparse_bayes.algorithms.state import State, Termination
+from app.sparse_bayes.evidence import gain
+from app.sparse_bayes.fitting import iterate, pose, standings
+from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for, sinc, spec_for
+
+each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS.values(), ids=LIKELIHOODS)
+
+
+def fitted(X: Array, t: Array, likelihood: Likelihood) -> State:
+    spec = spec_for(likelihood)
+    *_, last = iterate(pose(X, t, spec), spec)
+    return last
+
+
+@each_likelihood
+def test_it_starts_from_nothing(likelihood: Likelihood) -> None:
+    spec = spec_for(likelihood)
+    first = next(iterate(pose(*rows_for(likelihood, 20, 0), spec), spec))
+    assert first.active == ()
+    assert first.termination is None
+
+
+@each_likelihood
+def test_a_duplicate_input_is_not_taken_twice(likelihood: Likelihood) -> None:
+    X, t = rows_for(likelihood, 30, 0)
+    state = fitted(np.vstack([X, X]), np.concatenate([t, t]), likelihood)
+    taken = [number % 30 for number in state.active if number < 60]
+    assert taken
+    assert len(set(taken)) == len(taken)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_the_end_no_function_outside_gains(seed: int) -> None:
+    spec = spec_for(GaussianNoise())
+    *_, last = standings(pose(*sinc(40, seed), spec), spec)
+    seen = last.factors.look(last.evidence.posterior, last.evidence.beta)
+    gains = gain(seen.S, seen.Q)
+    gains[list(last.state.active)] = 0.0
+    copies = seen.S <= sequential.SPAN * seen.alone
+    assert gains[~copies].max() < sequential.LEAST_GAIN
+    assert last.state.at_rest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_functions_of_a_noisy_sinc_are_kept(seed: int) -> None:
+    X, t = sinc(100, seed)
+    state = fitted(X, t, GaussianNoise())
+    assert 3 <= len(state.active) <= 10
+    assert state.beta**-0.5 == pytest.approx(0.1, rel=0.25)
+
+
+def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequential, "MOST_LOOKS_PER_ROW", 0)
+    assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS

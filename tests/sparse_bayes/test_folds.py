@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from app.sparse_bayes.folds import Split, content_keys, group_folds, ordered_folds, random_folds, subset
+from app.sparse_bayes.types import Array
+
+FOLDS = st.integers(2, 6)
+SEEDS = st.integers(0, 5)
+TARGETS = arrays(np.float64, st.integers(2, 40), elements=st.floats(-5.0, 5.0))
+GROUPS = arrays(np.float64, st.integers(2, 40), elements=st.integers(0, 8).map(float))
+
+
+def inputs(rows: int) -> Array:
+    """Rows that all differ."""
+    return np.random.default_rng(rows).standard_normal((rows, 2))
+
+
+def assert_each_row_is_measured_once(splits: list[Split], rows: int) -> None:
+    assert sorted(np.concatenate([measuring for _, measuring in splits]).tolist()) == list(range(rows))
+    for learning, measuring in splits:
+        assert sorted([*learning.tolist(), *measuring.tolist()]) == list(range(rows))
+
+
+@given(TARGETS, FOLDS, SEEDS)
+def test_at_random_each_row_is_measured_once_and_folds_are_even(t: Array, folds: int, seed: int) -> None:
+    splits = random_folds(inputs(len(t)), t, folds, seed)
+    assert_each_row_is_measured_once(splits, len(t))
+    sizes = [len(measuring) for _, measuring in splits]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(TARGETS, FOLDS, SEEDS)
+def test_the_order_of_the_rows_does_not_change_their_fold(t: Array, folds: int, seed: int) -> None:
+    X = inputs(len(t))
+    order = np.random.default_rng(seed).permutation(len(t))
+    before = random_folds(X, t, folds, seed)
+    after = random_folds(X[order], t[order], folds, seed)
+    for (_, one), (_, other) in zip(before, after, strict=True):
+        assert set(one.tolist()) == set(order[other].tolist())
+
+
+@given(st.integers(4, 60), st.floats(0.1, 0.9), FOLDS, SEEDS)
+def test_every_fold_gets_its_share_of_both_classes(rows: int, share: float, folds: int, seed: int) -> None:
+    t = (np.arange(rows) < max(1, int(share * rows))).astype(np.float64)
+    counts = [int(t[measuring].sum()) for _, measuring in random_folds(inputs(rows), t, folds, seed)]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_another_seed_makes_other_folds() -> None:
+    t = np.arange(30.0)
+    one, other = (random_folds(inputs(30), t, 5, seed)[0][1].tolist() for seed in (0, 1))
+    assert one != other
+
+
+@given(GROUPS, FOLDS, SEEDS)
+def test_a_group_is_never_divided(groups: Array, folds: int, seed: int) -> None:
+    splits = group_folds(groups, folds, seed)
+    assert_each_row_is_measured_once(splits, len(groups))
+    for learning, measuring in splits:
+        assert not set(groups[learning]) & set(groups[measuring])
+
+
+@given(GROUPS, FOLDS, SEEDS)
+def test_the_order_of_the_rows_does_not_change_a_groups_fold(groups: Array, folds: int, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(groups))
+    before = [set(groups[measuring]) for _, measuring in group_folds(groups, folds, seed)]
+    after = [set(groups[order][measuring]) for _, measuring in group_folds(groups[order], folds, seed)]
+    assert before == after
+
+
+def test_groups_are_dealt_so_that_folds_are_even() -> None:
+    groups = np.repeat([1.0, 2.0, 3.0, 4.0], [6, 3, 2, 1])
+    sizes = sorted(len(measuring) for _, measuring in group_folds(groups, 2, 0))
+    assert sizes == [6, 6]
+
+
+@given(TARGETS, FOLDS)
+def test_in_order_only_the_past_is_learned_from(times: Array, folds: int) -> None:
+    measured: list[int] = []
+    for learning, measuring in ordered_folds(times, folds):
+        if len(learning) and len(measuring):
+            assert times[learning].max() < times[measuring].min()
+        measured.extend(measuring.tolist())
+    assert len(set(measured)) == len(measured)
+
+
+def test_in_order_all_but_the_first_stretch_is_measured_on() -> None:
+    splits = ordered_folds(np.arange(12.0)[::-1], 3)
+    assert [sorted(measuring.tolist()) for _, measuring in splits] == [[6, 7, 8], [3, 4, 5], [0, 1, 2]]
+    assert [len(learning) for learning, _ in splits] == [3, 6, 9]
+
+
+@given(TARGETS, st.integers(1, 50), SEEDS)
+def test_a_subset_is_drawn_by_content(t: Array, size: int, seed: int) -> None:
+    X = inputs(len(t))
+    order = np.random.default_rng(seed + 1).permutation(len(t))
+    drawn, again = subset(X, t, size, seed), subset(X[order], t[order], size, seed)
+    assert len(drawn) == min(size, len(t))
+    assert np.array_equal(drawn, np.unique(drawn))
+    assert set(drawn.tolist()) == set(order[again].tolist())
+
+
+def test_keys_see_the_seed_and_every_number_but_not_the_sign_of_zero() -> None:
+    values = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [0.0, np.nextafter(1.0, 2.0)]])
+    keys = content_keys(values, 0)
+    assert keys[0] == keys[1]
+    assert len(set(keys.tolist())) == 3
+    assert not set(keys.tolist()) & set(content_keys(values, 1).tolist())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_keys_are_spread_evenly(seed: int) -> None:
+    keys = content_keys(np.arange(10_000.0)[:, None], seed)
+    counts = np.bincount((keys >> np.uint64(60)).astype(np.intp), minlength=16)
+    assert float(np.sum((counts - 625.0) ** 2 / 625.0)) < 45.0  # chi-squared, 15 degrees of freedom: one in 10,000

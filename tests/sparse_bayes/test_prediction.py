@@ -1,0 +1,175 @@
+from itertools import pairwise
+from math import exp, log, pi
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from app.sparse_bayes import prediction as module
+from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import (
+    ClassPrediction,
+    RealPrediction,
+    integrated_sigmoid,
+    latent,
+    log_score,
+    predict,
+    scores,
+)
+from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import LIKELIHOODS, ripley, rows_for, sinc, spec_for
+
+
+def by_quadrature(mean: float, sd: float) -> float:
+    """The integral in the Gaussian's variable, cut where the sigmoid turns."""
+
+    def integrand(z: float) -> float:
+        f = mean + sd * z
+        sigma = 1.0 / (1.0 + exp(-f)) if f > 0.0 else exp(max(f, -700.0)) / (1.0 + exp(max(f, -700.0)))
+        return sigma * exp(-0.5 * z * z) / (2.0 * pi) ** 0.5
+
+    turns = [(turn - mean) / sd for turn in (-40.0, -5.0, 0.0, 5.0, 40.0)]
+    cuts = sorted({-12.0, 0.0, 12.0, *(turn for turn in turns if -12.0 < turn < 12.0)})
+    parts = [quad(integrand, left, right, epsabs=1e-14, epsrel=1e-13, limit=200)[0] for left, right in pairwise(cuts)]
+    return float(sum(parts))
+
+
+@pytest.mark.parametrize("sd", [1e-3, 0.1, 0.7, 2.9, 3.1, 5.0, 20.0, 1e3])
+def test_the_sigmoid_is_integrated_to_ten_digits(sd: float) -> None:
+    means = np.array([-800.0, -30.0, -6.0, -2.5, -0.3, 0.0, 1.0, 4.0, 12.0, 100.0])
+    expected = [by_quadrature(float(mean), sd) for mean in means]
+    np.testing.assert_allclose(integrated_sigmoid(means, np.full(10, sd**2)), expected, rtol=0.0, atol=1e-10)
+
+
+@given(st.floats(-50.0, 50.0), st.floats(0.0, 1e3))
+def test_the_two_classes_are_treated_alike(mean: float, sd: float) -> None:
+    one, other = integrated_sigmoid(np.array([mean, -mean]), np.full(2, sd**2))
+    assert 0.0 <= one <= 1.0
+    assert one + other == pytest.approx(1.0, abs=1e-12)
+
+
+def test_without_variance_it_is_the_sigmoid() -> None:
+    mean = np.linspace(-5.0, 5.0, 11)
+    np.testing.assert_allclose(integrated_sigmoid(mean, np.zeros(11)), 1.0 / (1.0 + np.exp(-mean)), rtol=1e-12)
+
+
+def columns_at(model: Model, X: Array) -> Array:
+    """The model's functions at X, one after the other."""
+    return np.hstack([functions(X, slice(None)) for functions in model.functions])
+
+
+NEW = np.linspace(-14.0, 14.0, 57)[:, None]
+
+
+@pytest.mark.parametrize("noise_sd", ["learned", 0.1])
+def test_the_variance_has_the_parts_of_noise_and_weights(noise_sd: float | str) -> None:
+    likelihood = GaussianNoise() if noise_sd == "learned" else GaussianNoise(0.1)
+    model = fit(*sinc(40, 0), spec_for(likelihood))
+    predicted = predict(model, NEW)
+    assert isinstance(predicted, RealPrediction)
+    P = columns_at(model, NEW)
+    np.testing.assert_allclose(predicted.mean, P @ model.mean, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(predicted.weights, (P @ model.covariance @ P.T).diagonal(), rtol=1e-8, atol=1e-18)
+    assert model.noise_sd is not None
+    np.testing.assert_array_equal(predicted.noise, model.noise_sd**2)
+
+
+def test_a_probability_has_the_latent_variance_integrated() -> None:
+    model = fit(*ripley(60, 0), spec_for(Bernoulli()))
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 2))
+    predicted = predict(model, X)
+    assert isinstance(predicted, ClassPrediction)
+    expected = [
+        by_quadrature(float(mean), float(variance) ** 0.5)
+        for mean, variance in zip(predicted.latent_mean, predicted.latent_variance, strict=True)
+    ]
+    np.testing.assert_allclose(predicted.probability, expected, atol=1e-10)
+    plain = 1.0 / (1.0 + np.exp(-predicted.latent_mean))
+    assert (np.abs(predicted.probability - 0.5) <= np.abs(plain - 0.5) + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_points_predicted_in_chunks_are_predicted_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    likelihood = LIKELIHOODS[name]
+    X, t = rows_for(likelihood, 40, 0)
+    model = fit(X, t, spec_for(likelihood))
+    whole = latent(model, X)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
+    for one, other in zip(latent(model, X), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
+    alone = [latent(model, X[[n]])[0][0] for n in range(len(X))]
+    np.testing.assert_allclose(alone, whole[0], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 0.1])
+def test_a_latent_variance_is_never_negative(noise: float) -> None:
+    X, t = sinc(60, 1, noise=noise)
+    model = fit(X, 1e6 * t, spec_for(GaussianNoise(), width=6.0))
+    for points in (X, NEW, 1e6 * NEW):
+        assert latent(model, points)[1].min() >= 0.0
+
+
+def test_far_from_the_data_only_the_bias_is_left() -> None:
+    model = fit(*sinc(40, 0), spec_for(GaussianNoise()))
+    near, far = predict(model, np.array([[1e3], [1e6]])), predict(model, np.array([[1e9]]))
+    assert isinstance(near, RealPrediction)
+    assert isinstance(far, RealPrediction)
+    np.testing.assert_array_equal(near.mean, far.mean[[0, 0]])
+
+
+def test_no_points_are_no_predictions() -> None:
+    model = fit(*sinc(20, 0), spec_for(GaussianNoise()))
+    predicted = predict(model, np.empty((0, 1)))
+    assert isinstance(predicted, RealPrediction)
+    assert predicted.mean.shape == (0,)
+
+
+@pytest.mark.parametrize("X", [np.ones((3, 2)), np.ones(3)], ids=["two inputs", "flat"])
+def test_points_of_another_shape_are_refused(X: Array) -> None:
+    model = fit(*sinc(20, 0), spec_for(GaussianNoise()))
+    with pytest.raises(DataError, match=r"expected X \(N, 1\)"):
+        predict(model, X)
+
+
+def test_a_real_score_is_the_normal_log_density() -> None:
+    predicted = RealPrediction(np.array([0.0, 1.0]), np.array([0.3, 0.3]), np.array([0.1, 0.7]))
+    t = np.array([0.5, -1.0])
+    expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights))
+    np.testing.assert_allclose(log_score(predicted, t), np.asarray(expected), rtol=1e-12)
+
+
+def test_a_class_score_is_the_log_of_the_probability_of_what_came() -> None:
+    predicted = ClassPrediction(np.array([0.8, 0.8, 0.0]), np.zeros(3), np.zeros(3))
+    found = log_score(predicted, np.array([1.0, 0.0, 1.0]))
+    np.testing.assert_allclose(found[:2], [log(0.8), log(0.2)], rtol=1e-12)
+    assert np.isfinite(found[2])
+    assert found[2] < -700.0
+
+
+def test_figures_of_real_predictions_are_what_they_are_called() -> None:
+    predicted = RealPrediction(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 1.0), np.zeros(4))
+    found = scores(predicted, np.array([1.0, 1.0, 2.0, 7.0]))
+    assert found["rmse"] == pytest.approx((17.0 / 4.0) ** 0.5)
+    assert found["mae"] == pytest.approx(5.0 / 4.0)
+    assert found["r2"] == pytest.approx(1.0 - 17.0 / 24.75)
+    assert found["nll"] == pytest.approx(0.5 * log(2.0 * pi) + 17.0 / 8.0)
+    assert found["coverage_95"] == 0.75
+
+
+def test_figures_of_class_predictions_are_what_they_are_called() -> None:
+    predicted = ClassPrediction(np.array([0.9, 0.4, 0.3]), np.zeros(3), np.zeros(3))
+    found = scores(predicted, np.array([1.0, 1.0, 0.0]))
+    assert found["error"] == pytest.approx(1.0 / 3.0)
+    assert found["log_loss"] == pytest.approx(-(log(0.9) + log(0.4) + log(0.7)) / 3.0)
+    assert found["brier"] == pytest.approx((0.01 + 0.36 + 0.09) / 3.0)
+
+
+def test_the_explained_share_of_a_constant_is_zero() -> None:
+    predicted = RealPrediction(np.zeros(2), np.ones(2), np.ones(2))
+    assert scores(predicted, np.ones(2))["r2"] == 0.0

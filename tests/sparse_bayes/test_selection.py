@@ -1,0 +1,190 @@
+"""Choosing among whole fits, and the progress that is told meanwhile."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.algorithms import ReEstimation
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.errors import ConstantTargetError, DataError, IllegalCombinationError, OneClassError
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import ripley, rows_for, sinc
+
+WIDTHS: dict[str, Width] = {
+    "fixed": FixedWidth(2.0),
+    "cross validation": CrossValidationWidth(3),
+    "evidence": EvidenceWidth(),
+}
+each_width = pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+each_likelihood = pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=["real", "classes"])
+
+
+def spec_of(likelihood: Likelihood, width: Width) -> Spec:
+    return Spec(likelihood, (KernelBasis(width=width), Bias()))
+
+
+def told(
+    X: Array, t: Array, spec: Spec, *, folding: Folding | None = None, held_out: Rows | None = None
+) -> tuple[list[Step], Trained]:
+    """All steps, and the one end."""
+    everything = list(train(Rows(X, t), spec, folding=folding, held_out=held_out))
+    steps = [step for step in everything if isinstance(step, Step)]
+    last = everything[-1]
+    assert isinstance(last, Trained)
+    assert len(steps) == len(everything) - 1
+    return steps, last
+
+
+def width_of(trained: Trained) -> float:
+    (kernel,) = [basis for basis in trained.spec.basis if isinstance(basis, KernelBasis)]
+    assert isinstance(kernel.width, FixedWidth)
+    return kernel.width.value
+
+
+@each_width
+@each_likelihood
+def test_progress_has_a_first_and_a_last_step_and_never_goes_back(likelihood: Likelihood, width: Width) -> None:
+    steps, trained = told(*rows_for(likelihood, 30, 0), spec_of(likelihood, width))
+    assert steps[0].completed == 0
+    assert steps[-1].phase == "done"
+    assert steps[-1].completed == steps[-1].total
+    assert steps[-1].functions == len(trained.model.mean)
+    assert steps[-1].log_marginal_likelihood == trained.model.log_marginal_likelihood
+    assert steps[-1].noise_sd == trained.model.noise_sd
+    for step in steps:
+        assert step.total is None or step.completed <= step.total
+    for before, after in pairwise(steps):
+        assert before.phase != after.phase or after.completed >= before.completed
+        assert after.phase != "width search" or before.phase == "width search"
+    for before, after in pairwise(step for step in steps if step.phase == "fit"):
+        if before.log_marginal_likelihood is not None and after.log_marginal_likelihood is not None:
+            assert after.log_marginal_likelihood >= before.log_marginal_likelihood - 1e-7
+
+
+def test_a_fixed_width_needs_no_search() -> None:
+    X, t = sinc(30, 0)
+    steps, trained = told(X, t, spec_of(GaussianNoise(), FixedWidth(2.0)))
+    assert {step.phase for step in steps} == {"fit", "done"}
+    assert width_of(trained) == 2.0
+    alone = fit(X, t, trained.spec)
+    np.testing.assert_allclose(trained.model.mean, alone.mean)
+
+
+@each_likelihood
+@pytest.mark.parametrize("width", [CrossValidationWidth(3), EvidenceWidth()], ids=["cross validation", "evidence"])
+def test_the_width_found_lies_in_the_range_and_is_the_one_run(likelihood: Likelihood, width: Width) -> None:
+    X, t = rows_for(likelihood, 40, 1)
+    steps, trained = told(X, t, spec_of(likelihood, width))
+    least, greatest = width_range(X)
+    assert least * (1.0 - 1e-12) <= width_of(trained) <= greatest * (1.0 + 1e-12)
+    assert steps[0].phase == "width search"
+    np.testing.assert_allclose(trained.model.mean, fit(X, t, trained.spec).mean, rtol=1e-9)
+    fits = 3 if isinstance(width, CrossValidationWidth) else 1
+    searched = [step for step in steps if step.phase == "width search"]
+    assert searched[-1].completed == len(searched) - 1
+    assert searched[-1].completed % fits == 0
+
+
+def test_evidence_chooses_the_width_of_greatest_evidence() -> None:
+    X, t = sinc(30, 2)
+    _, trained = told(X, t, spec_of(GaussianNoise(), EvidenceWidth()))
+    least, greatest = width_range(X)
+    tried = np.geomspace(least, greatest, 5)
+    others = [fit(X, t, spec_of(GaussianNoise(), FixedWidth(float(width)))).log_marginal_likelihood for width in tried]
+    assert trained.model.log_marginal_likelihood >= max(others) - 1e-6
+
+
+def test_cross_validation_finds_a_width_that_predicts() -> None:
+    X, t = sinc(100, 0)
+    new, truth = sinc(200, 1, noise=0.0)
+    _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth()), held_out=Rows(new, truth))
+    assert trained.scores["rmse"] < 0.06
+    assert trained.scores == scores(predict(trained.model, new), truth)
+
+
+def test_without_rows_held_out_there_are_no_scores() -> None:
+    assert told(*sinc(20, 0), spec_of(GaussianNoise(), FixedWidth(2.0)))[1].scores == {}
+
+
+@pytest.mark.parametrize("by", ["groups", "order"])
+def test_groups_and_order_fold_the_search(by: str) -> None:
+    X, t = sinc(40, 0)
+    keys = np.arange(40.0) // 4 if by == "groups" else np.random.default_rng(0).permutation(40).astype(np.float64)
+    folding = Folding("groups", keys) if by == "groups" else Folding("order", keys)
+    _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth(4)), folding=folding)
+    assert width_of(trained) > 0.0
+
+
+def test_two_trainings_are_one() -> None:
+    X, t = ripley(40, 0)
+    one, other = (told(X, t, spec_of(Bernoulli(), CrossValidationWidth(3)))[1] for _ in range(2))
+    assert width_of(one) == width_of(other)
+    np.testing.assert_array_equal(one.model.mean, other.model.mean)
+
+
+def test_pure_noise_keeps_few_functions() -> None:
+    kept, noises = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, t = np.sort(rng.uniform(-10.0, 10.0, 100))[:, None], rng.standard_normal(100)
+        _, trained = told(X, t, spec_of(GaussianNoise(), CrossValidationWidth()))
+        kept.append(len(trained.model.mean))
+        noises.append(trained.model.noise_sd or 0.0)
+    assert float(np.median(kept)) <= 3.0
+    assert float(np.median(noises)) == pytest.approx(1.0, rel=0.1)
+
+
+def test_classes_that_can_be_separated_are_learned() -> None:
+    rng = np.random.default_rng(0)
+    t = np.arange(40.0) % 2
+    X = rng.standard_normal((40, 2)) + 10.0 * t[:, None]
+    _, trained = told(X, t, spec_of(Bernoulli(), CrossValidationWidth()), held_out=Rows(X, t))
+    assert trained.scores["error"] == 0.0
+    assert np.isfinite(trained.model.mean).all()
+
+
+def test_re_estimation_is_trained_alike() -> None:
+    spec = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()), algorithm=ReEstimation())
+    steps, _ = told(*sinc(24, 0), spec)
+    assert steps[-1].phase == "done"
+
+
+def test_inputs_that_are_all_one_point_need_no_search() -> None:
+    t = np.random.default_rng(0).standard_normal(12)
+    _, trained = told(np.ones((12, 2)), t, spec_of(GaussianNoise(), CrossValidationWidth(3)))
+    assert width_of(trained) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("t", "likelihood", "error"),
+    [
+        (np.ones(6), GaussianNoise(), ConstantTargetError),
+        (np.ones(6), Bernoulli(), OneClassError),
+        (np.array([0.0, 1.0, np.nan, 1.0, 0.0, 1.0]), Bernoulli(), DataError),
+        (np.arange(5.0), GaussianNoise(), DataError),
+    ],
+    ids=["constant", "one class", "NaN", "other length"],
+)
+@each_width
+def test_rows_that_can_not_be_learned_from_are_refused(
+    t: Array, likelihood: Likelihood, error: type[DataError], width: Width
+) -> None:
+    with pytest.raises(error):
+        told(np.arange(6.0)[:, None], t, spec_of(likelihood, width))
+
+
+def test_an_illegal_combination_is_refused() -> None:
+    with pytest.raises(IllegalCombinationError):
+        told(*sinc(10, 0), Spec(GaussianNoise(), (KernelBasis(), KernelBasis())))
+
+
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_few_rows_can_be_trained_on_with_the_width_given(rows: int) -> None:
+    told(np.arange(float(rows))[:, None], np.arange(float(rows)), spec_of(GaussianNoise(), FixedWidth(1.0)))
