@@ -29,17 +29,20 @@ def main() -> int:
         console.print(f"  {picture}")
     console.print()
     console.rule("[bold]To go on", align="left")
-    console.print(HOW_TO_GO_ON.format(database=database, data=DIRECTORY / "sinc.csv"), markup=False, soft_wrap=True)
+    for command, what in ways_to_go_on(database, DIRECTORY / "sinc.csv"):
+        console.print(f"  {command:66} {what}", markup=False)
     return 0
 
 
-HOW_TO_GO_ON = """\
-  RELEVANCE_DATABASE_URL=sqlite:///{database} make run     the service again, with these two models
-and in another terminal:
-  .venv/bin/relevance models sinc                            what was learned
-  .venv/bin/relevance predict sinc {data}     predictions for the rows of a file
-  .venv/bin/relevance train YOUR.csv --target COLUMN         a model of your own data
-  http://127.0.0.1:8000/docs                                 everything, as HTTP"""
+def ways_to_go_on(database: Path, data: Path) -> list[tuple[str, str]]:
+    """Commands, and what each does."""
+    return [
+        (f"RELEVANCE_DATABASE_URL=sqlite:///{database} make run", "the service again, with these two models; then,"),
+        (".venv/bin/relevance models sinc", "in another terminal: what was learned"),
+        (f".venv/bin/relevance predict sinc {data}", "predictions for the rows of a file"),
+        (".venv/bin/relevance train YOUR.csv --target COLUMN", "a model of your own data"),
+        ("http://127.0.0.1:8000/docs", "every call of the API"),
+    ]
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from app.client import DEFAULT_URL
 from app.client.answers import Json
 from app.settings import MEBIBYTE, Settings
 from examples.demo.service import running_service
@@ -65,6 +68,12 @@ def test_the_tour_answers_as_the_readme_shows(url: str) -> None:
     assert len(steps) == 7
     for step, answer in zip(steps, take(steps, url).answers, strict=True):
         assert differences(step.answer, answer) == [], f"{step.command}\n{json.dumps(answer)}"
+    _, _, program = README.read_text().partition("```python\n")
+    program = program.partition("```")[0].replace(DEFAULT_URL, url)
+    done = subprocess.run((sys.executable, "-c", program), cwd=ROOT, capture_output=True, timeout=120, check=True)
+    mean, sd = map(float, done.stdout.split())
+    assert 60 < mean < 110
+    assert 0 < sd < 10
 
 
 def test_a_shown_answer_is_renewed_with_its_line_breaks_and_gaps() -> None:
