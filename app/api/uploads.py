@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import get_args
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from app.api.dependencies import Limits
 from app.api.formats.csv_dialect import CsvOptions
@@ -17,7 +17,7 @@ from app.api.formats.multipart import OneFile
 from app.api.formats.spool import SpoolFile, spooled
 from app.api.formats.streams import LONGEST_NAME, TableStream, is_plain, within
 from app.api.negotiation import FORM, Format, format_of, media_type_of
-from app.domain.errors import Fault, InvalidRequestError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 from app.domain.tables import ColumnKind
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
@@ -52,11 +52,14 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
             file.allow(limits.max_body_bytes)
         announced = request.headers.get("content-length", "")
         file.refuse_above(int(announced) if announced.isdecimal() else 0)
-        if form is None:
-            async for piece in request.stream():
-                await file.write(piece)
-        else:
-            found, content_type = await _take_apart(request, form, file, limits)
+        try:
+            if form is None:
+                async for piece in request.stream():
+                    await file.write(piece)
+            else:
+                found, content_type = await _take_apart(request, form, file, limits)
+        except ClientDisconnect:
+            raise MalformedBodyError("The connection ended before the body did.") from None
         await file.flush()
         assert found is not None
         yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)

@@ -68,7 +68,7 @@ def find_dialect(file: BinaryIO, options: CsvOptions) -> Dialect:
     delimiter = _checked(options.delimiter) if options.delimiter is not None else _find_delimiter(text, whole=whole)
     records = list(_records(text, delimiter, whole=whole))
     if not records:
-        raise InvalidDataError("The file is empty." if whole else "The first line of the file is too long.")
+        raise InvalidDataError("The first line of the file is too long." if text.strip() else "The file is empty.")
     first, cells = records[0], [record.cells for record in records]
     header = options.header if options.header is not None else _leads_a_header(cells)
     names = [cell.strip() for cell in first.cells] if header else [""] * len(first.cells)
@@ -129,9 +129,10 @@ def _records(text: str, delimiter: str, *, whole: bool) -> Iterator[_Record]:
             waiting = _Record(cells, end, lines) if cells else None
             if count == SAMPLE_RECORDS:
                 return
-    except csv.Error:  # a cell of more than the csv module's 131,072 characters
-        return
-    if waiting is not None and whole:
+        whole_to_the_last = whole
+    except csv.Error:  # a cell of more than the csv module's 131,072 characters, behind the record that waits
+        whole_to_the_last = True
+    if waiting is not None and whole_to_the_last:
         yield waiting
 
 

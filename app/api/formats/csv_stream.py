@@ -174,8 +174,7 @@ def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
 
 
 def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
-    told = wrong[:MOST_FAULTS_TOLD]
-    rows = sorted({row for row, _, _ in told})
+    rows = sorted({row for row, _, _ in wrong[:MOST_FAULTS_TOLD]})
     lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
-    faults = [Fault(detail, row=row, column=name, line=lines[row]) for row, name, detail in told]
+    faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
     refuse(faults, inferred=reading.inferred)

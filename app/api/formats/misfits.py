@@ -74,7 +74,7 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
         return
     first = faults[0]
     hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
-    more = f" ({len(faults)} faults were found; this is the first.)" if len(faults) > 1 else ""
+    more = f" This is the first of {len(faults):,} faults." if len(faults) > 1 else ""
     raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MOST_FAULTS_TOLD])
 
 

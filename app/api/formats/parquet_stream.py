@@ -64,6 +64,7 @@ def _malformed(error: Exception) -> MalformedBodyError:
 def _batches(parquet: pq.ParquetFile, step: int) -> Iterator[pa.RecordBatch]:
     try:
         for batch in parquet.iter_batches(batch_size=step, use_threads=False):
+            batch.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
             if batch.num_rows:
                 yield batch
     except (pa.ArrowException, OSError) as error:
