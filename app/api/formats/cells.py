@@ -1,9 +1,11 @@
 """Cells of JSON, types kept, to typed columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from types import NoneType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, shown, too_long_an_integer
 from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
@@ -13,8 +15,9 @@ JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""
 
 NUMBERS = frozenset({int, float, NoneType})
-TEXTS = frozenset({str, NoneType})
-FLAGS = frozenset({bool, NoneType})
+PRESENT_NUMBERS = frozenset({int, float})
+LONGEST_TOGETHER = 100
+"""Rows of a table whose numbers are read all at once."""
 
 
 def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, Misfits]:
@@ -32,6 +35,40 @@ def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -
             return _texts(cells)
         case "timestamp":
             return _timestamps(cells)
+
+
+def block_of(
+    columns: Sequence[tuple[str, ColumnKind]], cells: Sequence[Sequence[JSON]]
+) -> tuple[dict[str, Column], list[tuple[str, Misfits]]]:
+    """Columns of N cells each by name, and what does not fit, by name too.
+
+    The numbers of a short table are read all at once while they fit, because a prediction is mostly one row of them.
+    """
+    together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
+    block: dict[str, Column] = {}
+    wrong: list[tuple[str, Misfits]] = []
+    for (name, kind), values in zip(columns, cells, strict=True):
+        if together is not None and kind == "number":
+            block[name] = NumberColumn(next(together))
+            continue
+        block[name], misfits = column_of(kind, values)
+        if misfits:
+            wrong.append((name, misfits))
+    return block, wrong
+
+
+def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.float64]] | None:
+    """The columns one after the other, None when there are none, they are long, or something does not fit."""
+    if not columns or len(columns[0]) > LONGEST_TOGETHER:
+        return None
+    flat = list(chain.from_iterable(columns))
+    if not {*map(type, flat)} <= PRESENT_NUMBERS:
+        return None
+    try:
+        values = np.array(flat, dtype=np.float64)
+    except OverflowError:
+        return None
+    return iter(values.reshape(len(columns), -1)) if np.isfinite(values).all() else None
 
 
 def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfits]:

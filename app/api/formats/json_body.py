@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -40,15 +40,17 @@ def _count_texts(value: JSON) -> int:
     if isinstance(value, str):
         return 1
     if isinstance(value, dict):
-        return len(value) + sum(map(_count_texts, value.values()))
+        return len(value) + _count_among(value.values())
     if isinstance(value, list):
-        types = set(map(type, value))
-        if types <= _PLAIN:
-            return 0
-        if types == {str}:
-            return len(value)
-        return sum(map(_count_texts, value))
+        return _count_among(value)
     return 0
+
+
+def _count_among(values: Collection[JSON]) -> int:
+    types = {*map(type, values)}
+    if types <= _PLAIN:
+        return 0
+    return len(values) if types == {str} else sum(map(_count_texts, values))
 
 
 def _name_the_repeated_key(body: bytes) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from app.api.formats.cells import JSON, column_of
+from app.api.formats.cells import JSON, block_of, column_of
 from app.api.formats.json_body import decode, pointer
 from app.api.formats.misfits import refuse, shown
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
@@ -92,12 +92,9 @@ def typed_block(
     column that is unknown or missing, columns of unequal length.
     """
     cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
-    block: dict[str, Column] = {}
-    faults = list(cells.faults)
-    for (name, kind), values in zip(columns, cells.columns, strict=True):
-        block[name], misfits = column_of(kind, values)
-        faults.extend(Fault(detail, row=row, column=name) for row, detail in misfits)
-    return block, tuple(faults)
+    block, wrong = block_of(columns, cells.columns)
+    misfits = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
+    return block, (*cells.faults, *misfits)
 
 
 def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
