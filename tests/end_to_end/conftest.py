@@ -40,6 +40,15 @@ def deployment(database_url: str, tmp_path: Path) -> Iterator[Deployment]:
         yield deployment
 
 
+@pytest.fixture
+def sqlite_deployment(sqlite_template: Path, tmp_path: Path) -> Iterator[Deployment]:
+    """The same for what has nothing to do with the database."""
+    path = tmp_path / "relevance.db"
+    shutil.copyfile(sqlite_template, path)
+    with deployed(f"sqlite:///{path}", tmp_path) as deployment:
+        yield deployment
+
+
 def _new_database(database: str, directory: Path, request: pytest.FixtureRequest) -> str:
     if database == "sqlite":
         path = directory / "relevance.db"

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from app import bootstrap
 from app.client import ClientError
+from app.client.answers import Event as JobEvent
 from app.client.answers import Json, VersionName
 from app.domain.encoding import encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
@@ -30,18 +31,28 @@ PLACES: Json = {"a": [0.0, 0.5, 1.0], "b": [1.0, 0.1, -0.5], "side": ["left", "r
 @pytest.fixture
 def moons(tmp_path: Path) -> Path:
     path = tmp_path / "moons.csv"
-    path.write_text(two_moons(60), encoding="utf-8")
+    path.write_text(two_moons(40), encoding="utf-8")
     return path
 
 
+def assert_told_from_first_to_last(events: list[JobEvent]) -> None:
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    told = [event.progress for event in events if event.progress is not None]
+    assert len(told) >= 2
+    assert told[0].completed == 0
+    assert told[-1].completed == told[-1].total
+    assert events[-1].is_last
+
+
 def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
-    dataset = api.calls.create_dataset(sinc(60), name="sinc-main")
+    dataset = api.calls.create_dataset(sinc(40), name="sinc-main")
     job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=5)
     assert (job.version, job.error) == (VersionName("sinc-main", 1), None)
     assert [move.state for move in job.transitions] == ["queued", "running", "succeeded"]
+    assert_told_from_first_to_last(list(api.calls.follow(job.id)))
     version = api.calls.version("sinc-main", 1)
-    assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 60)
-    assert 0 < version.rows_held_out < 30
+    assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 40)
+    assert 0 < version.rows_held_out < 20
     assert 0.03 < version.metrics["holdout"]["rmse"] < 0.3
     assert 1 <= version.functions <= 15
     vectors = list(api.calls.relevance_vectors("sinc-main", 1, sort="weight"))
@@ -66,18 +77,6 @@ def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
     for row in answers:
         assert row.probabilities is not None
         assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0)
-
-
-def test_progress_has_a_first_and_a_last_and_goes_on(api: Api) -> None:
-    dataset = api.calls.create_dataset(sinc(40), name="sinc-progress")
-    job = api.train(dataset_id=dataset.id, target="y")
-    events = list(api.calls.follow(job.id))
-    assert [event.number for event in events] == list(range(1, len(events) + 1))
-    told = [event.progress for event in events if event.progress is not None]
-    assert len(told) >= 2
-    assert told[0].completed == 0
-    assert told[-1].completed == told[-1].total
-    assert events[-1].is_last
 
 
 def predictor_of(api: Api, name: str) -> Predictor:
@@ -123,7 +122,7 @@ def test_a_model_is_the_same_bytes_on_every_database(running: dict[str, Api]) ->
         pytest.skip("PostgreSQL is not installed")
     answers, learned = set(), set()
     for api in running.values():
-        dataset = api.calls.create_dataset(sinc(50, seed=7), name="sinc-same")
+        dataset = api.calls.create_dataset(sinc(30, seed=7), name="sinc-same")
         api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=11)
         answers.add(api.http.post("/v1/models/sinc-same/predict", json={"columns": POINTS}).content)
         version = api.calls.version("sinc-same", 1)
@@ -200,15 +199,15 @@ def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployme
     assert api.calls.job(job.id).state == "cancelled"
 
 
-def test_with_a_key_only_those_who_know_it_get_in(deployment: Deployment) -> None:
-    api = deployment.api(RELEVANCE_API_KEY="only a test")
+def test_with_a_key_only_those_who_know_it_get_in(sqlite_deployment: Deployment) -> None:
+    api = sqlite_deployment.api(RELEVANCE_API_KEY="only a test")
     assert api.http.get("/v1/models").status_code == 401
     assert api.http.get("/v1/models", headers={"Authorization": "Bearer only a test"}).status_code == 200
     assert api.http.get("/health/ready").status_code == 200
 
 
-def test_a_large_body_is_refused_and_the_service_goes_on(deployment: Deployment) -> None:
-    api = deployment.api(RELEVANCE_MAX_BODY_BYTES="100000")
+def test_a_large_body_is_refused_and_the_service_goes_on(sqlite_deployment: Deployment) -> None:
+    api = sqlite_deployment.api(RELEVANCE_MAX_BODY_BYTES="100000")
     for content in (b" " * 200_000, iter([b" " * 50_000] * 10)):
         try:
             response = api.http.post("/v1/training-jobs", content=content, headers={"Content-Type": "application/json"})
