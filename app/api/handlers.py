@@ -36,6 +36,8 @@ def add_handlers(app: FastAPI) -> None:
 
 async def _own(request: Request, error: Exception) -> Response:
     assert isinstance(error, RelevanceError)
+    if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about
+        return await _unexpected(request, error)
     if kind_of(error).status >= 500:
         log.warning("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
     return error_response(request.scope, error)

@@ -174,6 +174,20 @@ def test_what_nobody_foresaw_is_500_without_internals_and_logged_with_them(
     assert "the secret of the inside" in str(unexpected["exc_info"])
 
 
+def test_an_error_of_the_inside_is_500_without_internals(
+    client: TestClient, parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down() -> None:
+        raise type("BytesOfAnotherWorld", (RelevanceError,), {})("the secret of the inside")
+
+    monkeypatch.setattr(parts, "ready", break_down)
+    with capture_logs() as lines:
+        response = client.get("/health/ready")
+    assert response.status_code == 500
+    assert "secret" not in response.text
+    assert "the secret of the inside" in str(lines)
+
+
 def test_a_problem_with_very_many_faults_lists_the_first(
     client: TestClient, parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
