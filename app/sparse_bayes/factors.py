@@ -46,6 +46,9 @@ class Factors(Protocol):
     def active(self) -> tuple[int, ...]: ...
 
     @property
+    def P(self) -> Array: ...
+
+    @property
     def heights(self) -> Array:
         """The greatest size of each function in the model on the rows, (R,)."""
 
@@ -70,6 +73,11 @@ def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
     if problem.likelihood.constant_precision:
         return FixedFactors.build(problem, active, weights)
     return MovingFactors(problem, active, problem.columns(active))
+
+
+def _squares(columns: Array) -> Array:
+    """diag(Phi'Phi), (m,), read as the columns lie in memory."""
+    return np.asarray(np.einsum("mn,mn->m", columns.T, columns.T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +106,7 @@ class FixedFactors:
         P = problem.columns(active)
         r = problem.t - P @ weights
         towards = np.column_stack([P, r])
-        products, norms = problem.look(lambda columns: (columns.T @ towards, np.einsum("nm,nm->m", columns, columns)))
+        products, norms = problem.look(lambda columns: (columns.T @ towards, _squares(columns)))
         return cls(
             problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
         )

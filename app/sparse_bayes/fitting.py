@@ -43,8 +43,7 @@ def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> P
 
 def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:
     """From `start`, or from the beginning, to the end: the last state has a termination."""
-    state = spec.algorithm.init(problem) if start is None else start
-    now = stand(problem, state)
+    now = spec.algorithm.init(problem) if start is None else stand(problem, start)
     yield now
     while now.state.termination is None:
         now = spec.algorithm.step(problem, now)

@@ -101,6 +101,8 @@ def train(
     Raises DataError, IllegalCombinationError.
     """
     check(spec)
+    check_rows(rows.X, rows.t)
+    spec.likelihood.check(rows.t)
     resolved = yield from _with_width(rows, spec, folding or Folding())
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
     problem = pose(rows.X, rows.t, resolved, centres=centres)

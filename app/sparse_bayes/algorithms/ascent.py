@@ -1,7 +1,7 @@
 """Climb in R-space: all hyperparameters of the functions in the model, and the noise, to a maximum of the evidence."""
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def _may_move(here: Evidence, greatest_beta: float) -> bool:
 def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
     """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
     gradient = here.gradient[free]
-    curvatures, vectors = np.linalg.eigh(hessian[np.ix_(free, free)])
+    curvatures, vectors = np.linalg.eigh(hessian if free.all() else hessian[np.ix_(free, free)])
     step = np.zeros(len(free))
     if not len(gradient):
         return step, 0.0, None
@@ -135,7 +135,7 @@ def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, A
 
 def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
     alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), least_alpha(factors))
-    beta = min(exp(log(here.beta) + step[-1]), greatest_beta)
+    beta = min(here.beta * exp(step[-1]), greatest_beta)
     try:
         return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
     except NotPositiveDefiniteError:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
-from app.sparse_bayes.algorithms.state import Standing, State, Termination, standing
+from app.sparse_bayes.algorithms.state import Standing, Termination, standing
 from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.problem import Problem
@@ -44,7 +44,7 @@ class ReEstimation:
     update: Literal["mackay", "em"] = "mackay"
     type: Literal["re_estimation"] = "re_estimation"
 
-    def init(self, problem: Problem) -> State:
+    def init(self, problem: Problem) -> Standing:
         """All M candidates in, with precisions under which f has the targets' size."""
         beta, greatest = problem.likelihood.start(problem.t)
         if greatest > beta:
@@ -54,8 +54,8 @@ class ReEstimation:
         scale = float(np.mean(problem.t**2)) or 1.0
         alpha = np.maximum(squares / problem.rows, np.finfo(float).tiny) * len(active) / scale
         weights = np.zeros(len(active))
-        found = evidence(build(problem, active, weights), alpha, beta, weights)
-        return State(active, alpha, found.beta, found.posterior.mean, 0, found.value)
+        factors = build(problem, active, weights)
+        return standing(factors, evidence(factors, alpha, beta, weights), iteration=0)
 
     def step(self, problem: Problem, now: Standing) -> Standing:
         """Re-estimate all, then prune."""

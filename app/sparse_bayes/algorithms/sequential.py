@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import ROUNDING, climb, end_of
-from app.sparse_bayes.algorithms.state import Standing, State, Termination, standing
+from app.sparse_bayes.algorithms.state import Standing, Termination, standing
 from app.sparse_bayes.evidence import Evidence, evidence, gain
 from app.sparse_bayes.factors import Factors, Look, build
 from app.sparse_bayes.problem import Problem
@@ -17,7 +17,7 @@ LEAST_GAIN = 1e-3
 
 SPAN = 1e-9
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
-for a copy."""
+for a copy; so is one whose squared correlation with a function in the model is nearer to 1."""
 
 CLIMB_SHARE = 0.1
 """Between looks the climb stops where it promises less than this share of what the last function brought ..."""
@@ -48,11 +48,12 @@ class Sequential:
 
     type: Literal["sequential"] = "sequential"
 
-    def init(self, problem: Problem) -> State:
+    def init(self, problem: Problem) -> Standing:
         """Nothing in the model."""
         beta, _ = problem.likelihood.start(problem.t)
         empty = np.empty(0)
-        return State((), empty, beta, empty, 0, evidence(build(problem, (), empty), empty, beta, empty).value)
+        factors = build(problem, (), empty)
+        return standing(factors, evidence(factors, empty, beta, empty), iteration=0)
 
     def step(self, problem: Problem, now: Standing) -> Standing:
         """Look at all candidates and let the best in, then climb.
@@ -85,6 +86,8 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
     here = now.evidence
     seen = now.factors.look(here.posterior, here.beta)
     for number in _promising(seen, now.factors.active):
+        if _is_copy(now.factors, int(number)):
+            continue
         more = now.factors.added(int(number), here.posterior.mean)
         alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
         for larger in LARGER_ALPHAS:
@@ -93,6 +96,16 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
             if there.value > here.value + ROUNDING * (1.0 + abs(here.value)):
                 return more, there
     return None
+
+
+def _is_copy(factors: Factors, number: int) -> bool:
+    """Whether a candidate is, but for its size, a function in the model.
+
+    Off rest such a copy gains as much as its original still has to, and then both stay: L sees only the sum of their 1/alpha.
+    """
+    p, P = factors.problem.columns((number,))[:, 0], factors.P
+    squares = np.einsum("nr,nr->r", P, P) * float(p @ p)
+    return bool(((p @ P) ** 2 > (1.0 - SPAN) * squares).any())
 
 
 def _promising(seen: Look, active: tuple[int, ...]) -> Indices:
