@@ -39,14 +39,14 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
 test: install ## the tests, on SQLite and PostgreSQL
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 check: install ## all guards: format, lint, types, import contracts, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
 format: install ## put the code in its one format, and mend what ruff can mend
 	$(BIN)/ruff format .

@@ -101,7 +101,8 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
 def _is_copy(factors: Factors, number: int) -> bool:
     """Whether a candidate is, but for its size, a function in the model.
 
-    Off rest such a copy gains as much as its original still has to, and then both stay: L sees only the sum of their 1/alpha.
+    Off rest such a copy gains as much as its original still has to, and then both stay: L sees only the sum of their
+    1/alpha.
     """
     p, P = factors.problem.columns((number,))[:, 0], factors.P
     squares = np.einsum("nr,nr->r", P, P) * float(p @ p)
