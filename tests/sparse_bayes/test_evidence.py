@@ -89,7 +89,7 @@ def unnormalised(P: Array, t: Array, alpha: Array, w: Array) -> float:
 
 def laplace(P: Array, t: Array, alpha: Array) -> tuple[float, Array, Array]:
     """Laplace's L = log p(t, mu) + R/2 log 2 pi - 1/2 log |H|, with the mode by plain Newton: L, mode, H."""
-    w = np.zeros(len(alpha))
+    w, H = np.zeros(len(alpha)), np.diag(alpha)
     for _ in range(200):
         sigma = 1.0 / (1.0 + np.exp(-P @ w))
         H = P.T @ (P * (sigma * (1.0 - sigma))[:, None]) + np.diag(alpha)

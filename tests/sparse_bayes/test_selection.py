@@ -152,7 +152,7 @@ def test_classes_that_can_be_separated_are_learned() -> None:
 
 def test_re_estimation_is_trained_alike() -> None:
     spec = Spec(GaussianNoise(), (KernelBasis(width=CrossValidationWidth(2)), Bias()), algorithm=ReEstimation())
-    steps, _ = told(*sinc(24, 0), spec)
+    steps, _ = told(*sinc(16, 0), spec)
     assert steps[-1].phase == "done"
 
 

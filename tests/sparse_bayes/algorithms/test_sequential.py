@@ -35,6 +35,14 @@ def test_a_duplicate_input_is_not_taken_twice(likelihood: Likelihood) -> None:
     assert len(set(taken)) == len(taken)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])
+def test_of_rows_at_one_place_only_one_carries_a_function(seed: int) -> None:
+    X, t = sinc(30, seed)
+    X = np.round(X)
+    taken = [X[number, 0] for number in fitted(X, t, GaussianNoise()).active if number < 30]
+    assert len(set(taken)) == len(taken)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     spec = spec_for(GaussianNoise())
