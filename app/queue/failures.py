@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dbos import error as engine
-from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.domain.errors import ConflictError, UnavailableError
+
+AWAY = "The queue's database can't be reached or is not migrated; try again later."
 
 
 @contextmanager
@@ -18,4 +20,8 @@ def translated() -> Iterator[None]:
     except engine.DBOSWorkflowIDInUseError as error:
         raise ConflictError("This job was submitted before.") from error
     except (OperationalError, InterfaceError, PoolTimeoutError, ProgrammingError) as error:
-        raise UnavailableError("The queue's database can't be reached or is not migrated; try again later.") from error
+        raise UnavailableError(AWAY) from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise UnavailableError(AWAY) from error
+        raise

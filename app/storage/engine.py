@@ -6,6 +6,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_MILLISECONDS = 30_000
 CONNECT_SECONDS = 5
+IDLE_MILLISECONDS = 10_000
+"""A process that freezes within a transaction holds its locks no longer than this: PostgreSQL ends its session."""
 
 
 def make_engine(url: URL | str) -> Engine:
@@ -22,7 +24,7 @@ def make_engine(url: URL | str) -> Engine:
         return engine
     if url.drivername in {"postgres", "postgresql"}:
         url = url.set(drivername="postgresql+psycopg")
-    return create_engine(
+    engine = create_engine(
         url,
         pool_pre_ping=True,
         pool_size=10,
@@ -30,6 +32,15 @@ def make_engine(url: URL | str) -> Engine:
         isolation_level="READ COMMITTED",
         connect_args={"connect_timeout": CONNECT_SECONDS},
     )
+    event.listen(engine, "connect", _set_up_postgresql)
+    return engine
+
+
+def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = {IDLE_MILLISECONDS}")
+    cursor.close()
+    connection.commit()
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

@@ -30,7 +30,8 @@ def translated() -> Iterator[None]:
     except DBAPIError as error:
         if _no_such_table(error):
             raise UnavailableError("The database is not migrated: run `relevance migrate`.") from error
-        if isinstance(error, OperationalError | InterfaceError) and not _our_own_mistake(error):
+        lost = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+        if lost and not _our_own_mistake(error):
             raise UnavailableError("The database can't be reached or is too busy; try again later.") from error
         if type(error) is DatabaseError:
             raise UnavailableError(f"The database can't be used: {error.orig}.") from error

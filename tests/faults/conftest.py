@@ -24,7 +24,7 @@ from tests.waiting import until
 from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
-AS_SHIPPED = ("-m", "app.cli", "worker")
+AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
 WITH_STAND_INS = ("-m", "tests.faults.worker")
 
 
@@ -48,7 +48,10 @@ class Place:
             trainers.MARKS: str(self.marks),
         }
         with (self.folder / f"worker-{len(self.workers)}.log").open("wb") as log:
-            worker = subprocess.Popen([sys.executable, *program], cwd=ROOT, env=os.environ | given, stderr=log)
+            # Each ends with its standard input, and so with these tests, should they be killed themselves.
+            worker = subprocess.Popen(
+                [sys.executable, *program], cwd=ROOT, env=os.environ | given, stdin=subprocess.PIPE, stderr=log
+            )
         self.workers.append(worker)
         return worker
 
@@ -127,8 +130,6 @@ def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
     yield make
     for place in places:
         for worker in place.workers:
-            if worker.poll() is None:
-                worker.send_signal(signal.SIGCONT)
-                worker.kill()
-            worker.wait()
+            worker.kill()
+            worker.communicate()
         place.parts.close()

@@ -9,12 +9,14 @@ import pytest
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
 from app.sparse_bayes.selection import train
-from app.worker.child import Trainer
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.postgres import Server
 from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
+
+on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+"""For what has nothing to do with the database."""
 
 
 def test_a_job_whose_only_worker_was_killed_ends_within_30_seconds_of_its_next_start(make_place: MakePlace) -> None:
@@ -60,6 +62,7 @@ def test_another_worker_takes_over_from_one_that_was_killed(make_place: MakePlac
     assert place.versions(job) == 1
 
 
+@on_one_database
 def test_a_fit_dies_with_its_worker_also_when_it_holds_the_interpreter(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
@@ -100,11 +103,10 @@ def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_pl
     assert place.look(job).state == "succeeded"
 
 
-@pytest.mark.parametrize("trainer", [trainers.marked, trainers.stuck], ids=["computing", "holding the interpreter"])
-def test_a_cancelled_jobs_fit_is_gone_within_a_second(make_place: MakePlace, trainer: Trainer) -> None:
+def test_a_cancelled_jobs_fit_is_gone_within_a_second_though_it_holds_the_interpreter(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
-    job = place.submit(trainer)
+    job = place.submit(trainers.stuck)
     (fit,) = place.started()
     place.parts.training.cancel(BUILT_IN_OWNER, job.id)
     until(lambda: gone(fit), seconds=1.0)
@@ -112,6 +114,7 @@ def test_a_cancelled_jobs_fit_is_gone_within_a_second(make_place: MakePlace, tra
     assert (ended.state, ended.version) == ("cancelled", None)
 
 
+@on_one_database
 def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
@@ -125,6 +128,7 @@ def test_a_fit_that_is_killed_is_started_again(make_place: MakePlace) -> None:
     assert place.versions(job) == 1
 
 
+@on_one_database
 def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker()
@@ -139,11 +143,8 @@ def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place
     until(lambda: not any(path.exists() for path in left), seconds=60)
 
 
-def test_a_database_that_goes_away_costs_no_job_a_start(
-    make_place: MakePlace, database: str, request: pytest.FixtureRequest
-) -> None:
-    if database == "sqlite":
-        pytest.skip("a file does not go away")
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, request: pytest.FixtureRequest) -> None:
     server: Server = request.getfixturevalue("postgres_server")
     place = make_place()
     name = str(place.settings.url.database)

@@ -4,6 +4,7 @@ import signal
 from threading import Event
 
 from app import bootstrap
+from app.cli.ending import end_with_standard_input
 from app.settings import Settings
 from tests.worker import trainers
 
@@ -11,6 +12,7 @@ from tests.worker import trainers
 def main() -> None:
     asked_to_end = Event()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: asked_to_end.set())
+    end_with_standard_input(asked_to_end.set)
     settings = Settings()
     bootstrap.configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)

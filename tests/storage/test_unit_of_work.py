@@ -164,6 +164,28 @@ def test_a_connection_that_died_while_idle_is_noticed_before_it_is_used(postgres
     postgres_server.drop("idle")
 
 
+def test_a_process_that_freezes_within_a_unit_of_work_stops_nobody_for_long(
+    postgres_server: postgres.Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.engine.IDLE_MILLISECONDS", 200)
+    postgres_server.create("frozen", TEMPLATE)
+    engine = make_engine(postgres_server.url("frozen"))
+    open_uow = unit_of_work(engine, ListedQueue)
+
+    def freeze_while_another_wants_the_same_row() -> None:
+        with open_uow() as frozen:
+            frozen.workers.beat("a")
+            with open_uow() as other:
+                other.workers.beat("a")  # waits until the frozen one's session is ended
+
+    with pytest.raises(UnavailableError):
+        freeze_while_another_wants_the_same_row()
+    with open_uow() as uow:
+        assert uow.workers.alive(within=60.0) == ("a",)
+    engine.dispose()
+    postgres_server.drop("frozen")
+
+
 def test_text_that_postgresql_can_not_keep_is_invalid_data(postgres_server: postgres.Server) -> None:
     postgres_server.create("nul", TEMPLATE)
     engine = make_engine(postgres_server.url("nul"))
