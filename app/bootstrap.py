@@ -115,7 +115,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     heart = Heart(
         base.open_uow,
-        engine,
+        Control(base.client),
         executor=executor,
         beat=settings.heartbeat_seconds,
         limit=settings.silence_seconds,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
-from app.queue.names import APPLICATION, PRIORITY, QUEUE, WORKFLOW
+from app.queue.names import APPLICATION, PRIORITY, QUEUE, VERSION, WORKFLOW
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 
@@ -105,6 +105,16 @@ class Control:
             for job_id in job_ids
             if found.get(job_id) not in STATES
         }
+
+    def recover(self, executors: Sequence[str]) -> None:
+        """Put back into the queue what these executors were running; each time counts as a start."""
+        # The engine keeps both calls to itself. Its public `resume_workflow` would forget how often a job was started,
+        # and its own recovery would wait for a lost database, and keep a worker that asks from saying that it lives.
+        engine = self.client._sys_db
+        with translated():
+            for executor in executors:
+                for entry in engine.get_pending_workflows(executor, VERSION):
+                    engine.reenqueue_for_recovery(entry.workflow_id, list(executors), QUEUE)
 
     def _statuses(self, job_ids: Sequence[UUID]) -> dict[UUID, str]:
         with translated():

@@ -1,14 +1,12 @@
 """Running jobs: the durable engine, launched in a worker process around one plain function."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from uuid import UUID
 
 import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
-from app.domain.ports import QueueEnding
-from app.queue.client import Control
 from app.queue.failures import translated
 from app.queue.names import APPLICATION, MOST_RECOVERIES, QUEUE, VERSION, WORKFLOW
 
@@ -40,7 +38,6 @@ class Engine:
     ) -> None:
         self._database = database
         self._client = client
-        self._control = Control(client)
         self._run = run
         self._executor = executor
         self._slots = slots
@@ -48,7 +45,7 @@ class Engine:
         self._running: set[str] = set()
 
     def launch(self) -> None:
-        """Begin to take jobs from the queue; the database has to be migrated."""
+        """Begin to take jobs from the queue; raises UnavailableError where the database is away or not migrated."""
         # With a handler on it, the engine leaves its logger alone, and its records go where all others go.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         DBOS(
@@ -68,12 +65,13 @@ class Engine:
             self._start(job)
 
         # A limit for each partition makes partitions; this one never binds, and shares no budget with other workers.
-        self._client.register_queue(
-            QUEUE,
-            worker_concurrency=self._slots,
-            partition_worker_concurrency=self._slots,
-            polling_interval_sec=self._poll_seconds,
-        )
+        with translated():
+            self._client.register_queue(
+                QUEUE,
+                worker_concurrency=self._slots,
+                partition_worker_concurrency=self._slots,
+                polling_interval_sec=self._poll_seconds,
+            )
         DBOS.listen_queues([QUEUE])
         DBOS.launch()
 
@@ -88,20 +86,6 @@ class Engine:
             self._running.discard(job)
         if not ended:
             raise LeftUnfinished
-
-    def holders(self) -> frozenset[str]:
-        """Executors that the engine believes to be running something; raises UnavailableError."""
-        return self._control.holders()
-
-    def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
-        """Those whose entry has ended, and how; raises UnavailableError."""
-        return self._control.endings(job_ids)
-
-    def recover(self, executors: Sequence[str]) -> None:
-        """Put back into the queue what these executors were running; each time counts as a start."""
-        with translated():
-            # Private, and the only such call: `resume_workflow` would forget how often a job was started.
-            DBOS._recover_pending_workflows(list(executors))
 
     def shutdown(self, grace: float) -> None:
         """Take no more jobs, wait up to `grace` seconds for the running ones, and stop."""

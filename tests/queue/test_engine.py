@@ -88,29 +88,29 @@ def test_a_job_left_unfinished_stays_with_its_executor_until_it_is_recovered(
     engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
 ) -> None:
     ran, job = Ran(ends=False), submit(open_uow)
-    with running(engine, client, ran) as first:
+    with running(engine, client, ran):
         assert ran.jobs.get(timeout=10) == job
-        assert first.holders() == {HERE}
+        assert control.holders() == {HERE}
     assert control.state(job) == "running"
     ran.ends = True
-    with running(engine, client, ran, executor="there:2") as second:
-        second.recover(["nobody:3"])
+    with running(engine, client, ran, executor="there:2"):
+        control.recover(["nobody:3"])
         assert control.state(job) == "running"
-        second.recover([HERE])
+        control.recover([HERE])
         assert ran.jobs.get(timeout=10) == job
         until(lambda: control.state(job) == "ended")
-        assert second.holders() == frozenset()
+        assert control.holders() == frozenset()
 
 
 def test_a_job_starts_three_times_at_most(
     engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
 ) -> None:
     ran, job = Ran(ends=False), submit(open_uow)
-    with running(engine, client, ran) as it:
+    with running(engine, client, ran):
         for _ in range(3):
             assert ran.jobs.get(timeout=10) == job
             assert control.endings([job]) == {}
-            it.recover([HERE])
+            control.recover([HERE])
         until(lambda: control.endings([job]) == {job: "lost"})
     assert ran.jobs.empty()
 
