@@ -38,6 +38,10 @@ demo: install ## train two models through the running service, show what was lea
 run: install ## the API with a worker inside, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
+# One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
+test check: export OMP_NUM_THREADS = 1
+test check: export OPENBLAS_NUM_THREADS = 1
+
 test: install ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 
