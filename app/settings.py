@@ -50,6 +50,14 @@ class Settings(BaseSettings):
             object.__setattr__(self, "api_key", SecretStr(self.api_key_file.read_text().strip()))
         return self
 
+    @model_validator(mode="after")
+    def _silence_is_longer_than_a_beat(self) -> Self:
+        if self.silence_seconds < 2 * self.heartbeat_seconds:
+            raise ValueError(
+                "silence_seconds must be at least twice heartbeat_seconds, or the living are taken for dead"
+            )
+        return self
+
     @property
     def url(self) -> URL:
         """The database's URL, with the password from its file and psycopg as PostgreSQL's driver."""
