@@ -17,8 +17,8 @@ from benchmarks.files import NotRun, Split
 from benchmarks.options import Options
 from benchmarks.repeats import Figures
 from benchmarks.report import Table, not_run
-from benchmarks.server import running_server
 from benchmarks.support_vectors import support_classification, support_regression
+from examples.demo.service import running_service
 
 REGRESSION = ("engine", "RMSE", "NLL", "inside 95 %", "vectors", "seconds")
 CLASSIFICATION = ("engine", "error %", "log loss", "vectors", "seconds")
@@ -52,8 +52,12 @@ def _table(
         split = read()
     except NotRun as absent:
         return not_run(f"{title} through the service", absent)
-    with TemporaryDirectory() as directory, running_server(Path(directory)) as url, connect(url) as calls:
-        predictions, found = _served(calls, split, Path(directory), whole_targets="error %" in header)
+    with (
+        TemporaryDirectory() as name,
+        running_service(Path(name, "benchmark.db"), log=Path(name, "server.log")) as url,
+        connect(url) as calls,
+    ):
+        predictions, found = _served(calls, split, Path(name), whole_targets="error %" in header)
     rows = [("ours", *cells(scored(predictions, split.t_test) | found))]
     notes = [NOTE]
     if find_spec("sklearn") is None:

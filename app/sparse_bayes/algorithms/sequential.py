@@ -35,6 +35,7 @@ LARGER_ALPHAS = (1.0, 4.0, 16.0)
 """... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
 
 MOST_LOOKS_PER_ROW = 3
+"""Functions come and go, but seldom so often: the end is MAX_ITERATIONS then."""
 
 
 @dataclass(frozen=True)
