@@ -1,5 +1,6 @@
 """Dictionaries of basis functions: as asked for, and resolved to candidates that can be evaluated."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -103,21 +104,11 @@ class Candidates:
         """M, all candidates."""
         return self.starts[-1]
 
-    def slices(self, widest: int) -> list[tuple[int, int]]:
-        """Cut all candidates into ranges (first, past the last) of at most `widest`, none across two dictionaries."""
-        return [
-            (first, min(first + widest, stop))
-            for start, stop in zip(self.starts, self.starts[1:], strict=False)
-            for first in range(start, stop, widest)
-        ]
-
-    def range(self, X: Array, first: int, stop: int) -> Array:
-        """Columns of a range within one dictionary at X (N, d): (N, stop - first)."""
-        place = self._place(first)
-        return self.dictionaries[place](X, np.arange(first - self.starts[place], stop - self.starts[place]))
-
     def columns(self, X: Array, chosen: Sequence[int]) -> Array:
         """Columns of any candidates at X (N, d), in the order asked for: (N, R)."""
+        if len(chosen) == 1:
+            place = bisect_right(self.starts, chosen[0]) - 1
+            return self.dictionaries[place](X, np.array([chosen[0] - self.starts[place]]))
         columns = np.empty((len(X), len(chosen)))
         for place, positions, local in self._grouped(chosen):
             columns[:, positions] = self.dictionaries[place](X, local)
@@ -128,9 +119,6 @@ class Candidates:
         groups = self._grouped(chosen)
         order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
         return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
-
-    def _place(self, number: int) -> int:
-        return int(np.searchsorted(self.starts, number, side="right")) - 1
 
     def _grouped(self, chosen: Sequence[int]) -> list[tuple[int, Indices, Indices]]:
         numbers = np.asarray(chosen, np.intp)

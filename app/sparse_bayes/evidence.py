@@ -39,14 +39,18 @@ def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evide
     rested, sums = factors.rest(alpha, beta, start)
     determined = float(rested.determined.sum())
     value = sums.value - 0.5 * determined - rested.divergence
-    gradient = np.append(_alpha_gradient(factors, rested), sums.noise_slope - 0.5 * determined)
+    gradient = np.empty(len(alpha) + 1)
+    gradient[:-1] = _alpha_gradient(factors, rested)
+    gradient[-1] = sums.noise_slope - 0.5 * determined
     return Evidence(value, rested, beta, gradient, sums.noise_curvature)
 
 
 def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:
     alpha, mean, Sigma = rested.alpha, rested.mean, rested.covariance
-    slope = 0.5 * (rested.determined / alpha - mean**2 + mean * (Sigma @ factors.skew(rested)))
-    return factors.problem.prior.gradient(alpha, slope)
+    slope = rested.determined / alpha - mean**2
+    if not factors.problem.likelihood.constant_precision:
+        slope += mean * (Sigma @ factors.skew(rested))
+    return factors.problem.prior.gradient(alpha, 0.5 * slope)
 
 
 def _hessian(rested: Posterior, noise_curvature: float) -> Array:
@@ -58,7 +62,7 @@ def _hessian(rested: Posterior, noise_curvature: float) -> Array:
     left = own - np.einsum("ij,ij->i", W, W)
     hessian = np.empty((R + 1, R + 1))
     hessian[:R, :R] = 0.5 * W * (W + 2.0 * u[:, None] * u)
-    hessian[range(R), range(R)] -= 0.5 * (own + u**2)
+    hessian.flat[: R * (R + 2) : R + 2] -= 0.5 * (own + u**2)
     hessian[:R, R] = hessian[R, :R] = 0.5 * left - u * pulled
     hessian[R, R] = noise_curvature - 0.5 * float(left.sum()) + float(u @ pulled)
     return hessian
@@ -73,8 +77,17 @@ def sparsity_and_quality(rested: Posterior) -> tuple[Array, Array]:
     return rested.determined / own, rested.mean / own
 
 
+def quality_over_sparsity(rested: Posterior) -> Array:
+    """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002]."""
+    weight = np.maximum(rested.covariance.diagonal() * rested.determined, TINY)
+    return rested.mean**2 / weight
+
+
+TINY = float(np.finfo(float).tiny)
+
+
 def gain(s: Array, q: Array) -> Array:
     """Nats by which L rises when a function enters at its best alpha = s^2/(q^2 - s), 0 where q^2 <= s [FAUL2002]."""
-    ratio = np.divide(q**2, s, out=np.ones_like(s), where=s > 0.0)
-    ratio = np.maximum(ratio, 1.0)
+    ratio = np.maximum(q**2 / np.maximum(s, TINY), 1.0)
+    ratio[s <= 0.0] = 1.0
     return 0.5 * (ratio - 1.0 - np.log(ratio))

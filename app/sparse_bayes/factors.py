@@ -17,6 +17,10 @@ from app.sparse_bayes.types import Array, Indices
 MOST_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
 
+SPAN = 1e-9
+"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
+for a copy; so is one whose squared correlation with a function in the model is nearer to 1."""
+
 SHARES = tuple(0.5**k for k in range(20))
 """What is tried of a Newton step, in this order, until the log posterior rises as it should."""
 
@@ -48,6 +52,9 @@ class Factors(Protocol):
     @property
     def P(self) -> Array: ...
 
+    def alike(self, number: int) -> bool:
+        """Whether candidate `number` is, but for its size, a function in the model."""
+
     @property
     def heights(self) -> Array:
         """The greatest size of each function in the model on the rows, (R,)."""
@@ -73,11 +80,6 @@ def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
     if problem.likelihood.constant_precision:
         return FixedFactors.build(problem, active, weights)
     return MovingFactors(problem, active, problem.columns(active))
-
-
-def _squares(columns: Array) -> Array:
-    """diag(Phi'Phi), (m,), read as the columns lie in memory."""
-    return np.asarray(np.einsum("mn,mn->m", columns.T, columns.T))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ class FixedFactors:
         P = problem.columns(active)
         r = problem.t - P @ weights
         towards = np.column_stack([P, r])
-        products, norms = problem.look(lambda columns: (columns.T @ towards, _squares(columns)))
+        products, norms = problem.look(towards)
         return cls(
             problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
         )
@@ -115,11 +117,15 @@ class FixedFactors:
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
+    def alike(self, number: int) -> bool:
+        squares = self.norms[number] * self.gram.diagonal()
+        return bool((self.crosses[number] ** 2 > (1.0 - SPAN) * squares).any())
+
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
         r = self.problem.t - self.P @ weights
-        (crosses,) = self.problem.look(lambda columns: (columns.T @ p,))
-        P = np.hstack([self.P, p])
+        crosses = self.problem.products(p)
+        P = np.concatenate([self.P, p], axis=1)
         gram = np.empty((P.shape[1], P.shape[1]))
         gram[:-1, :-1] = self.gram
         gram[-1, :] = gram[:, -1] = P.T @ p[:, 0]
@@ -131,7 +137,7 @@ class FixedFactors:
             np.append(weights, 0.0),
             P.T @ r,
             float(r @ r),
-            np.hstack([self.crosses, crosses]),
+            np.concatenate([self.crosses, crosses], axis=1),
             self.candidate_slope - self.crosses @ (weights - self.origin),
             self.norms,
         )
@@ -163,7 +169,8 @@ class FixedFactors:
         return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
-        rested = posterior(self.sums(self.origin, beta), self.origin, alpha)
+        at_origin = Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram)
+        rested = posterior(at_origin, self.origin, alpha)
         return rested, self.sums(rested.mean, beta)
 
     def skew(self, rested: Posterior) -> Array:
@@ -190,6 +197,11 @@ class MovingFactors:
     @cached_property
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
+
+    def alike(self, number: int) -> bool:
+        p = self.problem.columns((number,))[:, 0]
+        squares = np.einsum("nr,nr->r", self.P, self.P) * float(p @ p)
+        return bool(((p @ self.P) ** 2 > (1.0 - SPAN) * squares).any())
 
     def added(self, number: int, weights: Array) -> "MovingFactors":
         return MovingFactors(self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))]))
@@ -239,9 +251,7 @@ class MovingFactors:
         precision, gradient = self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
         weighted = precision[:, None] * self.P
         towards = np.column_stack([weighted, gradient])
-        products, alone = self.problem.look(
-            lambda columns: (columns.T @ towards, np.einsum("nm,nm,n->m", columns, columns, precision, optimize=True))
-        )
+        products, alone = self.problem.look(towards, precision)
         crosses = products[:, :-1]
         S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
         return Look(S, products[:, -1], alone)

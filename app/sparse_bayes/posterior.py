@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_with_cholesky
 from app.sparse_bayes.types import Array
 
@@ -57,9 +55,9 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
     Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns
     of any norm, and any number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
     """
-    root, lower = _middle(sums, alpha)
+    _, scale, lower = _middle(sums, alpha)
     whitened = inverse_from_cholesky(lower)
-    covariance = whitened * (root[:, None] * root)
+    covariance = whitened * scale
     return Posterior(
         alpha=alpha,
         mean=expansion + covariance @ (sums.slope - alpha * expansion),
@@ -71,12 +69,13 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
 
 def newton_step(sums: Sums, expansion: Array, alpha: Array) -> Array:
     """Sigma (P'g - A w), (R,): towards the mode, without forming Sigma."""
-    root, lower = _middle(sums, alpha)
+    root, _, lower = _middle(sums, alpha)
     return root * solve_with_cholesky(lower, root * (sums.slope - alpha * expansion))
 
 
-def _middle(sums: Sums, alpha: Array) -> tuple[Array, Array]:
-    root = 1.0 / np.sqrt(alpha)
-    middle = sums.curvature * (root[:, None] * root)
+def _middle(sums: Sums, alpha: Array) -> tuple[Array, Array, Array]:
+    root = alpha**-0.5
+    scale = root[:, None] * root
+    middle = sums.curvature * scale
     middle.flat[:: len(alpha) + 1] += 1.0
-    return root, cholesky(middle)
+    return root, scale, cholesky(middle)

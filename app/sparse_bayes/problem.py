@@ -1,8 +1,8 @@
 """Rows, candidates and likelihood of one fit; rows are met only through blocks and one reduce."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,15 +10,11 @@ from app.sparse_bayes.basis import Candidates
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
+from app.sparse_bayes.products import Products, products_of
 from app.sparse_bayes.types import Array
 
 KEPT_BYTES = 256 * 2**20
 """Columns of all candidates are computed once and kept while they need no more than this; else anew for each look."""
-
-BLOCK_BYTES = 8 * 2**20
-"""Columns that are not kept are computed so many bytes at a time."""
-
-S = TypeVar("S", bound="Array | tuple[Array, ...]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +35,6 @@ class Problem:
     likelihood: Likelihood
     prior: Prior
     kept_bytes: int = KEPT_BYTES
-    _kept: dict[tuple[int, int], Array] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
@@ -54,25 +49,19 @@ class Problem:
         """The chosen candidates at all rows: (N, R)."""
         return np.vstack([self.candidates.columns(block.X, chosen) for block in self.blocks()])
 
-    def look(self, summarise: Callable[[Array], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Sums over rows for every candidate: `summarise` maps columns (N, m) to arrays whose first axis is m.
+    def products(self, towards: Array) -> Array:
+        """Phi'Y (M, k) of all candidates with Y (N, k)."""
+        return np.concatenate([dictionary.products(towards) for dictionary in self._dictionaries])
 
-        The answers' is M.
-        """
-        parts = [summarise(self._range(first, stop)) for first, stop in self._ranges()]
-        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
+        """Phi'Y (M, k) and diag(Phi'diag(lam)Phi) (M,) of all candidates; lam (N,), or all 1."""
+        seen = [dictionary.look(towards, precision) for dictionary in self._dictionaries]
+        return np.concatenate([product for product, _ in seen]), np.concatenate([square for _, square in seen])
 
-    def _ranges(self) -> list[tuple[int, int]]:
-        return self.candidates.slices(max(1, BLOCK_BYTES // (8 * self.rows)))
-
-    def _range(self, first: int, stop: int) -> Array:
-        kept = self._kept.get((first, stop))
-        if kept is not None:
-            return kept
-        columns = self.candidates.range(self.X, first, stop)
-        if self.rows * self.candidates.size * 8 <= self.kept_bytes:
-            self._kept[first, stop] = columns
-        return columns
+    @cached_property
+    def _dictionaries(self) -> tuple[Products, ...]:
+        kept = self.rows * self.candidates.size * 8 <= self.kept_bytes
+        return tuple(products_of(functions, self.X, kept=kept) for functions in self.candidates.dictionaries)
 
 
 def check_rows(X: Array, t: Array) -> None:

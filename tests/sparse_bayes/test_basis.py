@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from app.sparse_bayes.basis import Candidates, ConstantFunction, KernelFunctions, evaluate
 from app.sparse_bayes.kernels import Gaussian, LinearSpline
@@ -26,14 +25,6 @@ def test_columns_come_in_the_order_asked_for() -> None:
     chosen = (10, 7, 0, 3, 8)
     np.testing.assert_allclose(CANDIDATES.columns(NEW, chosen), whole()[:, chosen])
     assert CANDIDATES.columns(NEW, ()).shape == (4, 0)
-
-
-@pytest.mark.parametrize("widest", [1, 2, 5, 100])
-def test_slices_cover_every_candidate_once_and_cross_no_dictionary(widest: int) -> None:
-    slices = CANDIDATES.slices(widest)
-    assert [number for first, stop in slices for number in range(first, stop)] == list(range(11))
-    assert all(stop - first <= widest for first, stop in slices)
-    np.testing.assert_allclose(np.hstack([CANDIDATES.range(NEW, *piece) for piece in slices]), whole())
 
 
 def test_functions_taken_know_their_rows_and_give_the_same_columns() -> None:

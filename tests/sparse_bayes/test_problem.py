@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.sparse_bayes import problem as module
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.problem import check_rows
@@ -13,21 +12,14 @@ from tests.sparse_bayes.drawn import problem_for
 PROBLEM = problem_for(GaussianNoise())
 
 
-def test_looks_with_columns_kept_computed_anew_and_in_pieces_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    towards = PROBLEM.t[:, None]
-    (kept,) = PROBLEM.look(lambda columns: (columns.T @ towards,))
-    (again,) = PROBLEM.look(lambda columns: (columns.T @ towards,))
-    monkeypatch.setattr(module, "BLOCK_BYTES", 8 * PROBLEM.rows * 4)
-    (pieces,) = replace(PROBLEM, kept_bytes=0, _kept={}).look(lambda columns: (columns.T @ towards,))
-    np.testing.assert_array_equal(kept, again)
-    np.testing.assert_allclose(pieces, kept, rtol=1e-12)
-    np.testing.assert_allclose(kept, PROBLEM.columns(tuple(range(PROBLEM.candidates.size))).T @ towards, rtol=1e-12)
-
-
-def test_no_more_columns_are_kept_than_allowed() -> None:
-    frugal = replace(PROBLEM, kept_bytes=0, _kept={})
-    frugal.look(lambda columns: (columns.sum(axis=0),))
-    assert not frugal._kept
+def test_sums_for_all_candidates_are_those_of_their_columns() -> None:
+    Phi = PROBLEM.columns(tuple(range(PROBLEM.candidates.size)))
+    towards = np.column_stack([PROBLEM.t, PROBLEM.X])
+    for problem in (PROBLEM, replace(PROBLEM, kept_bytes=0)):
+        product, squares = problem.look(towards)
+        np.testing.assert_allclose(product, Phi.T @ towards, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(problem.products(towards), product, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(squares, (Phi**2).sum(axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import numpy as np
 
 from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.evidence import Evidence, evidence, gain, sparsity_and_quality
+from app.sparse_bayes.evidence import Evidence, evidence, quality_over_sparsity
 from app.sparse_bayes.factors import Factors
+from app.sparse_bayes.linalg import cholesky, solve_with_cholesky
 from app.sparse_bayes.posterior import Posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Mask
@@ -23,8 +24,9 @@ SADDLE_CURVATURE = 1e-6
 """At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient
 doesn't see."""
 
-HARDLY = 1e-2
-"""A function with less to gain than so many nats, and whose alpha still rises, is tried without."""
+HARDLY = 0.22
+"""A function whose q^2/s is above 1 by less than this (1e-2 nats to gain), and whose alpha still rises, is tried
+without."""
 
 SILENT = 1e-9
 """A weight determined by less than this gamma is zero for all purposes: taking it out ..."""
@@ -83,8 +85,9 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
         factors, here = _let_go(factors, here)
         if len(factors.active) < functions:
             lacking = np.zeros_like(here.hessian)
-        may_fall = here.posterior.alpha > least_alpha(factors) * (1.0 + 1e-9)
-        free = np.append(may_fall | (here.gradient[:-1] > 0.0), learned and _may_move(here, greatest_beta))
+        free = here.gradient > 0.0
+        free[:-1] |= here.posterior.alpha > least_alpha(factors) * (1.0 + 1e-9)
+        free[-1] = learned and _may_move(here, greatest_beta)
         step, promise, direction = _newton(here, here.hessian + lacking, free)
         if promise > tolerance:
             there = _search(factors, here, step, greatest_beta)
@@ -115,21 +118,26 @@ def _may_move(here: Evidence, greatest_beta: float) -> bool:
 def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
     """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
     gradient = here.gradient[free]
-    curvatures, vectors = np.linalg.eigh(hessian if free.all() else hessian[np.ix_(free, free)])
     step = np.zeros(len(free))
     if not len(gradient):
         return step, 0.0, None
-    along = vectors.T @ gradient
-    moves = along / np.maximum(np.abs(curvatures), 1e-10)
-    promise = 0.5 * float(np.abs(along) @ np.abs(moves))
-    step[free] = vectors @ moves
+    curvature = hessian if free.all() else hessian[np.ix_(free, free)]
+    direction = None
+    try:
+        moves = solve_with_cholesky(cholesky(-curvature), gradient)
+        promise = 0.5 * float(gradient @ moves)
+    except NotPositiveDefiniteError:
+        curvatures, vectors = np.linalg.eigh(curvature)
+        along = vectors.T @ gradient
+        shares = along / np.maximum(np.abs(curvatures), 1e-10)
+        moves, promise = vectors @ shares, 0.5 * float(np.abs(along) @ np.abs(shares))
+        if curvatures[-1] > SADDLE_CURVATURE:
+            direction = np.zeros(len(free))
+            direction[free] = vectors[:, -1]
+    step[free] = moves
     longest = float(np.abs(step).max())
     if longest > LONGEST_STEP:
         step *= LONGEST_STEP / longest
-    if curvatures[-1] <= SADDLE_CURVATURE:
-        return step, promise, None
-    direction = np.zeros(len(free))
-    direction[free] = vectors[:, -1]
     return step, promise, direction
 
 
@@ -181,13 +189,14 @@ def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
     still rises.
     """
     while len(here.posterior.alpha):
-        s, q = sparsity_and_quality(here.posterior)
-        excess = q**2 / np.maximum(s, np.finfo(float).tiny) - 1.0
+        excess = quality_over_sparsity(here.posterior) - 1.0
         silent = here.posterior.determined < SILENT
-        leaving = silent | (excess <= 0.0) | ((here.gradient[:-1] > 0.0) & (gain(s, q) < HARDLY))
+        leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, HARDLY, 0.0))
+        if not leaving.any():
+            break
         rank = np.where(silent, -1.0, np.where(leaving, excess, np.inf))
         for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
-            kept = np.delete(np.arange(len(s)), worst)
+            kept = np.flatnonzero(np.arange(len(excess)) != worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
             if there.value >= here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value)):

@@ -8,16 +8,12 @@ import numpy as np
 from app.sparse_bayes.algorithms.ascent import ROUNDING, climb, end_of
 from app.sparse_bayes.algorithms.state import Standing, Termination, standing
 from app.sparse_bayes.evidence import Evidence, evidence, gain
-from app.sparse_bayes.factors import Factors, Look, build
+from app.sparse_bayes.factors import SPAN, Factors, Look, build
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Indices
 
-LEAST_GAIN = 1e-3
+LEAST_GAIN = 1e-2
 """Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
-
-SPAN = 1e-9
-"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
-for a copy; so is one whose squared correlation with a function in the model is nearer to 1."""
 
 CLIMB_SHARE = 0.1
 """Between looks the climb stops where it promises less than this share of what the last function brought ..."""
@@ -87,7 +83,7 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
     here = now.evidence
     seen = now.factors.look(here.posterior, here.beta)
     for number in _promising(seen, now.factors.active):
-        if _is_copy(now.factors, int(number)):
+        if now.factors.alike(int(number)):  # off rest a copy gains as much as its original still has to, then both stay
             continue
         more = now.factors.added(int(number), here.posterior.mean)
         alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
@@ -97,17 +93,6 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
             if there.value > here.value + ROUNDING * (1.0 + abs(here.value)):
                 return more, there
     return None
-
-
-def _is_copy(factors: Factors, number: int) -> bool:
-    """Whether a candidate is, but for its size, a function in the model.
-
-    Off rest such a copy gains as much as its original still has to, and then both stay: L sees only the sum of their
-    1/alpha.
-    """
-    p, P = factors.problem.columns((number,))[:, 0], factors.P
-    squares = np.einsum("nr,nr->r", P, P) * float(p @ p)
-    return bool(((p @ P) ** 2 > (1.0 - SPAN) * squares).any())
 
 
 def _promising(seen: Look, active: tuple[int, ...]) -> Indices:

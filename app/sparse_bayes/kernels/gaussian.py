@@ -1,7 +1,7 @@
 """The Gaussian kernel of the papers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ class Gaussian:
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["gaussian"] = "gaussian"
+
+    positive_definite: ClassVar[bool] = True
+    stationary: ClassVar[bool] = True
 
     def __call__(self, U: Array, Z: Array) -> Array:
         """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""

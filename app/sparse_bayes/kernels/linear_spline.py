@@ -1,7 +1,7 @@
 """The linear spline kernel of the papers."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -18,6 +18,9 @@ class LinearSpline:
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["linear_spline"] = "linear_spline"
+
+    positive_definite: ClassVar[bool] = False
+    stationary: ClassVar[bool] = False
 
     def __call__(self, U: Array, Z: Array) -> Array:
         """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""

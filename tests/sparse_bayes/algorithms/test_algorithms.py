@@ -86,7 +86,7 @@ def test_a_resumed_fit_ends_with_the_model_of_the_unbroken_one(
     stored = [state for state in states[:-1] if state.iteration % 3 == 0]
     assert len(stored) >= 2
     for start in (stored[0], stored[len(stored) // 2], stored[-1]):
-        resumed = last_of(replace(problem, _kept={}), spec, start)
+        resumed = last_of(replace(problem), spec, start)
         assert resumed.active == states[-1].active
         assert resumed.iteration == states[-1].iteration
         assert resumed.termination == states[-1].termination

@@ -4,6 +4,7 @@ import pytest
 from app.sparse_bayes.algorithms import sequential
 from app.sparse_bayes.algorithms.state import State, Termination
 from app.sparse_bayes.evidence import gain
+from app.sparse_bayes.factors import SPAN
 from app.sparse_bayes.fitting import iterate, pose, standings
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from app.sparse_bayes.types import Array
@@ -50,7 +51,7 @@ def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     seen = last.factors.look(last.evidence.posterior, last.evidence.beta)
     gains = gain(seen.S, seen.Q)
     gains[list(last.state.active)] = 0.0
-    copies = seen.S <= sequential.SPAN * seen.alone
+    copies = seen.S <= SPAN * seen.alone
     assert gains[~copies].max() < sequential.LEAST_GAIN
     assert last.state.at_rest
 
