@@ -88,6 +88,5 @@ TINY = float(np.finfo(float).tiny)
 
 def gain(s: Array, q: Array) -> Array:
     """Nats by which L rises when a function enters at its best alpha = s^2/(q^2 - s), 0 where q^2 <= s [FAUL2002]."""
-    ratio = np.maximum(q**2 / np.maximum(s, TINY), 1.0)
-    ratio[s <= 0.0] = 1.0
+    ratio = np.maximum(np.divide(q**2, s, out=np.ones_like(s), where=s > 0.0), 1.0)
     return 0.5 * (ratio - 1.0 - np.log(ratio))

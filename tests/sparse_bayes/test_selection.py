@@ -1,6 +1,8 @@
 """Choosing among whole fits, and the progress that is told meanwhile."""
 
+from collections.abc import Callable, Generator
 from itertools import pairwise
+from math import log
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
-from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained, _search, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import ripley, rows_for, sinc
@@ -188,3 +190,35 @@ def test_an_illegal_combination_is_refused() -> None:
 @pytest.mark.parametrize("rows", [2, 3, 5])
 def test_few_rows_can_be_trained_on_with_the_width_given(rows: int) -> None:
     told(np.arange(float(rows))[:, None], np.arange(float(rows)), spec_of(GaussianNoise(), FixedWidth(1.0)))
+
+
+def by_scores(losses: Callable[[float], Array]) -> Callable[[float], Generator[None, None, Array]]:
+    def score(width: float) -> Generator[None, None, Array]:
+        yield
+        return -losses(width)
+
+    return score
+
+
+def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
+    noise = np.random.default_rng(0).standard_normal(400)
+    noise -= noise.mean()
+
+    def found(lost_by_the_wide: float) -> float:
+        def losses(width: float) -> Array:
+            return np.full(400, abs(log(width)) * lost_by_the_wide) + (noise if width > 1.0 else 0.0)
+
+        *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+        return last
+
+    error = float(noise.std(ddof=1)) / 20.0
+    assert found(0.9 * error / np.log(10.0)) == pytest.approx(10.0)
+    assert found(4.0 * error / np.log(10.0)) < 4.0
+
+
+def selected(search: Generator[Step, None, float]) -> list[float]:
+    while True:
+        try:
+            next(search)
+        except StopIteration as ended:
+            return [ended.value]

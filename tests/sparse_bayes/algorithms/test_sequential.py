@@ -3,10 +3,13 @@ import pytest
 
 from app.sparse_bayes.algorithms import sequential
 from app.sparse_bayes.algorithms.state import State, Termination
+from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.evidence import gain
 from app.sparse_bayes.factors import SPAN
 from app.sparse_bayes.fitting import iterate, pose, standings
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for, sinc, spec_for
 
@@ -67,3 +70,18 @@ def test_few_functions_of_a_noisy_sinc_are_kept(seed: int) -> None:
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequential, "MOST_LOOKS_PER_ROW", 0)
     assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS
+
+
+@each_likelihood
+def test_functions_that_gain_only_together_are_found(likelihood: Likelihood) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1.0, 1.0, (200, 1))
+    f = 2.0 * X[:, 0]
+    t = (f + 0.1 * rng.standard_normal(200)) if isinstance(likelihood, GaussianNoise) else (X[:, 0] > 0).astype(float)
+    t = t - t.mean() if isinstance(likelihood, GaussianNoise) else t
+    spec = Spec(likelihood, (KernelBasis(width=FixedWidth(8.0)),))
+    *_, last = iterate(pose(X, t, spec), spec)
+    beta, _ = likelihood.start(t)
+    alone = likelihood.log_density(t, np.zeros(200), beta).sum()
+    assert len(last.active) >= 2
+    assert last.objective > alone + 50.0
