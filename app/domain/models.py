@@ -32,9 +32,9 @@ class RelevanceVector:
 class VersionReport:
     """What a version's owner may know without its arrays, in the user's units.
 
-    `widths` are the papers' r, one for each kernel dictionary, in encoded inputs (see `standardised`); `noise_sd` is
-    None for classes. `metrics` maps a name ("holdout") to figures ("rmse", "nll", ...); `candidates` counts functions
-    looked at, `functions` those kept.
+    `widths` are the papers' r in encoded inputs (see `standardised`), for each kernel dictionary with functions in the
+    model one, or one for each input; `noise_sd` is None for classes. `metrics` maps a name ("holdout") to figures
+    ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
     """
 
     task: str

@@ -35,7 +35,7 @@ def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> P
         if isinstance(basis, Bias):
             dictionaries.append(ConstantFunction())
         elif isinstance(basis.width, FixedWidth):
-            dictionaries.append(KernelFunctions(basis.kernel, InputMap(basis.width.value), X[rows], rows))
+            dictionaries.append(KernelFunctions(basis.kernel, InputMap.isotropic(basis.width.value), X[rows], rows))
         else:
             raise SparseBayesError("expected widths that are fixed: selection finds them")
     return Problem(X, t, Candidates(tuple(dictionaries)), spec.likelihood, spec.prior)

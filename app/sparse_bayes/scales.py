@@ -1,4 +1,7 @@
-"""From inputs to the unit-width space of the kernels: the ways to find a width, and the map that was found."""
+"""From inputs to the unit-width space of the kernels: the ways to find a width, and the map that was found.
+
+[SNOEK2014] is Snoek, Swersky, Zemel & Adams, Input warping for Bayesian optimization, ICML 31.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -44,15 +47,79 @@ class EvidenceWidth:
 Width = FixedWidth | CrossValidationWidth | EvidenceWidth
 
 
-@dataclass(frozen=True)
-class InputMap:
-    """u = x / width: the frozen map from inputs X (N, d) to the kernels' U (N, d)."""
+@dataclass(frozen=True, eq=False)
+class MapGradient:
+    """The gradient of a number with respect to an InputMap: None for what the map does not have.
 
-    width: float
+    `log_widths` is shaped as the map's widths, `skew` and `tail` are (d,).
+    """
+
+    log_widths: Array
+    skew: Array | None
+    tail: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class InputMap:
+    """u_k = w_k(x_k) / width_k: the frozen map from inputs X (N, d) to the kernels' U (N, d).
+
+    w(x) = (sinh q + sinh a) / (b cosh a), q = b asinh x - a, b = e^l, bends inputs that are standardised: monotone, of
+    slope 1 at w(0) = 0, |x|^b in the tails, the identity at a = l = 0. Warps as part of a kernel: [SNOEK2014].
+
+    Finite while b asinh |x| + |a| is at most 700: for l = 2 and |a| <= 10 up to |x| = 1e40.
+
+    `widths` (d,) are the papers' r, or (1,): one for all inputs; `skew` a (d,) and `tail` l (d,), None for zeros.
+    """
+
+    widths: Array
+    skew: Array | None = None
+    tail: Array | None = None
+
+    @classmethod
+    def isotropic(cls, width: float) -> "InputMap":
+        """u = x / width."""
+        return cls(np.array([width]))
 
     def __call__(self, X: Array) -> Array:
         """U (N, d)."""
-        return X / self.width
+        if self.skew is None and self.tail is None:
+            return X / self.widths
+        half, a, b = self._bent(X)
+        return _warped(half, a, b) / self.widths
+
+    def pull(self, X: Array, dU: Array) -> MapGradient:
+        """The gradient of L from dL/dU (N, d) at X (N, d).
+
+        du/dlog width = -u and du/dl = cosh q asinh x / (width cosh a) - u. The difference in du/da =
+        (cosh a - cosh q) / (width b cosh a) - u tanh a is taken in closed form: -2 (sinh(p/2) / cosh a)^2 / (width b),
+        p = b asinh x.
+        """
+        if self.skew is None and self.tail is None:
+            return MapGradient(self._widths_gradient(X / self.widths, dU), None, None)
+        half, a, b = self._bent(X)
+        U = _warped(half, a, b) / self.widths
+        skew = tail = None
+        if self.skew is not None:
+            skew = np.einsum("nd,nd->d", dU, np.square(np.sinh(half) / np.cosh(a)) * (-2.0 / (b * self.widths)))
+        if self.tail is not None:
+            stretched = np.cosh(2.0 * half - a) * (2.0 * half / b) / (np.cosh(a) * self.widths)
+            tail = np.einsum("nd,nd->d", dU, stretched - U)
+        return MapGradient(self._widths_gradient(U, dU), skew, tail)
+
+    def _widths_gradient(self, U: Array, dU: Array) -> Array:
+        each: Array = -np.einsum("nd,nd->d", dU, U)
+        return each if len(self.widths) == len(each) else each.sum(keepdims=True)
+
+    def _bent(self, X: Array) -> tuple[Array, Array, Array]:
+        """b asinh(x)/2 (N, d), a (d,) and b (d,)."""
+        none = np.zeros(X.shape[1])
+        b = np.exp(none if self.tail is None else self.tail)
+        return 0.5 * b * np.arcsinh(X), none if self.skew is None else self.skew, b
+
+
+def _warped(half: Array, a: Array, b: Array) -> Array:
+    """w = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p = b asinh x: the sum as a product, which nothing cancels in."""
+    return 2.0 * np.sinh(half) * np.cosh(half - a) / (b * np.cosh(a))
 
 
 MOST_ROWS_MEASURED = 1_000

@@ -45,11 +45,7 @@ def new_version(
     report = VersionReport(
         task=job.plan.task,
         plan=replace(job.plan, spec=trained.spec),
-        widths=tuple(
-            basis.width.value
-            for basis in trained.spec.basis
-            if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
-        ),
+        widths=_widths(trained),
         standardised=job.plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd),
         log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
@@ -66,6 +62,18 @@ def new_version(
         software_version=__version__,
     )
     return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(made.encoding, model))
+
+
+def _widths(trained: Trained) -> tuple[float, ...]:
+    """Those of the maps of the functions kept; those asked for where none was."""
+    kept = [functions.input_map for functions in trained.model.functions if isinstance(functions, KernelFunctions)]
+    if kept:
+        return tuple(float(width) for input_map in kept for width in input_map.widths)
+    return tuple(
+        basis.width.value
+        for basis in trained.spec.basis
+        if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
+    )
 
 
 def _vectors(

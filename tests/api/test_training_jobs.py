@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Timer
+from typing import get_args
 from uuid import UUID
 
 import pytest
@@ -11,12 +12,14 @@ from starlette.testclient import TestClient
 from app.domain.errors import Fault
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Problem, Progress, Transition
+from app.sparse_bayes.kernels import Kernel
 from tests.api.conftest import DATASET, NOW, SUBMIT, InMemoryParts
 from tests.api.problems import assert_problem
 
 PATH = "/v1/training-jobs"
 UNKNOWN = "01900000-0000-7000-8000-00000000dead"
 COLUMNS = "`x`, `colour`, `y`, `known`, `same`, `one`, `three`, `gaps`"
+KERNELS = ", ".join(repr(kernel().type) for kernel in get_args(Kernel))
 Errors = Sequence[Mapping[str, str | int]]
 
 
@@ -141,7 +144,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         (
             {"basis": [{"type": "kernel", "kernel": {"type": "gausian"}}]},
-            at("/basis/0/kernel/type", "'gausian' is none of 'gaussian', 'linear_spline'."),
+            at("/basis/0/kernel/type", f"'gausian' is none of {KERNELS}."),
         ),
         (
             {"basis": {"type": "kernel", "kernel": {"type": "gaussian", "width": 1}}},

@@ -33,7 +33,9 @@ def small_version(
     model = Model(
         likelihood=plan.spec.likelihood,
         functions=(
-            KernelFunctions(Gaussian(), InputMap(1.5), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 1.0]]), np.array([3, 7])),
+            KernelFunctions(
+                Gaussian(), InputMap.isotropic(1.5), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 1.0]]), np.array([3, 7])
+            ),
             ConstantFunction(),
         ),
         mean=np.array([1.0, -2.0, 0.5]),

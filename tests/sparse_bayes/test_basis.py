@@ -7,8 +7,8 @@ from app.sparse_bayes.types import Array
 
 X = np.random.default_rng(0).uniform(0.0, 3.0, (7, 2))
 NEW = np.random.default_rng(1).uniform(0.0, 3.0, (4, 2))
-NARROW = KernelFunctions(Gaussian(), InputMap(0.5), X, np.arange(7))
-SPLINES = KernelFunctions(LinearSpline(), InputMap(2.0), X[:3], np.arange(3))
+NARROW = KernelFunctions(Gaussian(), InputMap.isotropic(0.5), X, np.arange(7))
+SPLINES = KernelFunctions(LinearSpline(), InputMap.isotropic(2.0), X[:3], np.arange(3))
 CANDIDATES = Candidates((NARROW, ConstantFunction(), SPLINES))
 
 

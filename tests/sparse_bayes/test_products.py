@@ -18,7 +18,7 @@ def drawn(inputs: int = 1) -> tuple[Array, Array, Array]:
 
 
 def functions_on(X: Array, rows: Indices, width: float = 2.0) -> KernelFunctions:
-    return KernelFunctions(Gaussian(), InputMap(width), X[rows], rows)
+    return KernelFunctions(Gaussian(), InputMap.isotropic(width), X[rows], rows)
 
 
 def columns_of(functions: KernelFunctions, X: Array) -> Array:
@@ -89,8 +89,8 @@ def test_rows_at_one_place_need_one_pivot() -> None:
 def test_what_has_no_factor_keeps_its_columns() -> None:
     X, _, _ = drawn()
     rows = np.arange(ROWS)
-    spline = KernelFunctions(LinearSpline(), InputMap(1.0), X, rows)
-    elsewhere = KernelFunctions(Gaussian(), InputMap(2.0), X + 0.1, rows)
+    spline = KernelFunctions(LinearSpline(), InputMap.isotropic(1.0), X, rows)
+    elsewhere = KernelFunctions(Gaussian(), InputMap.isotropic(2.0), X + 0.1, rows)
     few = functions_on(X[:50], np.arange(50))
     assert isinstance(products_of(spline, X, kept=True), Dense)
     assert isinstance(products_of(elsewhere, X, kept=True), Dense)

@@ -113,10 +113,11 @@ def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingP
 
 def predictor(*, seed: int = 0) -> Predictor:
     draw = np.random.default_rng(seed)
+    bent = InputMap(np.array([0.5, 1.0 / 3.0, 1e-75]), draw.normal(size=3), None)
     model = Model(
         likelihood=GaussianNoise(),
         functions=(
-            KernelFunctions(Gaussian(), InputMap(0.5), draw.normal(size=(2, 3)), np.array([4, 0])),
+            KernelFunctions(Gaussian(), bent, draw.normal(size=(2, 3)), np.array([4, 0])),
             ConstantFunction(),
         ),
         mean=draw.normal(size=3),

@@ -1,4 +1,5 @@
 import struct
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from app.domain.models import Predictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.kernels import Kernel
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -99,6 +101,8 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     functions = back.model.functions[0]
     assert isinstance(functions, KernelFunctions)
     assert functions.rows.dtype == np.intp
+    assert functions.input_map.skew is not None
+    assert functions.input_map.tail is None
 
 
 def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in_memory() -> None:
@@ -188,7 +192,8 @@ def test_what_has_no_place_in_a_record_is_refused() -> None:
 
 def test_the_reader_knows_every_member_of_the_unions() -> None:
     known = set(reader_of(Predictor).classes)
-    assert {"Gaussian", "LinearSpline", "Bernoulli", "GaussianNoise", "EncodedNumber", "EncodedCategory"} <= known
+    assert {"InputMap", "Bernoulli", "GaussianNoise", "EncodedNumber", "EncodedCategory"} <= known
+    assert {kernel.__name__ for kernel in get_args(Kernel)} <= known
 
 
 def test_the_preamble_has_no_padding() -> None:

@@ -146,6 +146,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert 1.0 < scale <= 2.0
     assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
     assert (report.rows, report.rows_held_out, report.functions, report.candidates) == (9, 3, 3, 10)
+    assert report.widths == (0.5,)
     assert report.noise_sd == pytest.approx(0.5 * scale)
     assert report.log_marginal_likelihood == pytest.approx(-10.0 - 9 * np.log(scale))
     assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}

@@ -33,7 +33,7 @@ Results = Iterator[Step | Trained]
 def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Model:
     """A model that was not learned: kernels on two rows, and a bias."""
     on = np.array(chosen, np.intp)
-    functions = KernelFunctions(Gaussian(), InputMap(0.5), np.array(rows.X[on]), on)
+    functions = KernelFunctions(Gaussian(), InputMap.isotropic(0.5), np.array(rows.X[on]), on)
     weights = np.arange(1.0, len(on) + 2.0)
     return Model(
         likelihood=spec.likelihood,

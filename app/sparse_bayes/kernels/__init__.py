@@ -1,12 +1,38 @@
 """Kernels of unit width, one a file; the union is the registry.
 
 A kernel is a frozen dataclass, symmetric in its arguments, that maps U (N, d) and Z (M, d) to k (N, M) and has
-nothing to learn: widths belong to `scales`.
+nothing to learn: widths belong to `scales`. `positive_definite` says that k(U, U) never has a negative eigenvalue;
+`stationary` that k depends on |u - z| alone and is 1 at 0; `differentiable` that there is
+`pull(U, Z, D) -> (dU, dZ)`, which takes the gradient of a number from k(U, Z) back to U and Z.
+
+[RASMUSSEN2006] is Rasmussen & Williams, Gaussian Processes for Machine Learning, MIT Press.
 """
 
+from app.sparse_bayes.kernels.cauchy import Cauchy
 from app.sparse_bayes.kernels.gaussian import Gaussian
+from app.sparse_bayes.kernels.laplacian import Laplacian
+from app.sparse_bayes.kernels.linear import Linear
 from app.sparse_bayes.kernels.linear_spline import LinearSpline
+from app.sparse_bayes.kernels.matern32 import Matern32
+from app.sparse_bayes.kernels.matern52 import Matern52
+from app.sparse_bayes.kernels.polynomial import Polynomial
+from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
 
-Kernel = Gaussian | LinearSpline
+Differentiable = Gaussian | Matern32 | Matern52 | Laplacian | Cauchy | RationalQuadratic | Linear | Polynomial
+"""The kernels that have `pull`."""
 
-__all__ = ["Gaussian", "Kernel", "LinearSpline"]
+Kernel = Differentiable | LinearSpline
+
+__all__ = [
+    "Cauchy",
+    "Differentiable",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "LinearSpline",
+    "Matern32",
+    "Matern52",
+    "Polynomial",
+    "RationalQuadratic",
+]

@@ -5,15 +5,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from app.sparse_bayes.linalg import squared_distances
+from app.sparse_bayes.kernels.stationary import Stationary
 from app.sparse_bayes.types import Array
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Stationary):
     """k(u, z) = exp(-|u - z|^2), u and z already divided by the width r.
 
-    The papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30].
+    The papers' exp(-|x - z|^2 / r^2) [TIPPING2001, eq. 30]; elsewhere's length scale is r/sqrt 2.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -21,9 +21,11 @@ class Gaussian:
     type: Literal["gaussian"] = "gaussian"
 
     positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = True
 
-    def __call__(self, U: Array, Z: Array) -> Array:
-        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
-        exponent = squared_distances(U, Z)
-        return np.exp(np.negative(exponent, out=exponent), out=exponent)
+    def of_squares(self, squares: Array) -> Array:
+        """exp(-s)."""
+        return np.exp(np.negative(squares, out=squares), out=squares)
+
+    def slope(self, squares: Array, k: Array) -> Array:
+        """-k."""
+        return -k

@@ -26,7 +26,7 @@ def saddle() -> tuple[Factors, Evidence, Array]:
     x = np.linspace(-6.0, 6.0, 241)
     apart = (-np.log(CORRELATION) / 2.0) ** 0.5  # the overlap of two unit Gaussians exp(-(x +- a)^2) is exp(-2 a^2)
     centres = np.array([[-apart], [apart]])
-    candidates = Candidates((KernelFunctions(Gaussian(), InputMap(1.0), centres, np.arange(2)),))
+    candidates = Candidates((KernelFunctions(Gaussian(), InputMap.isotropic(1.0), centres, np.arange(2)),))
     P = candidates.columns(x[:, None], (0, 1))
     norm = float(P[:, 0] @ P[:, 0])
     assert float(P[:, 0] @ P[:, 1]) / norm == pytest.approx(CORRELATION, rel=1e-6)

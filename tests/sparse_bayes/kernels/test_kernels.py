@@ -1,0 +1,224 @@
+"""What every kernel promises; a new one is drawn in by the union, and has only to add its definition."""
+
+from collections.abc import Callable
+from math import dist, exp, prod, sqrt
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.kernels import (
+    Cauchy,
+    Differentiable,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    LinearSpline,
+    Matern32,
+    Matern52,
+    Polynomial,
+    RationalQuadratic,
+)
+from app.sparse_bayes.kernels.stationary import Stationary
+from app.sparse_bayes.types import Array
+
+Point = list[float]
+
+MEMBERS: list[Kernel] = [member() for member in get_args(Kernel)]
+OTHERS: list[Kernel] = [RationalQuadratic(0.3), RationalQuadratic(50.0), Polynomial(1), Polynomial(2), Polynomial(10)]
+
+
+def name(kernel: Kernel) -> str:
+    return str(kernel)
+
+
+each_kernel = pytest.mark.parametrize("kernel", MEMBERS + OTHERS, ids=name)
+each_stationary = pytest.mark.parametrize(
+    "kernel", [kernel for kernel in MEMBERS + OTHERS if isinstance(kernel, Stationary)], ids=name
+)
+each_differentiable = pytest.mark.parametrize(
+    "kernel", [kernel for kernel in MEMBERS + OTHERS if isinstance(kernel, Differentiable)], ids=name
+)
+each_number_of_inputs = pytest.mark.parametrize("inputs", [1, 4])
+
+
+def dot(u: Point, z: Point) -> float:
+    return sum(a * b for a, b in zip(u, z, strict=True))
+
+
+def spline(u: float, z: float) -> float:
+    least = min(u, z)
+    return 1.0 + u * z + u * z * least - (u + z) / 2.0 * least**2 + least**3 / 3.0
+
+
+def definition(kernel: Kernel) -> Callable[[Point, Point], float]:
+    """k of two points, as its docstring has it."""
+    match kernel:
+        case Gaussian():
+            return lambda u, z: exp(-(dist(u, z) ** 2))
+        case Matern32():
+            return lambda u, z: (1.0 + sqrt(3.0) * dist(u, z)) * exp(-sqrt(3.0) * dist(u, z))
+        case Matern52():
+            return lambda u, z: (
+                (1.0 + sqrt(5.0) * dist(u, z) + 5.0 / 3.0 * dist(u, z) ** 2) * exp(-sqrt(5.0) * dist(u, z))
+            )
+        case Laplacian():
+            return lambda u, z: exp(-dist(u, z))
+        case Cauchy():
+            return lambda u, z: 1.0 / (1.0 + dist(u, z) ** 2)
+        case RationalQuadratic(power):
+            return lambda u, z: float((1.0 + dist(u, z) ** 2 / power) ** -power)
+        case Linear():
+            return dot
+        case Polynomial(degree):
+            return lambda u, z: float((1.0 + dot(u, z)) ** degree)
+        case LinearSpline():
+            return lambda u, z: prod(spline(a, b) for a, b in zip(u, z, strict=True))
+
+
+def points(inputs: int, *, coincident: bool = False) -> tuple[Array, Array]:
+    """U (6, d) and Z (4, d), the last two of which may be rows of U."""
+    rng = np.random.default_rng(inputs)
+    U, Z = rng.standard_normal((6, inputs)), rng.standard_normal((4, inputs))
+    if coincident:
+        Z[2:] = U[1:3]
+    return U, Z
+
+
+@each_number_of_inputs
+@each_kernel
+def test_it_is_its_definition(kernel: Kernel, inputs: int) -> None:
+    U, Z = points(inputs, coincident=True)
+    k = definition(kernel)
+    by_hand = [[k(u, z) for z in Z.tolist()] for u in U.tolist()]
+    np.testing.assert_allclose(kernel(U, Z), by_hand, rtol=1e-11, atol=1e-14)
+
+
+@each_number_of_inputs
+@each_kernel
+def test_it_is_symmetric_and_leaves_the_points_alone(kernel: Kernel, inputs: int) -> None:
+    U, Z = points(inputs)
+    before = U.copy(), Z.copy()
+    np.testing.assert_allclose(kernel(U, Z), kernel(Z, U).T, rtol=1e-11, atol=1e-14)
+    np.testing.assert_array_equal(U, before[0])
+    np.testing.assert_array_equal(Z, before[1])
+
+
+@each_number_of_inputs
+@each_kernel
+def test_a_gram_matrix_has_no_negative_eigenvalue_where_that_is_promised(kernel: Kernel, inputs: int) -> None:
+    U = np.random.default_rng(inputs).normal(0.0, 2.0, (40, inputs))
+    eigenvalues = np.linalg.eigvalsh(kernel(U, U))
+    if kernel.positive_definite:
+        assert eigenvalues[0] > -1e-13 * eigenvalues[-1]
+    else:
+        assert eigenvalues[0] < -1e-3 * eigenvalues[-1]
+
+
+@each_number_of_inputs
+@each_kernel
+def test_the_stationary_ones_alone_do_not_see_where_the_origin_is(kernel: Kernel, inputs: int) -> None:
+    U, Z = points(inputs)
+    moved = kernel(U + 3.0, Z + 3.0)
+    assert np.allclose(moved, kernel(U, Z), rtol=1e-11, atol=1e-14) is kernel.stationary
+
+
+@each_number_of_inputs
+@each_stationary
+def test_it_is_one_at_its_centre_and_zero_far_away(kernel: Stationary, inputs: int) -> None:
+    U, _ = points(inputs)
+    np.testing.assert_allclose(kernel(U, U).diagonal(), 1.0, rtol=1e-14)
+    far = kernel(U, U + 1e150)
+    assert (far >= 0.0).all()
+    assert (far < 1e-80).all()
+
+
+@each_stationary
+def test_the_slope_is_that_of_k_over_the_squared_distance(kernel: Stationary) -> None:
+    squares, step = np.geomspace(1e-2, 50.0, 30)[None, :], 1e-6
+    k = kernel.of_squares(squares.copy())
+    by_differences = (kernel.of_squares(squares * (1 + step)) - kernel.of_squares(squares * (1 - step))) / (
+        2.0 * step * squares
+    )
+    before = squares.copy(), k.copy()
+    np.testing.assert_allclose(kernel.slope(squares, k), by_differences, rtol=1e-7, atol=1e-9)
+    np.testing.assert_array_equal(squares, before[0])
+    np.testing.assert_array_equal(k, before[1])
+
+
+@each_stationary
+def test_the_slope_is_finite_at_no_distance_and_at_any(kernel: Stationary) -> None:
+    squares = np.array([[0.0, 1e-300, 1e-30, 1e30, 1e300]])
+    slope = kernel.slope(squares, kernel.of_squares(squares.copy()))
+    assert np.isfinite(slope).all()
+    assert (slope <= 0.0).all()
+
+
+def assert_gradient(found: Array, points: Array, value: Callable[[Array], float], step: float = 1e-5) -> None:
+    """By central differences, which give 0 at a kink too."""
+    expected = np.empty_like(points)
+    for place in np.ndindex(*points.shape):
+        after, before = points.copy(), points.copy()
+        after[place] += step
+        before[place] -= step
+        expected[place] = (value(after) - value(before)) / (2.0 * step)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * max(1.0, float(np.abs(expected).max())))
+
+
+@pytest.mark.parametrize("coincident", [False, True], ids=["apart", "coincident"])
+@each_number_of_inputs
+@each_differentiable
+def test_the_pull_is_the_gradient(kernel: Differentiable, inputs: int, coincident: bool) -> None:
+    U, Z = points(inputs, coincident=coincident)
+    D = np.random.default_rng(7).standard_normal((len(U), len(Z)))
+    dU, dZ = kernel.pull(U, Z, D)
+    assert_gradient(dU, U, lambda there: float((D * kernel(there, Z)).sum()))
+    assert_gradient(dZ, Z, lambda there: float((D * kernel(U, there)).sum()))
+
+
+@each_number_of_inputs
+@each_differentiable
+def test_where_both_arguments_are_the_same_points_the_gradient_is_the_sum(kernel: Differentiable, inputs: int) -> None:
+    U, _ = points(inputs)
+    D = np.random.default_rng(8).standard_normal((len(U), len(U)))
+    dU, dZ = kernel.pull(U, U, D)
+    assert_gradient(dU + dZ, U, lambda there: float((D * kernel(there, there)).sum()))
+
+
+@each_number_of_inputs
+@each_stationary
+def test_the_pull_keeps_its_digits_far_from_the_origin(kernel: Stationary, inputs: int) -> None:
+    U, Z = points(inputs)
+    far = 2.0**20
+    U, Z = (U + far) - far, (Z + far) - far
+    D = np.random.default_rng(9).standard_normal((len(U), len(Z)))
+    for near, there in zip(kernel.pull(U, Z, D), kernel.pull(U + far, Z + far, D), strict=True):
+        np.testing.assert_allclose(there, near, rtol=1e-9, atol=1e-9)
+
+
+@each_kernel
+def test_those_marked_differentiable_have_a_pull(kernel: Kernel) -> None:
+    assert kernel.differentiable is isinstance(kernel, Differentiable) is hasattr(kernel, "pull")
+    assert kernel.stationary is isinstance(kernel, Stationary)
+
+
+def test_every_type_has_its_own_name() -> None:
+    assert len({kernel.type for kernel in MEMBERS}) == len(get_args(Kernel))
+
+
+@pytest.mark.parametrize("inputs", [1, 3, 4, 30])
+def test_a_kinked_kernel_is_one_at_coincident_points_whatever_the_number_of_inputs(inputs: int) -> None:
+    U = 100.0 * np.random.default_rng(inputs).standard_normal((50, inputs))
+    U[10:20] = U[:10]
+    k = Laplacian()(U, U)
+    np.testing.assert_array_equal(k.diagonal(), 1.0)
+    np.testing.assert_array_equal(k[np.arange(10), np.arange(10, 20)], 1.0)
+    close = Laplacian()(U + 1e-7 / sqrt(inputs), U).diagonal()
+    np.testing.assert_allclose(close, 1.0 - 1e-7, rtol=1e-13)
+
+
+def test_a_rational_quadratic_lies_between_the_cauchy_kernel_and_the_gaussian() -> None:
+    U, Z = points(2)
+    np.testing.assert_allclose(RationalQuadratic(1.0)(U, Z), Cauchy()(U, Z), rtol=1e-13)
+    np.testing.assert_allclose(RationalQuadratic(1e3)(U, Z), Gaussian()(U, Z), atol=1e-3)
