@@ -22,6 +22,7 @@ class KernelBasis:
 
     kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
     width: Width = field(default_factory=CrossValidationWidth, metadata={"discriminator": "type"})
+    warp: Literal["none", "evidence"] = "none"
     type: Literal["kernel"] = "kernel"
 
 
@@ -34,7 +35,16 @@ class Bias:
     type: Literal["bias"] = "bias"
 
 
-Basis = KernelBasis | Bias
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs themselves, one function each."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["inputs"] = "inputs"
+
+
+Basis = KernelBasis | Bias | Inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +72,10 @@ class KernelFunctions:
         """The chosen functions at X (N, d): (N, number chosen), each column in one piece, as sums over rows want it."""
         return self.kernel(self._mapped[chosen], self.input_map(X)).T
 
+    def moved(self, input_map: InputMap, centres: Array, rows: Indices) -> "KernelFunctions":
+        """Functions of the same kernel elsewhere."""
+        return KernelFunctions(self.kernel, input_map, centres, rows)
+
     def take(self, chosen: Indices) -> "KernelFunctions":
         """Only the chosen functions, in that order."""
         return KernelFunctions(self.kernel, self.input_map, self.centres[chosen], self.rows[chosen])
@@ -85,7 +99,27 @@ class ConstantFunction:
         return self
 
 
-Functions = KernelFunctions | ConstantFunction
+@dataclass(frozen=True, eq=False)
+class InputFunctions:
+    """The functions x_k, k in `columns` (M,)."""
+
+    columns: Indices
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.columns)
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen inputs at X (N, d): (N, number chosen)."""
+        return X[:, self.columns[chosen]]
+
+    def take(self, chosen: Indices) -> "InputFunctions":
+        """Only the chosen inputs, in that order."""
+        return InputFunctions(self.columns[chosen])
+
+
+Functions = KernelFunctions | ConstantFunction | InputFunctions
 
 
 @dataclass(frozen=True, eq=False)

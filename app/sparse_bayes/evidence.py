@@ -50,7 +50,7 @@ def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:
     slope = rested.determined / alpha - mean**2
     if not factors.problem.likelihood.constant_precision:
         slope += mean * (Sigma @ factors.skew(rested))
-    return factors.problem.prior.gradient(alpha, 0.5 * slope)
+    return np.asarray(0.5 * alpha * slope)
 
 
 def _hessian(rested: Posterior, noise_curvature: float) -> Array:

@@ -5,13 +5,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.state import Standing, State, Termination, stand
-from app.sparse_bayes.basis import Bias, Candidates, ConstantFunction, Functions, KernelFunctions
+from app.sparse_bayes.algorithms.state import Standing, State, Termination
+from app.sparse_bayes.basis import (
+    Bias,
+    Candidates,
+    ConstantFunction,
+    Functions,
+    InputFunctions,
+    Inputs,
+    KernelBasis,
+    KernelFunctions,
+)
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.scales import FixedWidth, InputMap, Learning, Width
+from app.sparse_bayes.spec import Spec, check, learning
 from app.sparse_bayes.types import Array, Indices
 
 __all__ = ["State", "Termination", "fit", "iterate", "pose", "standings"]
@@ -31,24 +40,33 @@ def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> P
     spec.likelihood.check(t)
     rows = np.arange(len(X)) if centres is None else centres
     dictionaries: list[Functions] = []
+    learns = Learning()
     for basis in spec.basis:
-        if isinstance(basis, Bias):
-            dictionaries.append(ConstantFunction())
-        elif isinstance(basis.width, FixedWidth):
-            dictionaries.append(KernelFunctions(basis.kernel, InputMap.isotropic(basis.width.value), X[rows], rows))
-        else:
-            raise SparseBayesError("expected widths that are fixed: selection finds them")
-    return Problem(X, t, Candidates(tuple(dictionaries)), spec.likelihood, spec.prior)
+        match basis:
+            case Bias():
+                dictionaries.append(ConstantFunction())
+            case Inputs():
+                dictionaries.append(InputFunctions(np.arange(X.shape[1])))
+            case KernelBasis(kernel=kernel, width=width):
+                dictionaries.append(KernelFunctions(kernel, _given(width), X[rows], rows))
+                learns = learning(spec, basis)
+                if learns.widths == "none" and not isinstance(width, FixedWidth):
+                    raise SparseBayesError("expected widths that are fixed or learned: selection finds the others")
+    return Problem(X, t, Candidates(tuple(dictionaries)), spec.likelihood, spec.prior, learns, spec.seed)
+
+
+def _given(width: Width) -> InputMap:
+    return InputMap.isotropic(width.value if isinstance(width, FixedWidth) else 1.0)
 
 
 def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:
     """From `start`, or from the beginning, to the end: the last state has a termination."""
-    now = spec.algorithm.init(problem) if start is None else stand(problem, start)
+    now: Standing = spec.algorithm.init(problem) if start is None else spec.algorithm.stand(problem, start)
     yield now
     while now.state.termination is None:
         now = spec.algorithm.step(problem, now)
         if now.state.iteration % REBUILT_EVERY == 0:
-            now = stand(problem, now.state)
+            now = spec.algorithm.stand(problem, now.state)
         yield now
 
 
@@ -66,19 +84,21 @@ def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> Mo
 
 def learned(problem: Problem, last: Standing) -> Model:
     """What is kept of the end of a fit."""
-    rested = last.evidence.posterior
-    functions, order = problem.candidates.take(last.state.active)
+    kept, state = last.kept(problem), last.state
     return Model(
         likelihood=problem.likelihood,
-        functions=functions,
-        mean=rested.mean[order],
-        covariance=rested.covariance[np.ix_(order, order)],
-        alpha=rested.alpha[order],
-        gamma=rested.determined[order],
-        noise_sd=problem.likelihood.noise(last.evidence.beta),
-        log_marginal_likelihood=last.evidence.value,
+        functions=kept.functions,
+        mean=kept.mean,
+        covariance=kept.covariance,
+        alpha=kept.alpha,
+        gamma=kept.gamma,
+        noise_sd=problem.likelihood.noise(state.beta),
+        log_marginal_likelihood=state.objective,
         inputs=problem.X.shape[1],
         rows=problem.rows,
         candidates=problem.candidates.size,
-        termination=str(last.state.termination or Termination.MAX_ITERATIONS),
+        termination=str(state.termination or Termination.MAX_ITERATIONS),
+        amplitude=kept.amplitude,
+        last_gain=kept.last_gain,
+        next_gain=kept.next_gain,
     )

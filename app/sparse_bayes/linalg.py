@@ -45,6 +45,22 @@ def solve_with_cholesky(lower: Array, right: Array) -> Array:
     return np.asarray(solution)
 
 
+def solve_lower(lower: Array, right: Array) -> Array:
+    """L^-1 right, for a lower triangular L (R, R) and right (R,) or (R, k)."""
+    if lower.shape[0] == 0 or right.size == 0:
+        return right
+    solution, _ = lapack.dtrtrs(lower, right, lower=1)
+    return np.asarray(solution)
+
+
+def solve_lower_transposed(lower: Array, right: Array) -> Array:
+    """L^-T right, for a lower triangular L (R, R) and right (R,) or (R, k)."""
+    if lower.shape[0] == 0 or right.size == 0:
+        return right
+    solution, _ = lapack.dtrtrs(lower, right, lower=1, trans=1)
+    return np.asarray(solution)
+
+
 def squared_distances(U: Array, Z: Array) -> Array:
     """|u_n - z_m|^2 as (N, M), from U (N, d) and Z (M, d).
 

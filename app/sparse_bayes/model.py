@@ -17,6 +17,10 @@ class Model:
     in [0, 1]. `likelihood` as asked for; `noise_sd` as learned or given, None where the likelihood has none. `inputs`
     is d. `candidates` (M) were looked at, `rows` (N) learned from. `log_marginal_likelihood` in nats. `termination`
     is a value of `Termination`.
+
+    Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
+    they don't reach of it belongs to the predictive variance. `last_gain` and `next_gain` in nats: what the last
+    function brought that entered, and what the best would have brought that did not.
     """
 
     likelihood: Likelihood
@@ -31,3 +35,6 @@ class Model:
     rows: int
     candidates: int
     termination: str
+    amplitude: float | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None

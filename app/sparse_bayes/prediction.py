@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr
 
-from app.sparse_bayes.basis import evaluate
-from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.basis import KernelFunctions, evaluate
+from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.linalg import cholesky
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array
 
 BLOCK_BYTES = 8 * 2**20
@@ -18,11 +19,21 @@ BLOCK_BYTES = 8 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class RealPrediction:
-    """Gaussian predictions of N points, each (N,): mean, and the variance's two parts (noise, weights)."""
+    """Gaussian predictions of N points, each (N,): mean, and the variance's three parts.
+
+    `noise`; `weights`, what is not known of the functions in the model; `beyond`, what these functions don't reach of
+    the process that they are part of (0 under an independent prior).
+    """
 
     mean: Array
     noise: Array
     weights: Array
+    beyond: Array
+
+    @property
+    def variance(self) -> Array:
+        """All of it, (N,)."""
+        return self.noise + self.weights + self.beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +59,16 @@ def predict(model: Model, X: Array) -> Prediction:
     """
     if X.ndim != 2 or X.shape[1] != model.inputs:
         raise DataError(f"expected X (N, {model.inputs}), got shape {X.shape}")
-    mean, variance = latent(model, X)
+    mean, variance, beyond = latent(model, X)
     if model.noise_sd is None:
-        return ClassPrediction(integrated_sigmoid(mean, variance), mean, variance)
-    return RealPrediction(mean, np.full(len(X), model.noise_sd**2), variance)
+        return ClassPrediction(integrated_sigmoid(mean, variance + beyond), mean, variance + beyond)
+    return RealPrediction(mean, np.full(len(X), model.noise_sd**2), variance, beyond)
 
 
-def latent(model: Model, X: Array) -> tuple[Array, Array]:
-    """Mean p'mu and variance p'Sigma p of the function at X (N, d), each (N,)."""
-    mean, variance = np.empty(len(X)), np.empty(len(X))
+def latent(model: Model, X: Array) -> tuple[Array, Array, Array]:
+    """Mean p'mu and variance p'Sigma p of the function at X (N, d), and c = s (1 - e'E_mm^-1 e), each (N,)."""
+    mean, variance, beyond = np.empty(len(X)), np.empty(len(X)), np.zeros(len(X))
+    whitening = _whitening(model)
     # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
     # The scale keeps the Cholesky factor safe whatever the weights' units.
     scale = np.sqrt(model.covariance.diagonal())
@@ -66,7 +78,20 @@ def latent(model: Model, X: Array) -> tuple[Array, Array]:
         mean[first:stop] = columns @ model.mean
         spread = columns @ lower
         variance[first:stop] = np.einsum("nr,nr->n", spread, spread)
-    return mean, variance
+        if whitening is not None and model.amplitude is not None:
+            reached = whitening.columns(columns[:, : len(whitening.lower)])
+            beyond[first:stop] = model.amplitude * whitening.left(reached)
+    return mean, variance, beyond
+
+
+def _whitening(model: Model) -> Whitening | None:
+    """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
+    if model.amplitude is None:
+        return None
+    vectors, *_ = model.functions
+    if not isinstance(vectors, KernelFunctions):
+        raise SparseBayesError("expected the kernel functions of a process first")
+    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)))
 
 
 def _chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
@@ -103,7 +128,7 @@ def log_score(prediction: Prediction, t: Array) -> Array:
     if isinstance(prediction, ClassPrediction):
         chosen = np.where(t == 1.0, prediction.probability, 1.0 - prediction.probability)
         return np.log(np.maximum(chosen, np.finfo(float).tiny))
-    variance = prediction.noise + prediction.weights
+    variance = prediction.variance
     return -0.5 * (np.log(2.0 * np.pi * variance) + (t - prediction.mean) ** 2 / variance)
 
 
@@ -119,7 +144,7 @@ def scores(prediction: Prediction, t: Array) -> dict[str, float]:
         brier = float(np.mean((prediction.probability - t) ** 2))
         return {"error": float(wrong.mean()), "log_loss": nll, "brier": brier}
     residual = t - prediction.mean
-    half = NORMAL_95 * np.sqrt(prediction.noise + prediction.weights)
+    half = NORMAL_95 * np.sqrt(prediction.variance)
     spread = float(np.var(t))
     return {
         "rmse": float(np.sqrt(np.mean(residual**2))),

@@ -11,6 +11,7 @@ from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.products import Products, products_of
+from app.sparse_bayes.scales import Learning
 from app.sparse_bayes.types import Array
 
 KEPT_BYTES = 256 * 2**20
@@ -34,6 +35,8 @@ class Problem:
     candidates: Candidates
     likelihood: Likelihood
     prior: Prior
+    learning: Learning = Learning()
+    seed: int = 0
     kept_bytes: int = KEPT_BYTES
 
     @property

@@ -44,7 +44,24 @@ class EvidenceWidth:
     type: Literal["evidence"] = "evidence"
 
 
-Width = FixedWidth | CrossValidationWidth | EvidenceWidth
+@dataclass(frozen=True)
+class EvidencePerInputWidth:
+    """A width for each input, by evidence: which inputs matter is learned."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["evidence_per_input"] = "evidence_per_input"
+
+
+Width = FixedWidth | CrossValidationWidth | EvidenceWidth | EvidencePerInputWidth
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What of the input map the algorithm itself learns: no width, one for all inputs or each; the warps or not."""
+
+    widths: Literal["none", "one", "each"] = "none"
+    warp: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +103,14 @@ class InputMap:
             return X / self.widths
         half, a, b = self._bent(X)
         return _warped(half, a, b) / self.widths
+
+    def inverse(self, U: Array) -> Array:
+        """X (N, d) with this map at U (N, d): x = sinh((q + a)/b), q = asinh(u b cosh a width - sinh a)."""
+        W = U * self.widths
+        if self.skew is None and self.tail is None:
+            return W
+        _, a, b = self._bent(W)
+        return np.sinh((np.arcsinh(W * (b * np.cosh(a)) - np.sinh(a)) + a) / b)
 
     def pull(self, X: Array, dU: Array) -> MapGradient:
         """The gradient of L from dL/dU (N, d) at X (N, d).

@@ -18,7 +18,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import log_score, predict, scores
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth, width_range
-from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.spec import Spec, check, searched
 from app.sparse_bayes.types import Array
 
 GRID = 13
@@ -133,14 +133,12 @@ It yields after each of its fits.
 
 def _with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None, Spec]:
     """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows."""
-    searched = [
-        (place, basis)
-        for place, basis in enumerate(spec.basis)
-        if isinstance(basis, KernelBasis) and not isinstance(basis.width, FixedWidth)
-    ]
-    if not searched:
+    places = searched(spec)
+    if not places:
         return spec
-    ((place, basis),) = searched
+    (place,) = places
+    basis = spec.basis[place]
+    assert isinstance(basis, KernelBasis)
 
     def fixed(width: float) -> Spec:
         found = replace(basis, width=FixedWidth(width))

@@ -1,13 +1,14 @@
 """What to fit: one choice from each union, and the table of choices that go together."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from app.sparse_bayes.algorithms import Algorithm, Sequential
-from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.priors import Independent, Prior
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
+from app.sparse_bayes.scales import Learning
 
 __all__ = ["Algorithm", "Basis", "Likelihood", "Prior", "Spec", "check"]
 
@@ -26,20 +27,65 @@ class Spec:
     seed: int = 0
 
 
-LEGAL: dict[str, frozenset[str]] = {"independent": frozenset({"sequential", "re_estimation"})}
-"""For each prior the algorithms that can learn it; every likelihood and every basis goes with them all."""
+LEGAL: dict[str, frozenset[str]] = {
+    "independent": frozenset({"sequential", "re_estimation"}),
+    "gaussian_process": frozenset({"greedy"}),
+}
+"""For each prior the algorithms that can learn it; every likelihood goes with them all."""
+
+LEARNED: dict[str, dict[str, Literal["one", "each"]]] = {
+    "independent": {},
+    "gaussian_process": {"evidence": "one", "evidence_per_input": "each"},
+}
+"""For each prior the widths that its algorithms learn themselves, and for how many inputs at once."""
+
+SEARCHED: dict[str, frozenset[str]] = {
+    "independent": frozenset({"cross_validation", "evidence"}),
+    "gaussian_process": frozenset({"cross_validation"}),
+}
+"""For each prior the widths that are found among whole fits."""
 
 
 def check(spec: Spec) -> None:
     """Raise IllegalCombinationError where the choices can't be used together."""
     if not spec.basis:
         raise IllegalCombinationError("basis", "expected at least one dictionary of functions, got none")
-    if len([basis for basis in spec.basis if isinstance(basis, Bias)]) > 1:
-        raise IllegalCombinationError("basis", "expected at most one bias, got several")
-    searched = [
-        basis for basis in spec.basis if isinstance(basis, KernelBasis) and not isinstance(basis.width, FixedWidth)
-    ]
-    if len(searched) > 1:
+    for single, name in ((Bias, "bias"), (Inputs, "dictionary of the inputs")):
+        if len([basis for basis in spec.basis if isinstance(basis, single)]) > 1:
+            raise IllegalCombinationError("basis", f"expected at most one {name}, got several")
+    kernels = [basis for basis in spec.basis if isinstance(basis, KernelBasis)]
+    if len([basis for basis in kernels if basis.width.type in SEARCHED[spec.prior.type]]) > 1:
         raise IllegalCombinationError("basis", "expected at most one width to be searched for; fix the others")
+    for basis in kernels:
+        _check_scales(spec, basis)
     if spec.algorithm.type not in LEGAL[spec.prior.type]:
         raise IllegalCombinationError("algorithm", f"{spec.algorithm.type} can't learn the prior {spec.prior.type}")
+    if isinstance(spec.prior, GaussianProcess):
+        if len(kernels) != 1:
+            raise IllegalCombinationError("basis", "expected one kernel under a Gaussian process prior")
+        (basis,) = kernels
+        if not (basis.kernel.positive_definite and basis.kernel.differentiable):
+            raise IllegalCombinationError("basis", f"{basis.kernel.type} is no covariance, as the prior needs one")
+
+
+def _check_scales(spec: Spec, basis: KernelBasis) -> None:
+    learned = LEARNED[spec.prior.type]
+    known = {"fixed"} | SEARCHED[spec.prior.type] | set(learned)
+    if basis.width.type not in known:
+        raise IllegalCombinationError("basis", f"{basis.width.type} can't find a width under {spec.prior.type}")
+    if basis.warp != "none" and basis.width.type not in learned:
+        raise IllegalCombinationError("basis", "expected widths by evidence, since warps are learned with them")
+
+
+def learning(spec: Spec, basis: KernelBasis) -> Learning:
+    """What of a dictionary's input map the algorithm learns."""
+    return Learning(LEARNED[spec.prior.type].get(basis.width.type, "none"), basis.warp == "evidence")
+
+
+def searched(spec: Spec) -> list[int]:
+    """Positions of the dictionaries whose width is found among whole fits."""
+    return [
+        place
+        for place, basis in enumerate(spec.basis)
+        if isinstance(basis, KernelBasis) and basis.width.type in SEARCHED[spec.prior.type]
+    ]

@@ -138,9 +138,9 @@ def test_points_of_another_shape_are_refused(X: Array) -> None:
 
 
 def test_a_real_score_is_the_normal_log_density() -> None:
-    predicted = RealPrediction(np.array([0.0, 1.0]), np.array([0.3, 0.3]), np.array([0.1, 0.7]))
+    predicted = RealPrediction(np.array([0.0, 1.0]), np.array([0.3, 0.3]), np.array([0.1, 0.7]), np.array([0.0, 0.2]))
     t = np.array([0.5, -1.0])
-    expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights))
+    expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights + predicted.beyond))
     np.testing.assert_allclose(log_score(predicted, t), np.asarray(expected), rtol=1e-12)
 
 
@@ -153,7 +153,7 @@ def test_a_class_score_is_the_log_of_the_probability_of_what_came() -> None:
 
 
 def test_figures_of_real_predictions_are_what_they_are_called() -> None:
-    predicted = RealPrediction(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 1.0), np.zeros(4))
+    predicted = RealPrediction(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 1.0), np.zeros(4), np.zeros(4))
     found = scores(predicted, np.array([1.0, 1.0, 2.0, 7.0]))
     assert found["rmse"] == pytest.approx((17.0 / 4.0) ** 0.5)
     assert found["mae"] == pytest.approx(5.0 / 4.0)
@@ -171,5 +171,5 @@ def test_figures_of_class_predictions_are_what_they_are_called() -> None:
 
 
 def test_the_explained_share_of_a_constant_is_zero() -> None:
-    predicted = RealPrediction(np.zeros(2), np.ones(2), np.ones(2))
+    predicted = RealPrediction(np.zeros(2), np.ones(2), np.ones(2), np.zeros(2))
     assert scores(predicted, np.ones(2))["r2"] == 0.0

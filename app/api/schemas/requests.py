@@ -10,7 +10,7 @@ from app.api.validation import AT
 from app.domain.errors import Fault
 from app.domain.requests import Missing, RandomSplit, Split, Task, TrainingRequest
 from app.domain.tables import Cell
-from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
@@ -134,7 +134,7 @@ TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
 def _bases(basis: Basis | tuple[Basis, ...] | None) -> tuple[Basis, ...] | None:
     if isinstance(basis, KernelBasis):
         return (basis, Bias())
-    return (basis,) if isinstance(basis, Bias) else basis
+    return (basis,) if isinstance(basis, (Bias, Inputs)) else basis
 
 
 Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent"]

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
-from app.sparse_bayes.algorithms.state import Standing, Termination, standing
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
 from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.problem import Problem
@@ -44,7 +44,7 @@ class ReEstimation:
     update: Literal["mackay", "em"] = "mackay"
     type: Literal["re_estimation"] = "re_estimation"
 
-    def init(self, problem: Problem) -> Standing:
+    def init(self, problem: Problem) -> Walk:
         """All M candidates in, with precisions under which f has the targets' size."""
         beta, greatest = problem.likelihood.start(problem.t)
         if greatest > beta:
@@ -57,8 +57,13 @@ class ReEstimation:
         factors = build(problem, active, weights)
         return standing(factors, evidence(factors, alpha, beta, weights), iteration=0)
 
-    def step(self, problem: Problem, now: Standing) -> Standing:
+    def stand(self, problem: Problem, state: State) -> Walk:
+        """A state with its factors and its evidence, made anew."""
+        return stand(problem, state)
+
+    def step(self, problem: Problem, now: Standing) -> Walk:
         """Re-estimate all, then prune."""
+        now = walking(problem, now)
         here = self._raised(problem, now.factors, now.evidence)
         factors, kept = _pruned(now.factors, here)
         iteration = now.state.iteration + 1

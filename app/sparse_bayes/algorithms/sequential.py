@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import ROUNDING, climb, end_of
-from app.sparse_bayes.algorithms.state import Standing, Termination, standing
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
 from app.sparse_bayes.evidence import Evidence, evidence, gain
 from app.sparse_bayes.factors import SPAN, Factors, Look, build
 from app.sparse_bayes.problem import Problem
@@ -54,18 +54,23 @@ class Sequential:
 
     type: Literal["sequential"] = "sequential"
 
-    def init(self, problem: Problem) -> Standing:
+    def init(self, problem: Problem) -> Walk:
         """Nothing in the model."""
         beta, _ = problem.likelihood.start(problem.t)
         empty = np.empty(0)
         factors = build(problem, (), empty)
         return standing(factors, evidence(factors, empty, beta, empty), iteration=0)
 
-    def step(self, problem: Problem, now: Standing) -> Standing:
+    def stand(self, problem: Problem, state: State) -> Walk:
+        """A state with its factors and its evidence, made anew."""
+        return stand(problem, state)
+
+    def step(self, problem: Problem, now: Standing) -> Walk:
         """Look at all candidates and let the best in, then climb.
 
         Where none gains climb to rest, look once more, and end.
         """
+        now = walking(problem, now)
         iteration = now.state.iteration + 1
         if iteration > max(problem.rows, 100) * MOST_LOOKS_PER_ROW:
             return _ended(now, Termination.MAX_ITERATIONS)
@@ -82,16 +87,16 @@ class Sequential:
         return _ended(now, end_of(problem, now.evidence))
 
 
-def _ended(now: Standing, why: Termination) -> Standing:
+def _ended(now: Walk, why: Termination) -> Walk:
     return replace(now, state=replace(now.state, termination=why))
 
 
-def _climb(factors: Factors, found: Evidence, *, iteration: int, tolerance: float) -> Standing:
+def _climb(factors: Factors, found: Evidence, *, iteration: int, tolerance: float) -> Walk:
     summit = climb(factors, found, tolerance=tolerance)
     return standing(summit.factors, summit.evidence, iteration=iteration, at_rest=tolerance == REST_TOLERANCE)
 
 
-def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
+def _enter(now: Walk) -> tuple[Factors, Evidence] | None:
     """The best candidate let in, at the alpha that is best for it alone; None when none gains enough."""
     here = now.evidence
     seen = now.factors.look(here.posterior, here.beta)
@@ -108,7 +113,7 @@ def _enter(now: Standing) -> tuple[Factors, Evidence] | None:
     return None
 
 
-def _pursue(now: Standing, iteration: int) -> Standing:
+def _pursue(now: Walk, iteration: int) -> Walk:
     """Several functions let in together, then the climb.
 
     Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no

@@ -1,10 +1,15 @@
 """Where an algorithm stands: small, immutable, and all that is needed to go on."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
+from app.sparse_bayes.basis import Functions
 from app.sparse_bayes.evidence import Evidence, evidence
 from app.sparse_bayes.factors import Factors, build
+from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
@@ -18,11 +23,28 @@ class Termination(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Process:
+    """What belongs to a Gaussian process prior: the phase of its learning and what was found so far.
+
+    `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
+    the last function that entered and the best that did not.
+    """
+
+    phase: str
+    hyperparameters: Hyperparameters
+    starts: int = 0
+    moved: Array | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class State:
     """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), and the noise precision.
 
     The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats; `at_rest`: L is at a
-    maximum in alpha and beta, not only on the way there; `termination` is None while there is more to do.
+    maximum in alpha and beta, not only on the way there; `termination` is None while there is more to do. Under a
+    Gaussian process prior alpha are the precisions of the functions without kernel, and `process` holds the rest.
     """
 
     active: tuple[int, ...]
@@ -33,27 +55,68 @@ class State:
     objective: float
     at_rest: bool = False
     termination: Termination | None = None
+    process: Process | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
-    """A state with what belongs to it but is rebuilt, never stored: its factors and its evidence."""
+class Kept:
+    """What a model keeps of the end of a fit: R functions, each array in their order.
+
+    `mean` (R,) and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in [0, 1].
+    `amplitude` is the variance s of the process that the kernel functions are part of, None where there is none.
+    """
+
+    functions: tuple[Functions, ...]
+    mean: Array
+    covariance: Array
+    alpha: Array
+    gamma: Array
+    amplitude: float | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Standing(ABC):
+    """A state with what belongs to it but is rebuilt, never stored."""
 
     state: State
+
+    @abstractmethod
+    def kept(self, problem: Problem) -> Kept:
+        """What a model keeps of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walk(Standing):
+    """Among fixed candidates with one precision each: the factors and the evidence of the state."""
+
     factors: Factors
     evidence: Evidence
+
+    def kept(self, problem: Problem) -> Kept:
+        """The functions in the model, by dictionary."""
+        rested = self.evidence.posterior
+        functions, order = problem.candidates.take(self.state.active)
+        covariance = rested.covariance[np.ix_(order, order)]
+        return Kept(functions, rested.mean[order], covariance, rested.alpha[order], rested.determined[order])
 
 
 def standing(
     factors: Factors, found: Evidence, *, iteration: int, at_rest: bool = False, termination: Termination | None = None
-) -> Standing:
+) -> Walk:
     """The state of some factors and evidence."""
     rested = found.posterior
     state = State(factors.active, rested.alpha, found.beta, rested.mean, iteration, found.value, at_rest, termination)
-    return Standing(state, factors, found)
+    return Walk(state, factors, found)
 
 
-def stand(problem: Problem, state: State) -> Standing:
+def walking(problem: Problem, now: Standing) -> Walk:
+    """What a step goes on from: the standing itself, or one rebuilt from its state."""
+    return now if isinstance(now, Walk) else stand(problem, now.state)
+
+
+def stand(problem: Problem, state: State) -> Walk:
     """Factors and evidence of a state, made from nothing but the state."""
     factors = build(problem, state.active, state.weights)
-    return Standing(state, factors, evidence(factors, state.alpha, state.beta, state.weights))
+    return Walk(state, factors, evidence(factors, state.alpha, state.beta, state.weights))

@@ -7,7 +7,14 @@ import numpy as np
 from scipy.special import expit
 
 from app.sparse_bayes.errors import DataError, OneClassError
+from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.types import Array
+
+NODES = 20
+"""Points of Gauss-Hermite quadrature for expectations under the Gaussian of a latent."""
+
+POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,13 @@ class Bernoulli:
         """
         sigma = expit(f)
         return sigma * expit(-f), t - sigma
+
+    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+        """ell, g = t - E sigma and lam = E sigma (1 - sigma) under N(f, v), by quadrature with NODES points."""
+        latent = f[:, None] + np.sqrt(v)[:, None] * POINTS
+        sigma = expit(latent)
+        value = t * f - np.logaddexp(0.0, latent) @ WEIGHTS
+        return Sites(value, t - sigma @ WEIGHTS, (sigma * expit(-latent)) @ WEIGHTS, 0.0)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f = sigma (1 - sigma)(1 - 2 sigma), (N,)."""

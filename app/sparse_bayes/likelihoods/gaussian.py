@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from app.sparse_bayes.errors import ConstantTargetError
+from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.types import Array
 
 LEAST_NOISE = 1e-6
@@ -50,6 +51,12 @@ class GaussianNoise:
     def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
         """Precision lam = beta and gradient g = beta (t - f), each (N,): exact, whatever f."""
         return np.full(len(t), beta), beta * (t - f)
+
+    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+        """ell = log N(t; f, 1/beta) - beta v/2: exact."""
+        misfit = beta * ((t - f) ** 2 + v)
+        value = 0.5 * (log(beta / (2.0 * pi)) - misfit)
+        return Sites(value, beta * (t - f), np.full(len(t), beta), 0.5 * (len(t) - float(misfit.sum())))
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f (N,): none."""

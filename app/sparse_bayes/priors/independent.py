@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.sparse_bayes.types import Array
-
 
 @dataclass(frozen=True)
 class Independent:
@@ -13,7 +11,3 @@ class Independent:
     __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["independent"] = "independent"
-
-    def gradient(self, alpha: Array, slope: Array) -> Array:
-        """dL/dlog alpha (R,) from dL/dA's diagonal (R,)."""
-        return alpha * slope

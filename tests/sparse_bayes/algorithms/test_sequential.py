@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from app.sparse_bayes.algorithms import sequential
-from app.sparse_bayes.algorithms.state import State, Termination
+from app.sparse_bayes.algorithms.state import State, Termination, walking
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.evidence import gain
 from app.sparse_bayes.factors import SPAN
@@ -50,7 +50,9 @@ def test_of_rows_at_one_place_only_one_carries_a_function(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     spec = spec_for(GaussianNoise())
-    *_, last = standings(pose(*sinc(40, seed), spec), spec)
+    problem = pose(*sinc(40, seed), spec)
+    *_, end = standings(problem, spec)
+    last = walking(problem, end)
     seen = last.factors.look(last.evidence.posterior, last.evidence.beta)
     gains = gain(seen.S, seen.Q)
     gains[list(last.state.active)] = 0.0

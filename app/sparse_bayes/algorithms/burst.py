@@ -1,0 +1,55 @@
+"""A burst of L-BFGS: bounded, from a place to the best that it meets."""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.types import Array, Mask
+
+REMEMBERED = 20
+"""Pairs of steps and gradients that stand for the curvature."""
+
+FLAT = 1e-5
+"""A burst ends where a step raises the objective by less than this share of its size."""
+
+MOST_TRIALS = 20
+"""Evaluations in one line search."""
+
+HOPELESS = 1e10
+"""What L-BFGS is told where a matrix has lost its positive definiteness."""
+
+Objective = Callable[[Array], tuple[float, Array]]
+"""From a vector (n,) to what is to be raised, and its gradient (n,)."""
+
+
+def climbed(
+    objective: Objective, start: Array, free: Mask, box: tuple[Array, Array], iterations: int
+) -> tuple[Array, float]:
+    """The best place that L-BFGS meets, and what is reached there; never below the start."""
+    best, value = start, -inf
+
+    def falling(moving: Array) -> tuple[float, Array]:
+        nonlocal best, value
+        tried = start.copy()
+        tried[free] = moving
+        try:
+            reached, gradient = objective(tried)
+        except NotPositiveDefiniteError:
+            return HOPELESS, np.zeros(len(moving))
+        if reached > value:
+            best, value = tried, reached
+        return -reached, -gradient[free]
+
+    inside = np.clip(start, *box)
+    minimize(
+        falling,
+        inside[free],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(box[0][free], box[1][free]),
+        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": FLAT, "maxls": MOST_TRIALS},
+    )
+    return best, value

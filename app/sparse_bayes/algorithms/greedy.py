@@ -1,0 +1,300 @@
+"""Few functions of a Gaussian process: scales by evidence, functions by what they gain, then everything together.
+
+Phases, each a few resting states [SPARSE_GP 3]:
+
+    scales     hyperparameters with as many functions as rows, on a subset; each start for a while, the best to the end
+    inputs     the inputs themselves as columns too, where they gain enough
+    functions  which rows carry a function, at the scales found
+    noise      what the few can't reach is noise: beta falls while L rises
+    vectors    where the functions stand (where they may move)
+    together   everything
+    rows       noise, amplitude and precisions on all rows
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, log
+from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.burst import Objective, climbed
+from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State, Termination
+from app.sparse_bayes.algorithms.task import STARTS, Task, process_of
+from app.sparse_bayes.basis import InputFunctions
+from app.sparse_bayes.choice import choose
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.process import Rows, bound, bound_gradient, exact
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array
+
+MOST_ROWS_FOR_SCALES = 250
+MOST_ROWS_FOR_FUNCTIONS = 1_000
+MOST_ROWS_TOGETHER = 1_000
+"""Rows of each phase, drawn by content: cost grows with the cube, with M N, and with N R^2."""
+
+MOST_FUNCTIONS = 512
+
+SHORT, LONG = 15, 60
+"""Iterations of a burst."""
+
+CAUTIOUS, GREATEST = log(1e3), log(1e8)
+"""Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
+
+INPUTS_GAIN = 2.0
+"""Nats that the inputs as columns must bring together, ..."""
+
+INPUT_DETERMINED = 0.3
+"""... and the gamma below which one of them is dropped again."""
+
+NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0)
+"""What log beta may fall by, to begin with, when few functions take the place of all."""
+
+FARTHEST = 2.0
+"""How far a vector may move from its row, in standardised inputs."""
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The algorithm of a Gaussian process prior.
+
+    Its objective is L with the log prior of the hyperparameters: of the process on few rows while scales are learned,
+    then the bound on those it is computed on. It never falls within a phase.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["greedy"] = "greedy"
+
+    def init(self, problem: Problem) -> "ProcessStanding":
+        """No function yet, the first start."""
+        task = Task.of(problem)
+        first = task.start(0)
+        fixed = task.fixed_numbers(InputFunctions)
+        state = State(fixed, first.alpha, first.beta, np.empty(0), 0, -inf, process=Process("scales", first))
+        return ProcessStanding(state)
+
+    def stand(self, problem: Problem, state: State) -> "ProcessStanding":
+        """The state itself: nothing is kept beside it."""
+        return ProcessStanding(state)
+
+    def step(self, problem: Problem, now: Standing) -> "ProcessStanding":
+        """One burst of the phase that the state is in."""
+        task, state = Task.of(problem), now.state
+        process = process_of(state)
+        return ProcessStanding(replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessStanding(Standing):
+    """Under a Gaussian process prior all is in the state."""
+
+    def kept(self, problem: Problem) -> Kept:
+        """The posterior on all rows, in the weights of the functions themselves.
+
+        alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance.
+        """
+        task, process = Task.of(problem), process_of(self.state)
+        h, vectors = process.hyperparameters, task.vectors(self.state)
+        found = bound(task.rows(self.state), vectors, task.kernel, problem.likelihood, h)
+        F, R = len(h.alpha), len(found.posterior.mean)
+        unwhitened = np.eye(R)
+        unwhitened[F:, F:] = found.whitening.weights(np.eye(R - F))
+        unwhitened = np.roll(unwhitened, R - F, axis=0)
+        covariance = unwhitened @ found.posterior.covariance @ unwhitened.T
+        covariance = 0.5 * (covariance + covariance.T)
+        prior = np.square(unwhitened) @ (1.0 / found.posterior.alpha)
+        centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
+        return Kept(
+            functions=(task.functions.moved(h.input_map, centres, vectors.rows), *task.fixed(self.state)),
+            mean=unwhitened @ found.posterior.mean,
+            covariance=covariance,
+            alpha=1.0 / prior,
+            gamma=1.0 - covariance.diagonal() / prior,
+            amplitude=h.amplitude,
+            last_gain=process.last_gain,
+            next_gain=process.next_gain,
+        )
+
+
+def _scales(task: Task, state: State, process: Process) -> State:
+    number, last = process.starts, len(STARTS)
+    h = task.start(number) if number < last else process.hyperparameters
+    cap = CAUTIOUS if number <= last else GREATEST
+    objective = _of_process(task, task.rows(state, task.some(MOST_ROWS_FOR_SCALES)), h)
+    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), SHORT if number < last else LONG)
+    if value > state.objective:
+        state = _with(state, h.unpacked(theta))
+    held_up = number == last and theta[0] >= task.greatest_log_beta(cap) - 1e-3
+    phase = "scales" if number < last or held_up else "inputs"
+    return replace(
+        state, objective=max(value, state.objective), process=replace(process_of(state), phase=phase, starts=number + 1)
+    )
+
+
+def _inputs(task: Task, state: State, process: Process) -> State:
+    without = replace(state, process=replace(process, phase="functions"))
+    F = len(state.alpha)
+    more = task.fixed_numbers()[F:]
+    if not more:
+        return without
+    h = process.hyperparameters
+    alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.square)])
+    tried = _with(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
+    rows = task.rows(tried, task.some(MOST_ROWS_FOR_SCALES))
+    h = process_of(tried).hyperparameters
+    cap = max(CAUTIOUS, log(h.beta * task.square))
+    theta, value = climbed(_of_process(task, rows, h), h.packed(), task.free(h), task.box(h, cap), LONG)
+    if value <= state.objective + INPUTS_GAIN:
+        return without
+    h = h.unpacked(theta)
+    kept = _determined(task, rows, h) >= INPUT_DETERMINED
+    kept[:F] = True
+    active = tuple(number for number, stays in zip(tried.active, kept, strict=True) if stays)
+    return _with(replace(tried, active=active, objective=value), replace(h, alpha=h.alpha[kept]))
+
+
+def _functions(task: Task, state: State, process: Process) -> State:
+    h, functions = process.hyperparameters, task.functions
+    places = subset(functions.centres, task.problem.t[functions.rows], MOST_ROWS_FOR_FUNCTIONS, task.problem.seed)
+    rows = task.rows(state, functions.rows[places])
+    gradient, precision = task.sites(rows, h)
+    U = h.input_map(rows.X)
+    chosen = choose(
+        task.kernel(U, U),
+        amplitude=h.amplitude,
+        gradient=gradient,
+        precision=precision,
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=task.prior.least_gain,
+        most=task.prior.most or MOST_FUNCTIONS,
+    )
+    numbers = (int(number) for number in task.first + places[chosen.places])
+    found = replace(
+        process,
+        phase="noise",
+        last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
+        next_gain=chosen.next_gain,
+    )
+    return replace(state, active=(*state.active, *numbers), process=found)
+
+
+def _noise(task: Task, state: State, process: Process) -> State:
+    h = process.hyperparameters
+    moves = task.prior.vectors == "free" and len(state.active) > len(h.alpha) and task.learns
+    moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
+    state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
+    rows = task.rows(state, task.some(MOST_ROWS_TOGETHER))
+    best, value = h, -inf
+    for falls in NOISIER if task.free(h)[0] else (0.0,):
+        tried = replace(h, beta=h.beta * float(np.exp(-falls)))
+        reached = _of_bound(task, state, rows, tried)(_joined(tried, moved))[0]
+        if reached > value:
+            best, value = tried, reached
+    return _with(replace(state, objective=value), best)
+
+
+def _vectors(task: Task, state: State, process: Process) -> State:
+    return _together(task, state, process, only_vectors=True)
+
+
+def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
+    h, moved = process.hyperparameters, process.moved
+    rows = task.rows(state, task.some(MOST_ROWS_TOGETHER))
+    start, own = _joined(h, moved), task.free(h)
+    n = len(own)
+    own[:] &= not only_vectors
+    if not task.learns:
+        own[2 + len(h.alpha) :] = False
+    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.square) + FARTHEST))
+    low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
+    free = np.append(own, np.ones(len(start) - n, np.bool_))
+    theta, value = climbed(_of_bound(task, state, rows, h), start, free, (low, high), SHORT if only_vectors else LONG)
+    if value > state.objective:
+        state = replace(state, objective=value)
+        state = _with(state, h.unpacked(theta[:n]))
+        if moved is not None:
+            state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
+    return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
+
+
+def _rows(task: Task, state: State, process: Process) -> State:
+    h, rows = process.hyperparameters, task.rows(state)
+    objective, start = _of_bound(task, state, rows, h), _joined(h, process.moved)
+    if len(rows.t) > MOST_ROWS_TOGETHER:
+        free = np.zeros(len(start), np.bool_)
+        free[: 2 + len(h.alpha)] = task.free(h)[: 2 + len(h.alpha)]
+        low, high = task.box(h, GREATEST)
+        wide = (
+            np.append(low, np.full(len(start) - len(low), -inf)),
+            np.append(high, np.full(len(start) - len(high), inf)),
+        )
+        theta, _ = climbed(objective, start, free, wide, SHORT)
+        h = h.unpacked(theta[: len(low)])
+    found = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, h)
+    floor = task.greatest_log_beta(GREATEST)
+    why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
+    return _with(replace(state, objective=found.value, termination=why), h)
+
+
+STEPS: dict[str, Callable[[Task, State, Process], State]] = {
+    "scales": _scales,
+    "inputs": _inputs,
+    "functions": _functions,
+    "noise": _noise,
+    "vectors": _vectors,
+    "together": _together,
+    "rows": _rows,
+}
+
+
+def _with(state: State, h: Hyperparameters) -> State:
+    return replace(state, alpha=h.alpha, beta=h.beta, process=replace(process_of(state), hyperparameters=h))
+
+
+def _joined(h: Hyperparameters, moved: Array | None) -> Array:
+    return h.packed() if moved is None else np.append(h.packed(), moved)
+
+
+def _of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
+    """Of the process itself on few rows, or through many functions where its evidence has no closed form."""
+    vectors = task.spread(rows, like)
+
+    def objective(theta: Array) -> tuple[float, Array]:
+        h = like.unpacked(theta)
+        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(len(theta)))
+        if vectors is None:
+            value, gradient, _ = exact(rows, task.kernel, h)
+        else:
+            found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+            value, (gradient, _) = found.value, bound_gradient(rows, vectors, task.kernel, h, found)
+        return value + prior, gradient + slope
+
+    return objective
+
+
+def _of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
+    """Of the functions chosen, theta and the places of the vectors that move."""
+    own, n = task.vectors(state), len(like.packed())
+
+    def objective(joined: Array) -> tuple[float, Array]:
+        h = like.unpacked(joined[:n])
+        vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
+        found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+        gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
+        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(n))
+        whole = gradient + slope if places is None else np.append(gradient + slope, places)
+        return found.value + prior, whole
+
+    return objective
+
+
+def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
+    """gamma (F,) of the columns without kernel."""
+    vectors = task.spread(rows, h)
+    if vectors is None:
+        return exact(rows, task.kernel, h)[2]
+    return bound(rows, vectors, task.kernel, task.problem.likelihood, h).posterior.determined[: len(h.alpha)]

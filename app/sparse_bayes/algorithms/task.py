@@ -1,0 +1,170 @@
+"""A problem under a Gaussian process prior: where learning starts, what may move, and on which rows."""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import Process, State
+from app.sparse_bayes.basis import Functions, InputFunctions, KernelFunctions
+from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.kernels import Differentiable, LinearSpline
+from app.sparse_bayes.linalg import squared_distances
+from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.process import Rows, Vectors, bound
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array, Indices, Mask
+
+STARTS = ((0.25, 10.0), (1.0, 10.0), (0.05, 30.0))
+"""d/width^2, in units of the inputs' variance, and the targets' square over the noise's."""
+
+WIDEST = 12.0
+"""Bound of all other logarithms, and ..."""
+
+MOST_BENT = 3.0
+"""... of the warps."""
+
+LATENT_VARIANCE = 1.0
+"""s to begin with where the latent has no units."""
+
+MOST_PIVOTS = 60
+"""Functions through which scales are learned where the evidence has no closed form."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A problem as this algorithm sees it: `first` is the number of the first candidate of the kernel `functions`."""
+
+    problem: Problem
+    prior: GaussianProcess
+    functions: KernelFunctions
+    kernel: Differentiable
+    first: int
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Task":
+        """Raises SparseBayesError where `spec.check` would have refused."""
+        for first, functions in zip(problem.candidates.starts, problem.candidates.dictionaries, strict=False):
+            match functions, problem.prior:
+                case KernelFunctions(kernel=kernel), GaussianProcess() as prior if not isinstance(kernel, LinearSpline):
+                    return cls(problem, prior, functions, kernel, first)
+        raise SparseBayesError("expected a Gaussian process prior and a kernel that is positive definite")
+
+    def start(self, number: int) -> Hyperparameters:
+        """Where learning starts from, in the units of the inputs and the targets."""
+        X, learning, given = self.problem.X, self.problem.learning, self.functions.input_map
+        share, ratio = STARTS[number]
+        square = self.square
+        spread = X.std(axis=0)
+        spread[spread == 0.0] = 1.0
+        widths = given.widths
+        if learning.widths == "each":
+            widths = spread * np.sqrt(X.shape[1] / share)
+        elif learning.widths == "one":
+            widths = np.array([float(np.sqrt(np.mean(spread**2) * X.shape[1] / share))])
+        none = np.zeros(X.shape[1])
+        scales = InputMap(widths, none, none) if learning.warp else InputMap(widths)
+        beta, greatest = self.problem.likelihood.start(self.problem.t)
+        amplitude = square if self.problem.likelihood.constant_precision else LATENT_VARIANCE
+        alpha = np.full(len(self.fixed_numbers(InputFunctions)), 1.0 / amplitude)
+        return Hyperparameters(beta * ratio if greatest > beta else beta, amplitude, alpha, scales)
+
+    def fixed_numbers(self, without: type[Functions] | None = None) -> tuple[int, ...]:
+        """Candidates without kernel, but for dictionaries of one type."""
+        candidates = self.problem.candidates
+        return tuple(
+            number
+            for start, functions in zip(candidates.starts, candidates.dictionaries, strict=False)
+            if functions is not self.functions and (without is None or not isinstance(functions, without))
+            for number in range(start, start + functions.size)
+        )
+
+    def fixed(self, state: State) -> tuple[Functions, ...]:
+        """The functions without kernel that are in."""
+        functions, _ = self.problem.candidates.take(state.active[: len(state.alpha)])
+        return functions
+
+    def rows(self, state: State, some: Indices | None = None) -> Rows:
+        """All rows or some, with the columns without kernel that are in."""
+        X, t = self.problem.X, self.problem.t
+        if some is not None:
+            X, t = X[some], t[some]
+        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]))
+
+    def some(self, most: int) -> Indices:
+        """At most so many rows, by content."""
+        return subset(self.problem.X, self.problem.t, most, self.problem.seed)
+
+    @property
+    def square(self) -> float:
+        """The targets' mean square: the unit of everything that scales with them."""
+        return float(np.mean(self.problem.t**2)) or 1.0
+
+    @property
+    def learns(self) -> bool:
+        """Whether the input map is learned, and then the vectors may move."""
+        return self.problem.learning.widths != "none"
+
+    def greatest_log_beta(self, cap: float) -> float:
+        """The bound of log beta where noise is learned."""
+        return cap - log(self.square)
+
+    def free(self, h: Hyperparameters) -> Mask:
+        """Which entries of theta are learned."""
+        beta, greatest = self.problem.likelihood.start(self.problem.t)
+        return h.free(noise=greatest > beta, widths=self.learns)
+
+    def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
+        """Least and greatest theta."""
+        size = len(h.packed())
+        low, high = np.full(size, -WIDEST), np.full(size, WIDEST)
+        centre = log(self.square)
+        low[0], high[0] = -centre - WIDEST, self.greatest_log_beta(cap)
+        low[1], high[1] = centre - WIDEST, centre + WIDEST
+        F, k = len(h.alpha), len(h.input_map.widths)
+        low[2 : 2 + F], high[2 : 2 + F] = -centre - WIDEST, -centre + WIDEST
+        unit = np.log(self.start(0).input_map.widths)
+        low[2 + F : 2 + F + k], high[2 + F : 2 + F + k] = unit - WIDEST, unit + WIDEST
+        low[2 + F + k :], high[2 + F + k :] = -MOST_BENT, MOST_BENT
+        return low, high
+
+    def spread(self, rows: Rows, h: Hyperparameters) -> Vectors | None:
+        """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
+        if self.problem.likelihood.constant_precision:
+            return None
+        places = farthest_first(self.start(0).input_map(rows.X), MOST_PIVOTS)
+        return Vectors(places, rows.X[places])
+
+    def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
+        """g (N,) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
+        vectors = self.spread(rows, h)
+        if vectors is None:
+            return h.beta * rows.t, np.full(len(rows.t), h.beta)
+        found = bound(rows, vectors, self.kernel, self.problem.likelihood, h)
+        return found.sites.gradient + found.sites.precision * found.f, found.sites.precision
+
+    def vectors(self, state: State) -> Vectors:
+        """Those in the model."""
+        places = np.array(state.active[len(state.alpha) :], np.intp) - self.first
+        return Vectors(self.functions.rows[places], self.functions.centres[places], process_of(state).moved)
+
+
+def process_of(state: State) -> Process:
+    """What belongs to the process; raises SparseBayesError for a state of another algorithm."""
+    if state.process is None:
+        raise SparseBayesError("expected a state under a Gaussian process prior")
+    return state.process
+
+
+def farthest_first(U: Array, most: int) -> Indices:
+    """Rows of U (N, d), each the farthest from those before it, at most `most`; rows at one place count once."""
+    nearest = squared_distances(U, U.mean(axis=0)[None])[:, 0]
+    places = [int(nearest.argmin())]
+    nearest = squared_distances(U, U[places])[:, 0]
+    while len(places) < most and nearest.max() > 0.0:
+        places.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, squared_distances(U, U[places[-1:]])[:, 0])
+    return np.array(places, np.intp)

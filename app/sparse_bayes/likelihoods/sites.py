@@ -1,0 +1,18 @@
+"""What a likelihood says of each row when its latent is uncertain."""
+
+from dataclasses import dataclass
+
+from app.sparse_bayes.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """At latents N(f, v), each (N,): `value` ell = E log p(t | f), `gradient` d ell/df and `precision` -2 d ell/dv.
+
+    `noise_slope` is the sum over rows of d ell/dlog beta.
+    """
+
+    value: Array
+    gradient: Array
+    precision: Array
+    noise_slope: float

@@ -1,0 +1,68 @@
+"""A Gaussian process seen through few functions: the prior under which evidence can be trusted."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.linalg import cholesky, solve_lower, solve_lower_transposed
+from app.sparse_bayes.types import Array
+
+JITTER = 1e-5
+"""Added to the diagonal of the kernel matrix of the vectors; less converges badly at low noise, more costs accuracy."""
+
+
+@dataclass(frozen=True)
+class GaussianProcess:
+    """w ~ N(0, s E_mm^-1) on the functions k(., z_m): the process they are part of, and c what they leave of it.
+
+    `vectors`: the z stay on training rows, or move freely from there. A function enters while it brings `least_gain`
+    nats, at most `most` of them (None: 512). With the price of what is left out in L this is the variational sparse
+    process [TITSIAS2009; SPARSE_GP 2].
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    vectors: Literal["rows", "free"] = "free"
+    least_gain: float = field(default=3.0, metadata={"gt": 0, "allow_inf_nan": False})
+    most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
+    type: Literal["gaussian_process"] = "gaussian_process"
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """From the columns E (N, m) of the functions to columns B = E L^-T whose weights are independent, L L' = E_mm.
+
+    E_mm (m, m) is the kernel of the vectors, with JITTER. Under N(0, s E_mm^-1) the weights of B have the one
+    precision 1/s, and row n leaves c_n = s (1 - |b_n|^2) of the process unexplained.
+    """
+
+    lower: Array
+
+    @classmethod
+    def of(cls, kernel: Array) -> "Whitening":
+        """From the kernel matrix (m, m) of the vectors; raises NotPositiveDefiniteError."""
+        return cls(cholesky(kernel + JITTER * np.eye(len(kernel))))
+
+    def columns(self, E: Array) -> Array:
+        """B = E L^-T, (N, m)."""
+        return solve_lower(self.lower, E.T).T
+
+    def weights(self, whitened: Array) -> Array:
+        """Weights of E from those of B: L^-T w, for (m,) or (m, k)."""
+        return solve_lower_transposed(self.lower, whitened)
+
+    def left(self, B: Array) -> Array:
+        """1 - |b_n|^2, (N,): the share of the prior variance that the vectors don't explain."""
+        return np.asarray(np.maximum(1.0 - np.einsum("nm,nm->n", B, B), 0.0))
+
+    def pull(self, B: Array, D: Array) -> tuple[Array, Array]:
+        """dL/dE (N, m) and dL/dE_mm (m, m, symmetric) from D = dL/dB (N, m).
+
+        dE = D L^-1; through the factor, E_mm gets -1/2 L^-T (Phi + Phi') L^-1, Phi the lower triangle of D'B with
+        half its diagonal [MURRAY2016].
+        """
+        lower_half = np.tril(D.T @ B)
+        lower_half.flat[:: len(lower_half) + 1] *= 0.5
+        half = solve_lower_transposed(self.lower, lower_half + lower_half.T)
+        return solve_lower_transposed(self.lower, D.T).T, -0.5 * solve_lower_transposed(self.lower, half.T)
