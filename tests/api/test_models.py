@@ -42,7 +42,12 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "ignored": [],
         "likelihood": {"type": "gaussian", "noise_sd": "learned"},
         "basis": [
-            {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 1.5}},
+            {
+                "type": "kernel",
+                "kernel": {"type": "gaussian"},
+                "width": {"type": "fixed", "value": 1.5},
+                "warp": "none",
+            },
             {"type": "bias"},
         ],
         "prior": {"type": "independent"},

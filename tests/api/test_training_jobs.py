@@ -60,7 +60,12 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "ignored": [],
         "likelihood": {"type": "gaussian", "noise_sd": "learned"},
         "basis": [
-            {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "cross_validation", "folds": 5}},
+            {
+                "type": "kernel",
+                "kernel": {"type": "gaussian"},
+                "width": {"type": "cross_validation", "folds": 5},
+                "warp": "none",
+            },
             {"type": "bias"},
         ],
         "prior": {"type": "independent"},
@@ -99,7 +104,12 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 2}}},
             {
                 "basis": [
-                    {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "fixed", "value": 2.0}},
+                    {
+                        "type": "kernel",
+                        "kernel": {"type": "gaussian"},
+                        "width": {"type": "fixed", "value": 2.0},
+                        "warp": "none",
+                    },
                     {"type": "bias"},
                 ],
                 "standardise": False,
@@ -107,7 +117,16 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ),
         (
             {"basis": [{"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "evidence"}}]},
-            {"basis": [{"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "evidence"}}]},
+            {
+                "basis": [
+                    {
+                        "type": "kernel",
+                        "kernel": {"type": "linear_spline"},
+                        "width": {"type": "evidence"},
+                        "warp": "none",
+                    }
+                ]
+            },
         ),
     ],
 )
@@ -150,7 +169,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"basis": {"type": "kernel", "kernel": {"type": "gaussian", "width": 1}}},
             at("/basis/kernel/width", "There is no member 'width' here."),
         ),
-        ({"basis": {"type": "kernl"}}, at("/basis/type", "'kernl' is none of 'kernel', 'bias'.")),
+        ({"basis": {"type": "kernl"}}, at("/basis/type", "'kernl' is none of 'kernel', 'bias', 'inputs'.")),
         (
             {"basis": {"kernel": {"type": "gaussian"}}},
             at("/basis/type", "This member is required: it says which of the alternatives is meant."),
@@ -178,7 +197,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
         ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),
-        ({"prior": {"type": "wide"}}, at("/prior/type", "Should be 'independent', got \"wide\".")),
+        ({"prior": {"type": "wide"}}, at("/prior/type", "'wide' is none of 'independent', 'gaussian_process'.")),
         (
             {"algorithm": {"type": "re_estimation", "update": "newton"}},
             at("/algorithm/update", "Should be 'mackay' or 'em', got \"newton\"."),

@@ -43,7 +43,9 @@ class TrainingJobBase(BaseModel):
         description="The functions to choose from. One kernel alone is short for it and a bias; a list is exact. "
         "Without it, Gaussian kernels, their width by 5-fold cross-validation, and a bias.",
     )
-    prior: Prior | None = Field(None, description="What is known of the weights beforehand.")
+    prior: Annotated[Prior, Field(discriminator="type")] | None = Field(
+        None, description="What is known of the weights beforehand; without it, that they are independent."
+    )
     algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
         None, description="How the evidence is climbed; without it, sequentially."
     )
