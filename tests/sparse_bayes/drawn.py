@@ -1,5 +1,7 @@
 """Small problems drawn from published generators, and the definitions that the fast forms are held against."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from app.sparse_bayes.algorithms import Algorithm, Sequential
@@ -84,3 +86,12 @@ def log_marginal(P: Array, alpha: Array, beta: float, t: Array) -> float:
 def columns_of(factors: Factors) -> Array:
     """P (N, R), computed anew."""
     return factors.problem.columns(factors.active)
+
+
+def by_differences(value: Callable[[Array], float], at: Array, step: float = 1e-5) -> Array:
+    """The gradient (n,) of a number at (n,), by central differences."""
+    slopes = np.empty_like(at)
+    for k in range(len(at)):
+        there = np.eye(len(at))[k] * step
+        slopes[k] = (value(at + there) - value(at - there)) / (2.0 * step)
+    return slopes

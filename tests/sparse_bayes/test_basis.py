@@ -1,6 +1,6 @@
 import numpy as np
 
-from app.sparse_bayes.basis import Candidates, ConstantFunction, KernelFunctions, evaluate
+from app.sparse_bayes.basis import Candidates, ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from app.sparse_bayes.kernels import Gaussian, LinearSpline
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
@@ -39,3 +39,30 @@ def test_nothing_taken_gives_no_columns() -> None:
     taken, order = CANDIDATES.take(())
     assert evaluate(taken, NEW).shape == (4, 0)
     assert len(order) == 0
+
+
+BESIDE = Candidates((InputFunctions(np.array([1, 0])), NARROW, ConstantFunction()))
+
+
+def test_the_inputs_stand_beside_a_kernel_and_a_bias() -> None:
+    Phi = np.hstack([NEW[:, [1]], NEW[:, [0]], Gaussian()(NEW / 0.5, X / 0.5), np.ones((4, 1))])
+    assert BESIDE.size == 10
+    np.testing.assert_allclose(BESIDE.columns(NEW, range(10)), Phi)
+    for chosen in ((1,), (0, 1), (9, 5, 1, 2, 0)):
+        np.testing.assert_allclose(BESIDE.columns(NEW, chosen), Phi[:, chosen])
+        taken, order = BESIDE.take(chosen)
+        np.testing.assert_allclose(evaluate(taken, NEW), Phi[:, np.array(chosen)[order]])
+
+
+def test_inputs_taken_know_which_they_are() -> None:
+    inputs = InputFunctions(np.array([2, 0, 3]))
+    assert inputs.size == 3
+    taken = inputs.take(np.array([2, 1]))
+    np.testing.assert_array_equal(taken.columns, [3, 0])
+    np.testing.assert_array_equal(taken(np.array([[10.0, 11.0, 12.0, 13.0]]), np.array([1, 0])), [[10.0, 13.0]])
+
+
+def test_moved_functions_are_those_of_the_same_kernel_elsewhere() -> None:
+    moved = NARROW.moved(InputMap.isotropic(2.0), X[:3] + 0.1, np.array([5, 6, 0]))
+    np.testing.assert_allclose(moved(NEW, np.array([2, 0])), Gaussian()(NEW / 2.0, (X[[2, 0]] + 0.1) / 2.0))
+    np.testing.assert_array_equal(moved.take(np.array([1])).rows, [6])

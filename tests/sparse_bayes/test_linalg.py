@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -6,10 +8,14 @@ from app.sparse_bayes.linalg import (
     cholesky,
     inverse_from_cholesky,
     log_determinant,
+    solve_lower,
+    solve_lower_transposed,
     solve_with_cholesky,
     squared_distances,
 )
 from app.sparse_bayes.types import Array
+
+Solve = Callable[[Array, Array], Array]
 
 
 def positive_definite(order: int) -> Array:
@@ -42,6 +48,31 @@ def test_a_matrix_of_order_zero_has_a_factor_too() -> None:
     assert log_determinant(lower) == 0.0
     assert inverse_from_cholesky(lower).shape == (0, 0)
     assert solve_with_cholesky(lower, np.empty(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("order", [1, 2, 7])
+@pytest.mark.parametrize("columns", [(), (1,), (4,)], ids=["a vector", "a column", "columns"])
+def test_a_triangle_is_solved_from_either_side(order: int, columns: tuple[int, ...]) -> None:
+    lower = cholesky(positive_definite(order))
+    right = np.random.default_rng(0).standard_normal((order, *columns))
+    before = right.copy()
+    np.testing.assert_allclose(solve_lower(lower, right), np.linalg.solve(lower, right), rtol=1e-9)
+    np.testing.assert_allclose(solve_lower_transposed(lower, right), np.linalg.solve(lower.T, right), rtol=1e-9)
+    assert np.array_equal(right, before)
+
+
+def test_a_right_side_in_any_order_of_memory_is_solved() -> None:
+    lower, right = cholesky(positive_definite(5)), np.random.default_rng(0).standard_normal((3, 5))
+    for solve in (solve_lower, solve_lower_transposed):
+        np.testing.assert_array_equal(solve(lower, right.T), solve(lower, np.ascontiguousarray(right.T)))
+        np.testing.assert_array_equal(solve(np.ascontiguousarray(lower), right.T), solve(lower, right.T))
+
+
+@pytest.mark.parametrize("solve", [solve_lower, solve_lower_transposed])
+def test_a_triangle_without_rows_or_a_right_side_without_columns_is_solved(solve: Solve) -> None:
+    assert solve(np.empty((0, 0)), np.empty(0)).shape == (0,)
+    assert solve(np.empty((0, 0)), np.empty((0, 3))).shape == (0, 3)
+    assert solve(np.eye(3), np.empty((3, 0))).shape == (3, 0)
 
 
 def test_an_indefinite_matrix_is_refused_with_the_minor_that_fails() -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from math import asinh, cosh, exp, sinh
 
 import numpy as np
@@ -8,6 +7,7 @@ from hypothesis import strategies as st
 
 from app.sparse_bayes.scales import InputMap, MapGradient, width_range
 from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import by_differences
 
 
 def by_definition(points: Array) -> tuple[float, float]:
@@ -100,14 +100,6 @@ def test_large_inputs_stay_finite(a: float, tail: float) -> None:
     assert np.isfinite([*gradient.log_widths, *gradient.skew, *gradient.tail]).all()
 
 
-def by_differences(value: Callable[[Array], float], at: Array, step: float = 1e-5) -> Array:
-    slopes = np.empty_like(at)
-    for k in range(len(at)):
-        there = np.eye(len(at))[k] * step
-        slopes[k] = (value(at + there) - value(at - there)) / (2.0 * step)
-    return slopes
-
-
 def assert_gradient(found: MapGradient, of: InputMap, X: Array, dU: Array) -> None:
     def value(other: InputMap) -> float:
         return float((dU * other(X)).sum())
@@ -145,3 +137,12 @@ def test_the_gradient_of_a_warp_keeps_its_digits_near_zero() -> None:
     # u = x - tanh(a) x^2/2 + ..., so that du/da = -x^2 / (2 cosh(a)^2) + ...
     assert gradient.skew is not None
     np.testing.assert_allclose(gradient.skew, [-0.5e-18 / np.cosh(a) ** 2], rtol=1e-8)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 5), st.integers(1, 4), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 99))
+def test_the_inverse_leads_back(rows: int, inputs: int, one: bool, skew: bool, tail: bool, seed: int) -> None:
+    X = np.random.default_rng(seed).normal(0.0, 2.0, (rows, inputs))
+    found = drawn_map(inputs, seed=seed, one_width=one, skew=skew, tail=tail)
+    np.testing.assert_allclose(found.inverse(found(X)), X, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found(found.inverse(X)), X, rtol=1e-9, atol=1e-9)

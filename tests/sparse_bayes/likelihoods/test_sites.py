@@ -4,9 +4,12 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from app.sparse_bayes.likelihoods import Likelihood
-from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for
+from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import LIKELIHOODS, by_differences, rows_for
 
 BETA = 2.3
 NUDGE = 1e-4
@@ -43,3 +46,63 @@ def test_a_constant_precision_is_one_number_for_all_rows_and_all_f(name: str) ->
     f = np.linspace(-3.0, 3.0, len(t))
     precision, _ = likelihood.sites(t, f, BETA)
     assert likelihood.constant_precision == bool(np.all(precision == precision[0]))
+
+
+def latents(seed: int = 3) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.0, 1.5, 8), rng.uniform(0.01, 2.0, 8)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_an_expected_log_density_is_the_integral_over_the_latent(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    _, t = rows_for(likelihood, 8, 0)
+    f, v = latents()
+
+    def by_quadrature(n: int) -> float:
+        def integrand(z: float) -> float:
+            latent = np.array([f[n] + v[n] ** 0.5 * z])
+            return float(likelihood.log_density(t[[n]], latent, BETA)[0] * norm.pdf(z))
+
+        return float(quad(integrand, -12.0, 12.0, epsabs=1e-13, epsrel=1e-12, limit=200)[0])
+
+    expected = [by_quadrature(n) for n in range(len(t))]
+    np.testing.assert_allclose(likelihood.expected(t, f, v, BETA).value, expected, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_expected_sites_are_the_slopes_of_the_expected_log_density(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    _, t = rows_for(likelihood, 8, 0)
+    f, v = latents()
+    found = likelihood.expected(t, f, v, BETA)
+
+    def value(f: Array, v: Array) -> float:
+        return float(likelihood.expected(t, f, v, BETA).value.sum())
+
+    np.testing.assert_allclose(found.gradient, by_differences(lambda f: value(f, v), f), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(found.precision, -2.0 * by_differences(lambda v: value(f, v), v), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_the_slope_in_the_noise_is_that_of_the_sum_over_rows(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    _, t = rows_for(likelihood, 8, 0)
+    f, v = latents()
+    (slope,) = by_differences(
+        lambda log_beta: float(likelihood.expected(t, f, v, float(np.exp(log_beta[0]))).value.sum()),
+        np.array([np.log(BETA)]),
+    )
+    assert likelihood.expected(t, f, v, BETA).noise_slope == pytest.approx(float(slope), rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_a_latent_without_variance_has_the_plain_sites(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    _, t = rows_for(likelihood, 8, 0)
+    f, _ = latents()
+    found = likelihood.expected(t, f, np.zeros(8), BETA)
+    precision, gradient = likelihood.sites(t, f, BETA)
+    np.testing.assert_allclose(found.value, likelihood.log_density(t, f, BETA), rtol=1e-12)
+    np.testing.assert_allclose(found.gradient, gradient, rtol=1e-12)
+    np.testing.assert_allclose(found.precision, precision, rtol=1e-12)
