@@ -66,6 +66,8 @@ def squared_distances(U: Array, Z: Array) -> Array:
 
     With many inputs one matrix product of points centred on Z does it; what cancellation leaves below zero is zero.
     """
+    if not len(Z):
+        return np.empty((len(U), 0))
     if U.shape[1] <= FEW_INPUTS:
         distances = np.subtract.outer(U[:, 0], Z[:, 0])
         np.square(distances, out=distances)

@@ -45,6 +45,8 @@ class Stationary(ABC):
         With W = D o slope, dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U): only differences count, so both
         are centred on Z, which keeps the subtraction small. Where U is Z, the gradient is the sum of the two.
         """
+        if not len(Z):
+            return np.zeros_like(U), np.zeros_like(Z)
         squares = self._squares(U, Z)
         W = self.slope(squares, self.of_squares(squares.copy()))
         W *= D

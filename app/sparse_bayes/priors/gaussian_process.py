@@ -24,7 +24,7 @@ class GaussianProcess:
     __pydantic_config__ = {"extra": "forbid"}
 
     vectors: Literal["rows", "free"] = "free"
-    least_gain: float = field(default=3.0, metadata={"gt": 0, "allow_inf_nan": False})
+    least_gain: float = field(default=2.0, metadata={"gt": 0, "allow_inf_nan": False})
     most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
     type: Literal["gaussian_process"] = "gaussian_process"
 
