@@ -5,7 +5,10 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.spec import Algorithm, Basis, Likelihood, Prior, Spec
+from app.sparse_bayes.basis import Bias, Inputs
+from app.sparse_bayes.kernels import Gaussian, Kernel
+from app.sparse_bayes.scales import Width
+from app.sparse_bayes.spec import Algorithm, Likelihood, Prior, Spec
 
 Task = Literal["regression", "classification"]
 Missing = Literal["refuse", "drop_rows", "indicator"]
@@ -47,8 +50,27 @@ Split = RandomSplit | ColumnSplit | OrderSplit
 
 
 @dataclass(frozen=True)
+class KernelChoice:
+    """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
+
+    Under independent weights: 5-fold cross-validation, no warp. Under a Gaussian process: a width for each input by
+    evidence, and warps with it where a number is predicted.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
+    width: Width | None = field(default=None, metadata={"discriminator": "type"})
+    warp: Literal["none", "evidence"] | None = None
+    type: Literal["kernel"] = "kernel"
+
+
+BasisChoice = KernelChoice | Bias | Inputs
+
+
+@dataclass(frozen=True)
 class TrainingRequest:
-    """As it came; None is "not said"."""
+    """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior."""
 
     dataset_id: UUID
     target: str
@@ -56,7 +78,7 @@ class TrainingRequest:
     model: str | None = None
     task: Task | None = None
     likelihood: Likelihood | None = None
-    basis: tuple[Basis, ...] | None = None
+    basis: BasisChoice | tuple[BasisChoice, ...] | None = None
     prior: Prior | None = None
     algorithm: Algorithm | None = None
     standardise: bool | None = None

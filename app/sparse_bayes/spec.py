@@ -59,20 +59,22 @@ def check(spec: Spec) -> None:
     for basis in kernels:
         _check_scales(spec, basis)
     if spec.algorithm.type not in LEGAL[spec.prior.type]:
-        raise IllegalCombinationError("algorithm", f"{spec.algorithm.type} can't learn the prior {spec.prior.type}")
+        raise IllegalCombinationError(
+            "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
+        )
     if isinstance(spec.prior, GaussianProcess):
         if len(kernels) != 1:
             raise IllegalCombinationError("basis", "expected one kernel under a Gaussian process prior")
         (basis,) = kernels
         if not (basis.kernel.positive_definite and basis.kernel.differentiable):
-            raise IllegalCombinationError("basis", f"{basis.kernel.type} is no covariance, as the prior needs one")
+            raise IllegalCombinationError("basis", f'"{basis.kernel.type}" is no covariance, as the prior needs one')
 
 
 def _check_scales(spec: Spec, basis: KernelBasis) -> None:
     learned = LEARNED[spec.prior.type]
     known = {"fixed"} | SEARCHED[spec.prior.type] | set(learned)
     if basis.width.type not in known:
-        raise IllegalCombinationError("basis", f"{basis.width.type} can't find a width under {spec.prior.type}")
+        raise IllegalCombinationError("basis", f'"{basis.width.type}" can\'t find a width under "{spec.prior.type}"')
     if basis.warp != "none" and basis.width.type not in learned:
         raise IllegalCombinationError("basis", "expected widths by evidence, since warps are learned with them")
 

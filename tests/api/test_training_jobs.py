@@ -116,6 +116,24 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             },
         ),
         (
+            {"prior": {"type": "gaussian_process", "least_gain": 2.5, "most": 40}},
+            {
+                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.5, "most": 40},
+                "algorithm": {"type": "greedy"},
+                "basis": [
+                    {
+                        "type": "kernel",
+                        "kernel": {"type": "gaussian"},
+                        "width": {"type": "evidence_per_input"},
+                        "warp": "evidence",
+                    },
+                    {"type": "bias"},
+                    {"type": "inputs"},
+                ],
+                "standardise": True,
+            },
+        ),
+        (
             {"basis": [{"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "evidence"}}]},
             {
                 "basis": [
@@ -197,6 +215,37 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
         ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),
+        (
+            {"prior": {"type": "gaussian_process"}, "algorithm": {"type": "re_estimation"}},
+            plainly("/algorithm", '"re_estimation" can\'t learn the prior "gaussian_process".'),
+        ),
+        (
+            {"prior": {"type": "gaussian_process"}, "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}}},
+            plainly("/basis", '"linear_spline" is no covariance, as the prior needs one.'),
+        ),
+        (
+            {
+                "prior": {"type": "gaussian_process"},
+                "basis": [{"type": "kernel", "width": {"type": "fixed", "value": 1}, "warp": "evidence"}],
+            },
+            plainly("/basis", "Expected widths by evidence, since warps are learned with them."),
+        ),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "evidence_per_input"}}},
+            plainly("/basis", '"evidence_per_input" can\'t find a width under "independent".'),
+        ),
+        (
+            {"prior": {"type": "gaussian_process", "least_gain": 0}},
+            at("/prior/least_gain", "Should be greater than 0, got 0."),
+        ),
+        (
+            {"prior": {"type": "gaussian_process", "most": 513}},
+            at("/prior/most", "Should be less than or equal to 512, got 513."),
+        ),
+        (
+            {"basis": {"type": "kernel", "width": None, "warp": "little"}},
+            at("/basis/warp", "Should be 'none' or 'evidence', got \"little\"."),
+        ),
         ({"prior": {"type": "wide"}}, at("/prior/type", "'wide' is none of 'independent', 'gaussian_process'.")),
         (
             {"algorithm": {"type": "re_estimation", "update": "newton"}},

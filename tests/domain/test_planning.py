@@ -11,9 +11,11 @@ from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import (
+    BasisChoice,
     ColumnSplit,
     IgnoredColumn,
     InputColumn,
+    KernelChoice,
     Missing,
     OrderSplit,
     Split,
@@ -21,11 +23,12 @@ from app.domain.requests import (
     TrainingRequest,
 )
 from app.domain.tables import Block, Column, NumberColumn
-from app.sparse_bayes.algorithms import Sequential
-from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
+from app.sparse_bayes.kernels import LinearSpline, Matern52
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth
+from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
+from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
@@ -86,9 +89,82 @@ def test_the_seed_goes_into_the_spec() -> None:
 
 
 def test_a_width_given_as_a_number_leaves_the_inputs_as_they_are() -> None:
-    basis = (KernelBasis(width=FixedWidth(0.5)), Bias())
+    basis = (KernelChoice(width=FixedWidth(0.5)), Bias())
     assert not plan(replace(asking(), basis=basis), DATASET).standardise
     assert plan(replace(asking(), basis=basis, standardise=True), DATASET).standardise
+
+
+PER_INPUT = EvidencePerInputWidth()
+
+
+@pytest.mark.parametrize(
+    ("asked", "resolved"),
+    [
+        (None, (KernelBasis(width=PER_INPUT, warp="evidence"), Bias(), Inputs())),
+        (KernelChoice(Matern52()), (KernelBasis(Matern52(), PER_INPUT, "evidence"), Bias(), Inputs())),
+        (KernelChoice(warp="none"), (KernelBasis(width=PER_INPUT), Bias(), Inputs())),
+        (KernelChoice(width=EvidenceWidth()), (KernelBasis(width=EvidenceWidth(), warp="evidence"), Bias(), Inputs())),
+        (KernelChoice(width=CrossValidationWidth()), (KernelBasis(), Bias(), Inputs())),
+        ((KernelChoice(),), (KernelBasis(width=PER_INPUT, warp="evidence"),)),
+    ],
+)
+def test_under_a_process_widths_and_warps_are_learned_beside_a_bias_and_the_inputs(
+    asked: BasisChoice | tuple[BasisChoice, ...] | None, resolved: tuple[Basis, ...]
+) -> None:
+    found = plan(replace(asking(), prior=GaussianProcess(), basis=asked), DATASET)
+    assert found.spec.basis == resolved
+    assert found.spec.algorithm == Greedy()
+    assert found.standardise
+
+
+def test_under_a_process_classes_are_learned_without_warps() -> None:
+    found = plan(replace(asking("on"), prior=GaussianProcess()), DATASET)
+    assert found.spec.basis == (KernelBasis(width=PER_INPUT), Bias(), Inputs())
+    assert found.spec.likelihood == Bernoulli()
+
+
+def test_a_fixed_width_is_bent_only_where_that_is_said() -> None:
+    basis = KernelChoice(width=FixedWidth(2.0))
+    found = plan(replace(asking(), prior=GaussianProcess(), basis=basis), DATASET)
+    assert found.spec.basis == (KernelBasis(width=FixedWidth(2.0)), Bias(), Inputs())
+    assert not found.standardise
+
+
+@pytest.mark.parametrize("basis", [Bias(), Inputs()])
+def test_a_dictionary_without_kernels_stands_alone(basis: BasisChoice) -> None:
+    assert plan(replace(asking(), basis=basis), DATASET).spec.basis == (basis,)
+
+
+@pytest.mark.parametrize(
+    ("prior", "algorithm", "basis", "pointer", "said"),
+    [
+        (
+            GaussianProcess(),
+            Sequential(),
+            None,
+            "/algorithm",
+            '"sequential" can\'t learn the prior "gaussian_process".',
+        ),
+        (Independent(), Greedy(), None, "/algorithm", '"greedy" can\'t learn the prior "independent".'),
+        (GaussianProcess(), None, KernelChoice(LinearSpline()), "/basis", '"linear_spline" is no covariance'),
+        (GaussianProcess(), None, (KernelChoice(), KernelChoice()), "/basis", "Expected one kernel"),
+        (GaussianProcess(), None, Bias(), "/basis", "Expected one kernel"),
+        (GaussianProcess(), None, KernelChoice(width=FixedWidth(1.0), warp="evidence"), "/basis", "Expected widths"),
+        (Independent(), None, KernelChoice(warp="evidence"), "/basis", "Expected widths by evidence"),
+        (None, None, KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
+        (None, None, (Inputs(), Inputs()), "/basis", "Expected at most one dictionary of the inputs"),
+    ],
+)
+def test_choices_that_do_not_go_together_are_named(
+    prior: Prior | None,
+    algorithm: Algorithm | None,
+    basis: BasisChoice | tuple[BasisChoice, ...] | None,
+    pointer: str,
+    said: str,
+) -> None:
+    fault = only_fault(replace(asking(), prior=prior, algorithm=algorithm, basis=basis))
+    assert fault.pointer == pointer
+    assert fault.detail.startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +301,7 @@ def test_a_seed_outside_its_range_is_refused(seed: int) -> None:
 
 
 def test_widths_and_noises_that_float64_cannot_square_are_refused() -> None:
-    basis = (Bias(), KernelBasis(width=FixedWidth(1e-200)))
+    basis = (Bias(), KernelChoice(width=FixedWidth(1e-200)))
     assert only_fault(replace(asking(), basis=basis)).pointer == "/basis/1/width/value"
     assert only_fault(replace(asking(), likelihood=GaussianNoise(1e-200))).pointer == "/likelihood/noise_sd"
 

@@ -35,7 +35,7 @@ def test_only_what_the_table_names_goes_together(prior: Prior, algorithm: Algori
         check(spec)
         return
     with pytest.raises(
-        IllegalCombinationError, match=f"{algorithm.type} can't learn the prior {prior.type}"
+        IllegalCombinationError, match=f'"{algorithm.type}" can\'t learn the prior "{prior.type}"'
     ) as refused:
         check(spec)
     assert refused.value.field == "algorithm"
@@ -48,7 +48,7 @@ def test_each_width_is_found_by_the_algorithm_or_among_fits_or_refused(prior: Pr
     algorithm = Sequential() if prior.type == "independent" else Greedy()
     spec = Spec(GaussianNoise(), (KernelBasis(width=given), Bias(), Inputs()), prior, algorithm)
     if prior.type == "independent" and given.type == "evidence_per_input":
-        with pytest.raises(IllegalCombinationError, match="evidence_per_input can't find a width under independent"):
+        with pytest.raises(IllegalCombinationError, match='"evidence_per_input" can\'t find a width under "independent"'):
             check(spec)
         return
     check(spec)
@@ -63,7 +63,7 @@ def test_each_width_is_found_by_the_algorithm_or_among_fits_or_refused(prior: Pr
     [
         ((Bias(),), "one kernel"),
         ((KernelBasis(width=FixedWidth(1.0)), KernelBasis(width=FixedWidth(2.0))), "one kernel"),
-        ((KernelBasis(LinearSpline(), FixedWidth(1.0)),), "linear_spline is no covariance"),
+        ((KernelBasis(LinearSpline(), FixedWidth(1.0)),), '"linear_spline" is no covariance'),
         ((KernelBasis(width=FixedWidth(1.0), warp="evidence"),), "widths by evidence"),
     ],
     ids=["no kernel", "two kernels", "no covariance", "a warp beside a fixed width"],

@@ -8,13 +8,12 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 
 from app.api.validation import AT
 from app.domain.errors import Fault
-from app.domain.requests import Missing, RandomSplit, Split, Task, TrainingRequest
+from app.domain.requests import BasisChoice, Missing, RandomSplit, Split, Task, TrainingRequest
 from app.domain.tables import Cell
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
-OneBasis = Annotated[Basis, Field(discriminator="type")]
+OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
 Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]
 
 
@@ -40,14 +39,18 @@ class TrainingJobBase(BaseModel):
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
     ) = Field(
         None,
-        description="The functions to choose from. One kernel alone is short for it and a bias; a list is exact. "
-        "Without it, Gaussian kernels, their width by 5-fold cross-validation, and a bias.",
+        description="The functions to choose from. One kernel alone is short for it and a bias, with the inputs "
+        "themselves as well under a Gaussian process prior; a list is exact. Without it, Gaussian kernels so. A "
+        "kernel's `width` is found by 5-fold cross-validation unless said otherwise; under a Gaussian process prior "
+        "there is one for each input, by evidence, and for numbers a `warp` of each.",
     )
     prior: Annotated[Prior, Field(discriminator="type")] | None = Field(
-        None, description="What is known of the weights beforehand; without it, that they are independent."
+        None,
+        description="What is known of the weights beforehand. `independent`, the default: a precision for each. "
+        "`gaussian_process`: the functions are part of a process, and predictions know what the few leave of it.",
     )
     algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
-        None, description="How the evidence is climbed; without it, sequentially."
+        None, description="How the evidence is climbed; without it, sequentially, or greedily under a Gaussian process."
     )
     standardise: bool | None = Field(
         None,
@@ -71,7 +74,7 @@ class TrainingJobBase(BaseModel):
             model=self.model,
             task=self._task(),
             likelihood=self.likelihood,
-            basis=_bases(self.basis),
+            basis=self.basis,
             prior=self.prior,
             algorithm=self.algorithm,
             standardise=self.standardise,
@@ -131,12 +134,6 @@ TrainingJobIn: TypeAlias = Annotated[
     ),
 ]
 TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
-
-
-def _bases(basis: Basis | tuple[Basis, ...] | None) -> tuple[Basis, ...] | None:
-    if isinstance(basis, KernelBasis):
-        return (basis, Bias())
-    return (basis,) if isinstance(basis, (Bias, Inputs)) else basis
 
 
 Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent"]

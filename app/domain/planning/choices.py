@@ -2,15 +2,15 @@
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
-from app.domain.requests import Task, TrainingRequest
+from app.domain.requests import BasisChoice, KernelChoice, Task, TrainingRequest
 from app.domain.tables import ColumnSummary
-from app.sparse_bayes.algorithms import Sequential
-from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.algorithms import Greedy, Sequential
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from app.sparse_bayes.spec import Prior, Spec, check
 
 LIKELIHOODS: dict[Task, type[Likelihood]] = {"regression": GaussianNoise, "classification": Bernoulli}
 """The likelihood that goes with each task, which is its default too."""
@@ -20,13 +20,41 @@ LARGEST_SEED = 2**63 - 1
 
 def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
     """The spec asked for, with a default for each choice left out."""
+    prior = request.prior if request.prior is not None else Independent()
+    algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
         likelihood=request.likelihood if request.likelihood is not None else LIKELIHOODS[task](),
-        basis=request.basis if request.basis is not None else (KernelBasis(), Bias()),
-        prior=request.prior if request.prior is not None else Independent(),
-        algorithm=request.algorithm if request.algorithm is not None else Sequential(),
+        basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task),
+        prior=prior,
+        algorithm=request.algorithm if request.algorithm is not None else algorithm,
         seed=request.seed,
     )
+
+
+def _bases(asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task) -> tuple[Basis, ...]:
+    """The dictionaries: a list is exact; one kernel alone has a bias beside it, and the inputs beside a process."""
+    match asked:
+        case KernelChoice():
+            beside = (Bias(), Inputs()) if isinstance(prior, GaussianProcess) else (Bias(),)
+            return (_kernel_basis(asked, prior, task), *beside)
+        case tuple():
+            return tuple(
+                _kernel_basis(choice, prior, task) if isinstance(choice, KernelChoice) else choice for choice in asked
+            )
+        case _:
+            return (asked,)
+
+
+def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
+    process = isinstance(prior, GaussianProcess)
+    width = asked.width
+    if width is None:
+        width = EvidencePerInputWidth() if process else CrossValidationWidth()
+    warp = asked.warp
+    if warp is None:
+        learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)
+        warp = "evidence" if learned and task == "regression" else "none"
+    return KernelBasis(asked.kernel, width, warp)
 
 
 def spec_faults(spec: Spec, task: Task) -> list[Fault]:
