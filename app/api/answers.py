@@ -40,9 +40,9 @@ def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
     mean, sd = answer.mean.tolist(), answer.sd.tolist()
     lower, upper = answer.lower.tolist(), answer.upper.tolist()
     variances = [
-        {"total": total, "noise": noise, "weights": weights}
-        for total, noise, weights in zip(
-            answer.total.tolist(), answer.noise.tolist(), answer.weights.tolist(), strict=True
+        {"total": total, "noise": noise, "weights": weights, "beyond": beyond}
+        for total, noise, weights, beyond in zip(
+            answer.total.tolist(), answer.noise.tolist(), answer.weights.tolist(), answer.beyond.tolist(), strict=True
         )
     ]
     if tuple(outputs) == REAL_OUTPUTS:

@@ -253,6 +253,7 @@ class Variance:
     total: float
     noise: float
     weights: float
+    beyond: float
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class ServedVersion:
 
 @dataclass(frozen=True, eq=False)
 class RegressionAnswer:
-    """Predictions of N rows in the user's units, each (N,); `total`, `noise` and `weights` are variances.
+    """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
 
     A row with a fault is NaN throughout.
     """
@@ -53,6 +53,7 @@ class RegressionAnswer:
     total: Array
     noise: Array
     weights: Array
+    beyond: Array
     lower: Array
     upper: Array
     faults: tuple[Fault, ...]
@@ -166,17 +167,20 @@ def _reals(
     mean = _joined([part.mean for part in parts], sound)
     noise = _joined([part.noise for part in parts], sound)
     weights = _joined([part.weights for part in parts], sound)
-    sd = np.sqrt(noise + weights)
+    beyond = _joined([part.beyond for part in parts], sound)
+    total = noise + weights + beyond
+    sd = np.sqrt(total)
     half = -NormalDist().inv_cdf((1.0 - interval) / 2.0) * sd
     # Together, since for few rows a call costs more than its numbers do.
     places = user_mean(target, np.stack((mean, mean - half, mean + half)))
-    variances = user_variance(target, np.stack((noise + weights, noise, weights)))
+    variances = user_variance(target, np.stack((total, noise, weights, beyond)))
     return RegressionAnswer(
         mean=places[0],
         sd=user_sd(target, sd),
         total=variances[0],
         noise=variances[1],
         weights=variances[2],
+        beyond=variances[3],
         lower=places[1],
         upper=places[2],
         faults=faults,

@@ -99,7 +99,7 @@ def test_numbers_are_the_cores_to_twelve_digits(api: Api) -> None:
     assert not faults
     scale, shift = predictor.encoding.target.scale, predictor.encoding.target.shift
     assert_allclose(np.array([row.mean for row in answers], float), shift + scale * core.mean, rtol=1e-12)
-    sd = scale * np.sqrt(core.noise + core.weights)
+    sd = scale * np.sqrt(core.variance)
     assert_allclose(np.array([row.sd for row in answers], float), sd, rtol=1e-12)
 
 

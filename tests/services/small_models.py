@@ -8,23 +8,33 @@ from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, E
 from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
 from app.domain.tables import Label
+from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
 from app.sparse_bayes.model import ConstantFunction, KernelFunctions, Model
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.spec import Prior, Spec
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")
+INDEPENDENT = Independent()
+
+AMPLITUDE = 1.3
+"""The variance of the process, under a prior that is one."""
 
 
 def small_version(
-    task: Task = "regression", *, name: str = "small", classes: tuple[Label, ...] = (False, True)
+    task: Task = "regression",
+    *,
+    name: str = "small",
+    classes: tuple[Label, ...] = (False, True),
+    prior: Prior = INDEPENDENT,
 ) -> NewVersion:
     """A version that reads `x` (number) and `colour` (blue or red); y = 10 + 2 t where it is a regression."""
     labels = classes if task == "classification" else ()
-    plan = _plan(task, name, labels)
+    plan = _plan(task, name, labels, prior)
     target = EncodedTarget("y", plan.target_kind, *((0.0, 1.0) if labels else (10.0, 2.0)), labels)
     encoding = Encoding(
         (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedCategory("colour", COLOURS, None, False)), target
@@ -48,6 +58,7 @@ def small_version(
         rows=20,
         candidates=21,
         termination="converged",
+        amplitude=None if isinstance(prior, Independent) else AMPLITUDE,
     )
     vectors = (
         RelevanceVector(1, "kernel", 3, {"x": 1.0, "colour": "blue"}, 1.0, 0.2, 1.0, 0.96),
@@ -57,7 +68,7 @@ def small_version(
     return NewVersion(_report(plan, noise_sd), vectors, Predictor(encoding, model))
 
 
-def _plan(task: Task, name: str, classes: tuple[Label, ...]) -> TrainingPlan:
+def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> TrainingPlan:
     return TrainingPlan(
         task=task,
         task_reason="`y` was looked at",
@@ -67,7 +78,12 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...]) -> TrainingPlan:
         classes=classes,
         inputs=(InputColumn("x", "number"), InputColumn("colour", "category", COLOURS)),
         ignored=(),
-        spec=Spec(Bernoulli() if classes else GaussianNoise(), (KernelBasis(Gaussian(), FixedWidth(1.5)), Bias())),
+        spec=Spec(
+            Bernoulli() if classes else GaussianNoise(),
+            (KernelBasis(Gaussian(), FixedWidth(1.5)), Bias()),
+            prior,
+            Sequential() if isinstance(prior, Independent) else Greedy(),
+        ),
         standardise=True,
         missing="refuse",
         split=RandomSplit(),

@@ -13,9 +13,10 @@ from app.domain.tables import Block
 from app.services import prediction as under_test
 from app.services.prediction import ClassificationAnswer, Prediction, RegressionAnswer
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
+from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
-from tests.services.small_models import small_version
+from tests.services.small_models import AMPLITUDE, small_version
 
 
 class Watch:
@@ -125,8 +126,9 @@ def test_a_database_out_of_reach_is_said(kept: InMemory, prediction: Prediction)
         prediction.version(OWNER, "small")
 
 
-def test_numbers_are_in_the_users_units(kept: InMemory, prediction: Prediction) -> None:
-    made = small_version()
+@pytest.mark.parametrize("prior", [Independent(), GaussianProcess()])
+def test_numbers_are_in_the_users_units(kept: InMemory, prediction: Prediction, prior: Prior) -> None:
+    made = small_version(prior=prior)
     kept.models.put(OWNER, made, number=1)
     answer = prediction.answer(prediction.version(OWNER, "small"), BLOCK, interval=0.9)
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
@@ -136,14 +138,32 @@ def test_numbers_are_in_the_users_units(kept: InMemory, prediction: Prediction) 
     assert_allclose(answer.mean, 10 + 2 * core.mean, rtol=1e-12)
     assert_allclose(answer.noise, 4 * core.noise, rtol=1e-12)
     assert_allclose(answer.weights, 4 * core.weights, rtol=1e-12)
-    assert_allclose(answer.total, answer.noise + answer.weights, rtol=1e-12)
+    assert_allclose(answer.beyond, 4 * core.beyond, rtol=1e-12)
+    assert np.all(answer.beyond > 0.0) == isinstance(prior, GaussianProcess)
+    assert_allclose(answer.total, answer.noise + answer.weights + answer.beyond, rtol=1e-12)
     assert_allclose(answer.sd, np.sqrt(answer.total), rtol=1e-12)
     assert_allclose(answer.lower, norm.ppf(0.05, answer.mean, answer.sd), rtol=1e-12)
     assert_allclose(answer.upper, norm.ppf(0.95, answer.mean, answer.sd), rtol=1e-12)
 
 
-def test_classes_have_the_cores_probabilities(kept: InMemory, prediction: Prediction) -> None:
-    made = small_version("classification", classes=("no", "yes"))
+def test_far_from_the_data_all_of_a_process_is_beyond_its_functions(kept: InMemory, prediction: Prediction) -> None:
+    kept.models.put(OWNER, small_version(prior=Independent()), number=1)
+    kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=2)
+    far: Block = {"x": numbers(-1e6, 1e6), "colour": texts("red", "blue")}
+    narrow, wide = (
+        prediction.answer(prediction.version(OWNER, "small", number), far, interval=0.95) for number in (1, 2)
+    )
+    assert isinstance(narrow, RegressionAnswer)
+    assert isinstance(wide, RegressionAnswer)
+    assert_allclose(narrow.beyond, 0.0)
+    assert_allclose(wide.beyond, 4 * AMPLITUDE, rtol=1e-12)
+    assert_allclose(wide.total - narrow.total, 4 * AMPLITUDE, rtol=1e-12)
+    assert_allclose(wide.mean, narrow.mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [Independent(), GaussianProcess()])
+def test_classes_have_the_cores_probabilities(kept: InMemory, prediction: Prediction, prior: Prior) -> None:
+    made = small_version("classification", classes=("no", "yes"), prior=prior)
     kept.models.put(OWNER, made, number=1)
     answer = prediction.answer(prediction.version(OWNER, "small"), BLOCK, interval=0.9)
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)

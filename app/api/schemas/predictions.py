@@ -9,11 +9,15 @@ from app.domain.tables import Label
 
 
 class VarianceOut(BaseModel):
-    """A prediction's variance and its two parts: the noise, and what is not known of the weights."""
+    """A prediction's variance and its three parts, in the target's units squared."""
 
-    total: float
-    noise: float
-    weights: float
+    total: float = Field(description="The sum of the others.")
+    noise: float = Field(description="How far a new observation scatters about the function.")
+    weights: float = Field(description="What is not known of the weights of the functions in the model.")
+    beyond: float = Field(
+        description="What these functions don't reach of the Gaussian process that they are part of: it grows with the "
+        "distance from the data. 0 under independent weights."
+    )
 
 
 class RealOut(BaseModel):
