@@ -12,7 +12,7 @@ from app.sparse_bayes.factors import SPAN, Factors, Look, build
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Indices
 
-LEAST_GAIN = 1e-3
+LEAST_GAIN = 1e-2
 """Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
 
 CLIMB_SHARE = 0.1
