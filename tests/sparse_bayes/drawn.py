@@ -1,17 +1,19 @@
 """Small problems drawn from published generators, and the definitions that the fast forms are held against."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.algorithms import Algorithm, Sequential
-from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.kernels import Gaussian, Kernel
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 
@@ -38,6 +40,14 @@ def ripley(rows: int, seed: int) -> tuple[Array, Array]:
     return X, classes.astype(np.float64)
 
 
+def friedman(rows: int, seed: int, *, noise: float = 1.0) -> tuple[Array, Array, Array]:
+    """Friedman's first function of ten inputs, of which five count, as X of unit variance, noisy t and f (N,)."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(rows, 10))
+    f = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2 + 10.0 * X[:, 3] + 5.0 * X[:, 4]
+    return (X - 0.5) * np.sqrt(12.0), f + noise * rng.standard_normal(rows) - 14.4, f - 14.4
+
+
 def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array]:
     """Rows that suit a likelihood."""
     return ripley(rows, seed) if isinstance(likelihood, Bernoulli) else sinc(rows, seed)
@@ -58,6 +68,26 @@ def spec_for(
     """A kernel of fixed width, and a bias."""
     found = FixedWidth(width_for(likelihood) if width is None else width)
     return Spec(likelihood, (KernelBasis(kernel, found), Bias()), algorithm=algorithm)
+
+
+WIDTHS: dict[str, Width] = {"fixed": FixedWidth(3.0), "one": EvidenceWidth(), "each": EvidencePerInputWidth()}
+"""How a process may come to its widths; the fixed one suits sinc's rows."""
+
+
+def process_spec(
+    likelihood: Likelihood,
+    *,
+    width: Width = EvidencePerInputWidth(),  # noqa: B008
+    warp: Literal["none", "evidence"] = "none",
+    inputs: bool = False,
+    vectors: Literal["rows", "free"] = "free",
+    least_gain: float = 3.0,
+    most: int | None = None,
+) -> Spec:
+    """A Gaussian process prior on a Gaussian kernel, a bias and perhaps the inputs."""
+    linear: tuple[Basis, ...] = (Inputs(),) if inputs else ()
+    basis = (KernelBasis(Gaussian(), width, warp), Bias(), *linear)
+    return Spec(likelihood, basis, GaussianProcess(vectors, least_gain, most), Greedy())
 
 
 def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Problem:
