@@ -1,3 +1,5 @@
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from math import exp, log, pi, sqrt
 
@@ -9,9 +11,10 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from app.sparse_bayes import prediction as module
+from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import (
     ClassPrediction,
@@ -22,8 +25,12 @@ from app.sparse_bayes.prediction import (
     predict,
     scores,
 )
+from app.sparse_bayes.priors import gaussian_process
+from app.sparse_bayes.priors.gaussian_process import JITTER
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, ripley, rows_for, sinc, spec_for
+from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, process_spec, ripley, rows_for, sinc, spec_for
 
 
 def by_quadrature(mean: float, sd: float) -> float:
@@ -173,3 +180,99 @@ def test_figures_of_class_predictions_are_what_they_are_called() -> None:
 def test_the_explained_share_of_a_constant_is_zero() -> None:
     predicted = RealPrediction(np.zeros(2), np.ones(2), np.ones(2), np.zeros(2))
     assert scores(predicted, np.ones(2))["r2"] == 0.0
+
+
+def vectors_of(model: Model) -> KernelFunctions:
+    (functions,) = [member for member in model.functions if isinstance(member, KernelFunctions)]
+    return functions
+
+
+PROCESSES: dict[str, tuple[Likelihood, Spec]] = {
+    "free": (GaussianNoise(), process_spec(GaussianNoise())),
+    "warped, inputs": (GaussianNoise(), process_spec(GaussianNoise(), warp="evidence", inputs=True)),
+    "fixed": (GaussianNoise(), process_spec(GaussianNoise(), width=WIDTHS["fixed"])),
+    "classes": (Bernoulli(), process_spec(Bernoulli(), width=FixedWidth(0.5), inputs=True, least_gain=1.0)),
+}
+
+
+@cache
+def process(name: str) -> Model:
+    likelihood, spec = PROCESSES[name]
+    return fit(*rows_for(likelihood, 24, 0), spec)
+
+
+def new_points(model: Model) -> Array:
+    return np.random.default_rng(1).normal(0.0, 4.0, (25, model.inputs))
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_beyond_the_functions_is_what_the_vectors_leave_of_the_process(name: str) -> None:
+    model = process(name)
+    X, functions = new_points(model), vectors_of(model)
+    every = np.arange(functions.size)
+    e, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
+    assert model.amplitude is not None
+    by_definition = model.amplitude * (1.0 - np.einsum("nm,mn->n", e, np.linalg.solve(E_mm, e.T)))
+    _, _, beyond = latent(model, X)
+    np.testing.assert_allclose(beyond, by_definition, rtol=1e-7, atol=1e-9 * model.amplitude)
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_at_a_vector_nothing_is_beyond_and_far_away_the_whole_process(name: str) -> None:
+    model = process(name)
+    assert model.amplitude is not None
+    _, _, at_vectors = latent(model, vectors_of(model).centres)
+    assert at_vectors.max() <= 1.01 * JITTER * model.amplitude
+    assert at_vectors.min() >= 0.0
+    _, _, far = latent(model, np.full((1, model.inputs), 1e6))
+    assert far[0] == pytest.approx(model.amplitude)
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: str) -> None:
+    model = process(name)
+    X = new_points(model)
+    mean, weights, beyond = latent(model, X)
+    predicted = predict(model, X)
+    assert min(weights.min(), beyond.min()) >= 0.0
+    if isinstance(predicted, ClassPrediction):
+        np.testing.assert_array_equal(predicted.latent_mean, mean)
+        np.testing.assert_allclose(predicted.latent_variance, weights + beyond)
+        return
+    for part in (predicted.noise, predicted.weights, predicted.beyond):
+        assert (predicted.variance >= part).all()
+    np.testing.assert_array_equal(predicted.beyond, beyond)
+    np.testing.assert_allclose(predicted.variance, predicted.noise + weights + beyond)
+
+
+def test_beyond_the_functions_of_independent_precisions_there_is_nothing() -> None:
+    _, _, beyond = latent(fit(*sinc(40, 0), spec_for(GaussianNoise())), NEW)
+    np.testing.assert_array_equal(beyond, 0.0)
+
+
+def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean k'C^-1 t and variance s - k'C^-1 k of the textbooks, at the hyperparameters learned."""
+    monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
+    X, t = sinc(12, 3)
+    spec = process_spec(GaussianNoise(0.1), width=FixedWidth(1.0), vectors="rows", least_gain=1e-9)
+    model = fit(X, t, replace(spec, basis=spec.basis[:1]))
+    functions = vectors_of(model)
+    assert functions.size == 12
+    assert model.amplitude is not None
+    K = model.amplitude * functions(X[functions.rows], np.arange(12))
+    C = K + 0.01 * np.eye(12)
+    k = model.amplitude * functions(NEW, np.arange(12))
+    mean, weights, beyond = latent(model, NEW)
+    np.testing.assert_allclose(mean, k @ np.linalg.solve(C, t[functions.rows]), atol=1e-5)
+    textbook = model.amplitude - np.einsum("nm,mn->n", k, np.linalg.solve(C, k.T))
+    np.testing.assert_allclose(weights + beyond, textbook, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["warped, inputs", "classes"])
+def test_a_process_predicted_in_chunks_is_predicted_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = process(name)
+    X = new_points(model)
+    whole = latent(model, X)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
+    for one, other in zip(latent(model, X), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from app.sparse_bayes.algorithms.task import Task, farthest_first
+from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.fitting import pose
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.types import Array
+from tests.sparse_bayes.drawn import problem_for, process_spec, rows_for
+
+each_likelihood = pytest.mark.parametrize(
+    "likelihood", [GaussianNoise(), GaussianNoise(0.1), Bernoulli()], ids=["learned", "known", "classes"]
+)
+
+
+def distances(U: Array, Z: Array) -> Array:
+    return np.asarray(np.linalg.norm(U[:, None] - Z[None], axis=2))
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 5])
+def test_each_row_is_the_farthest_from_those_before(inputs: int) -> None:
+    U = np.random.default_rng(inputs).standard_normal((30, inputs))
+    places = farthest_first(U, 8)
+    assert len(places) == 8
+    assert places[0] == distances(U, U.mean(axis=0)[None])[:, 0].argmin()
+    for size in range(1, 8):
+        nearest = distances(U, U[places[:size]]).min(axis=1)
+        assert nearest[places[size]] == pytest.approx(nearest.max())
+
+
+def test_rows_at_one_place_count_once() -> None:
+    U = np.tile(np.random.default_rng(0).standard_normal((5, 2)), (4, 1))
+    places = farthest_first(U, 60)
+    assert sorted((places % 5).tolist()) == [0, 1, 2, 3, 4]
+    assert farthest_first(np.ones((6, 2)), 60).tolist() == [0]
+
+
+@each_likelihood
+def test_every_start_lies_within_the_box_whatever_the_units(likelihood: Likelihood) -> None:
+    X, t = rows_for(likelihood, 20, 0)
+    for unit in (1.0,) if isinstance(likelihood, Bernoulli) else (1.0, 1e-4, 1e4):
+        task = Task.of(pose(X * unit, t * unit, process_spec(likelihood, warp="evidence", inputs=True)))
+        for number in range(3):
+            start = task.start(number)
+            low, high = task.box(start, 100.0)
+            theta = start.packed()
+            free = task.free(start)
+            assert (low[free] <= theta[free]).all()
+            assert (theta[free] <= high[free]).all()
+
+
+@each_likelihood
+def test_noise_is_free_where_it_is_learned(likelihood: Likelihood) -> None:
+    X, t = rows_for(likelihood, 20, 0)
+    task = Task.of(pose(X, t, process_spec(likelihood)))
+    assert bool(task.free(task.start(0))[0]) == (likelihood == GaussianNoise())
+
+
+def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
+    X, t = rows_for(Bernoulli(), 20, 0)
+    task = Task.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
+    assert task.first == 0
+    assert task.fixed_numbers() == (20, 21, 22)
+    assert len(task.start(0).alpha) == 1
+
+
+def test_a_problem_without_a_process_is_refused() -> None:
+    with pytest.raises(SparseBayesError, match="Gaussian process prior"):
+        Task.of(problem_for(GaussianNoise()))
