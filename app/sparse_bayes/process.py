@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
-from app.sparse_bayes.kernels import Differentiable
+from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
@@ -44,37 +44,34 @@ class Vectors:
 class Bound:
     """L in nats with the posterior of the whitened weights [F B], and what was met on the way.
 
-    P (N, R), c (N,), the latents f and v (N,), the likelihood's `sites` there.
+    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s, the latents f and v (N,), and the likelihood's
+    `sites` there.
     """
 
     value: float
     posterior: Posterior
     sites: Sites
     whitening: Whitening
+    E: Array
     P: Array
     left: Array
     f: Array
     v: Array
 
 
-def bound(rows: Rows, vectors: Vectors, kernel: Differentiable, likelihood: Likelihood, h: Hyperparameters) -> Bound:
+def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters) -> Bound:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
 
     One posterior solve where the sites are constant, else repeated until L rests.
     """
     V = vectors.mapped(h)
     whitening = Whitening.of(kernel(V, V))
-    B = whitening.columns(kernel(h.input_map(rows.X), V))
+    E = kernel(h.input_map(rows.X), V)
+    B = whitening.columns(E)
     left = whitening.left(B)
     P = np.hstack([rows.F, B])
     alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
-    return _rested(rows.t, P, alpha, h, likelihood, whitening, left)
-
-
-def _rested(
-    t: Array, P: Array, alpha: Array, h: Hyperparameters, likelihood: Likelihood, whitening: Whitening, left: Array
-) -> Bound:
-    c = h.amplitude * left
+    c, t = h.amplitude * left, rows.t
 
     def after(weights: Array, sites: Sites) -> Bound:
         sums = Sums(0.0, 0.0, 0.0, P.T @ sites.gradient, P.T @ (sites.precision[:, None] * P))
@@ -82,7 +79,7 @@ def _rested(
         f = P @ rested.mean
         v = c + np.einsum("nr,nr->n", P @ rested.covariance, P)
         there = likelihood.expected(t, f, v, h.beta)
-        return Bound(float(there.value.sum()) - rested.divergence, rested, there, whitening, P, left, f, v)
+        return Bound(float(there.value.sum()) - rested.divergence, rested, there, whitening, E, P, left, f, v)
 
     nowhere = np.zeros(len(t))
     found = after(np.zeros(P.shape[1]), likelihood.expected(t, nowhere, c + (P**2) @ (1.0 / alpha), h.beta))
@@ -97,7 +94,7 @@ def _rested(
 
 
 def bound_gradient(
-    rows: Rows, vectors: Vectors, kernel: Differentiable, h: Hyperparameters, found: Bound
+    rows: Rows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, found: Bound
 ) -> tuple[Array, Array | None]:
     """dL/dtheta, and dL/dmoved (m, d) where the vectors move: at rest q(w) itself need not be followed.
 
@@ -111,9 +108,8 @@ def bound_gradient(
     log_amplitude = -float(own[F:].sum()) - 0.5 * s * float(lam @ found.left)
     D_E, D_mm = found.whitening.pull(B, D[:, F:] + s * lam[:, None] * B)
     U, V = h.input_map(rows.X), vectors.mapped(h)
-    dU, dV = kernel.pull(U, V, D_E)
-    first, second = kernel.pull(V, V, D_mm)
-    dV = dV + first + second
+    dU, dV = kernel.pull(U, V, D_E, found.E)
+    dV = dV + kernel.pull_symmetric(V, D_mm)
     theta = gathered(found.sites.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
     if vectors.moved is None:
         return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV)), None
@@ -123,7 +119,7 @@ def bound_gradient(
     return theta, dV / h.input_map.widths
 
 
-def exact(rows: Rows, kernel: Differentiable, h: Hyperparameters) -> tuple[float, Array, Array]:
+def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:
     """log p(t) of the process itself for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
 
     C = I/beta + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - C^-1): O(N^3) [SPARSE_GP 3].
@@ -136,12 +132,14 @@ def exact(rows: Rows, kernel: Differentiable, h: Hyperparameters) -> tuple[float
     inverse = inverse_from_cholesky(lower)
     solved = inverse @ t
     value = -0.5 * (len(t) * np.log(2.0 * np.pi) + log_determinant(lower) + float(t @ solved))
-    M = 0.5 * (np.outer(solved, solved) - inverse)
-    first, second = kernel.pull(U, U, h.amplitude * M)
+    M = np.outer(solved, solved)
+    M -= inverse
+    M *= 0.5
+    dU = kernel.pull_symmetric(U, h.amplitude * M, K)
     theta = gathered(
         -float(np.trace(M)) / h.beta,
         h.amplitude * float(np.einsum("ij,ij->", M, K)),
         -np.einsum("nf,nf->f", F, M @ F) / h.alpha,
-        h.input_map.pull(rows.X, first + second),
+        h.input_map.pull(rows.X, dU),
     )
     return float(value), theta, np.einsum("nf,nf->f", F, inverse @ F) / h.alpha

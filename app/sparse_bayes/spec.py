@@ -6,6 +6,7 @@ from typing import Literal
 from app.sparse_bayes.algorithms import Algorithm, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
+from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import Learning
@@ -66,8 +67,9 @@ def check(spec: Spec) -> None:
         if len(kernels) != 1:
             raise IllegalCombinationError("basis", "expected one kernel under a Gaussian process prior")
         (basis,) = kernels
-        if not (basis.kernel.positive_definite and basis.kernel.differentiable):
-            raise IllegalCombinationError("basis", f'"{basis.kernel.type}" is no covariance, as the prior needs one')
+        if not isinstance(basis.kernel, Covariance):
+            detail = f'"{basis.kernel.type}" is no covariance of a stationary process, as the prior needs one'
+            raise IllegalCombinationError("basis", detail)
 
 
 def _check_scales(spec: Spec, basis: KernelBasis) -> None:

@@ -10,7 +10,7 @@ from app.sparse_bayes.basis import Functions, InputFunctions, KernelFunctions
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.kernels import Differentiable, LinearSpline
+from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
@@ -41,7 +41,7 @@ class Task:
     problem: Problem
     prior: GaussianProcess
     functions: KernelFunctions
-    kernel: Differentiable
+    kernel: Covariance
     first: int
 
     @classmethod
@@ -49,7 +49,7 @@ class Task:
         """Raises SparseBayesError where `spec.check` would have refused."""
         for first, functions in zip(problem.candidates.starts, problem.candidates.dictionaries, strict=False):
             match functions, problem.prior:
-                case KernelFunctions(kernel=kernel), GaussianProcess() as prior if not isinstance(kernel, LinearSpline):
+                case KernelFunctions(kernel=kernel), GaussianProcess() as prior if isinstance(kernel, Covariance):
                     return cls(problem, prior, functions, kernel, first)
         raise SparseBayesError("expected a Gaussian process prior and a kernel that is positive definite")
 

@@ -18,13 +18,17 @@ from app.sparse_bayes.kernels.matern52 import Matern52
 from app.sparse_bayes.kernels.polynomial import Polynomial
 from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
 
-Differentiable = Gaussian | Matern32 | Matern52 | Laplacian | Cauchy | RationalQuadratic | Linear | Polynomial
+Covariance = Gaussian | Matern32 | Matern52 | Laplacian | Cauchy | RationalQuadratic
+"""The kernels that are the covariance of a stationary process, 1 at distance 0."""
+
+Differentiable = Covariance | Linear | Polynomial
 """The kernels that have `pull`."""
 
 Kernel = Differentiable | LinearSpline
 
 __all__ = [
     "Cauchy",
+    "Covariance",
     "Differentiable",
     "Gaussian",
     "Kernel",

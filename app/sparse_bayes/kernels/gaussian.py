@@ -21,6 +21,7 @@ class Gaussian(Stationary):
     type: Literal["gaussian"] = "gaussian"
 
     positive_definite: ClassVar[bool] = True
+    slope_of_k: ClassVar[bool] = True
 
     def of_squares(self, squares: Array) -> Array:
         """exp(-s)."""

@@ -22,6 +22,9 @@ class Stationary(ABC):
     differentiable: ClassVar[bool] = True
     positive_definite: ClassVar[bool]
 
+    slope_of_k: ClassVar[bool] = False
+    """Whether the slope needs k alone, and no distances."""
+
     kinked: ClassVar[bool] = False
     """Whether the slope at distance 0 is infinite: such a kernel sees the square root of what cancellation leaves."""
 
@@ -39,20 +42,37 @@ class Stationary(ABC):
         return self.of_squares(self._squares(U, Z))
 
     @final
-    def pull(self, U: Array, Z: Array, D: Array) -> tuple[Array, Array]:
-        """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M).
+    def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
+        """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M); k (N, M) where it is at hand.
 
         With W = D o slope, dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U): only differences count, so both
         are centred on Z, which keeps the subtraction small. Where U is Z, the gradient is the sum of the two.
         """
         if not len(Z):
             return np.zeros_like(U), np.zeros_like(Z)
-        squares = self._squares(U, Z)
-        W = self.slope(squares, self.of_squares(squares.copy()))
-        W *= D
+        W = self._weighted(U, Z, D, k)
         centre = Z.mean(axis=0)
         U, Z = U - centre, Z - centre
         return 2.0 * (W.sum(axis=1)[:, None] * U - W @ Z), 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ U)
+
+    @final
+    def pull_symmetric(self, U: Array, D: Array, k: Array | None = None) -> Array:
+        """The gradient with respect to U (N, d) of sum(D o k(U, U)), D (N, N) symmetric: both parts of `pull`."""
+        if not len(U):
+            return np.zeros_like(U)
+        W = self._weighted(U, U, D, k)
+        U = U - U.mean(axis=0)
+        dU: Array = 4.0 * (W.sum(axis=1)[:, None] * U - W @ U)
+        return dU
+
+    def _weighted(self, U: Array, Z: Array, D: Array, k: Array | None) -> Array:
+        if k is not None and self.slope_of_k:
+            W = self.slope(k, k)
+        else:
+            squares = self._squares(U, Z)
+            W = self.slope(squares, self.of_squares(squares.copy()) if k is None else k)
+        W *= D
+        return W
 
     def _squares(self, U: Array, Z: Array) -> Array:
         squares = squared_distances(U, Z)
