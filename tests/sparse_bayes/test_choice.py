@@ -3,14 +3,14 @@ import pytest
 
 from app.sparse_bayes.choice import Chosen, choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.kernels import Differentiable, Gaussian, Laplacian, Matern52
+from app.sparse_bayes.kernels import Covariance, Gaussian, Laplacian, Matern52
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.process import Rows, Vectors, bound
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 
-KERNELS: list[Differentiable] = [Gaussian(), Matern52(), Laplacian()]
+KERNELS: list[Covariance] = [Gaussian(), Matern52(), Laplacian()]
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.type)
 
@@ -36,7 +36,7 @@ def chosen_of(
     rows: Rows,
     h: Hyperparameters,
     *,
-    kernel: Differentiable = Gaussian(),  # noqa: B008
+    kernel: Covariance = Gaussian(),  # noqa: B008
     candidates: int | None = None,
     least: float = 1.0,
     most: int = 100,
@@ -55,14 +55,14 @@ def chosen_of(
     )
 
 
-def bound_of(rows: Rows, h: Hyperparameters, kernel: Differentiable, places: list[int]) -> float:
+def bound_of(rows: Rows, h: Hyperparameters, kernel: Covariance, places: list[int]) -> float:
     chosen = np.array(places, np.intp)
     return bound(rows, Vectors(chosen, rows.X[chosen]), kernel, GaussianNoise(), h).value
 
 
 @each_kernel
 @pytest.mark.parametrize("columns", [0, 3])
-def test_each_gain_is_what_the_bound_rises_by(kernel: Differentiable, columns: int) -> None:
+def test_each_gain_is_what_the_bound_rises_by(kernel: Covariance, columns: int) -> None:
     rows, h = drawn(columns), guessed(columns)
     found = chosen_of(rows, h, kernel=kernel)
     places = found.places.tolist()

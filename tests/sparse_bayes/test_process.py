@@ -1,20 +1,13 @@
 from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.kernels import (
-    Cauchy,
-    Differentiable,
-    Gaussian,
-    Laplacian,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-)
+from app.sparse_bayes.kernels import Covariance, Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.process import Rows, Vectors, bound, bound_gradient, exact
@@ -22,7 +15,7 @@ from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import by_differences
 
-KERNELS: list[Differentiable] = [Gaussian(), Matern32(), Matern52(), Laplacian(), Cauchy(), RationalQuadratic()]
+KERNELS: list[Covariance] = [member() for member in get_args(Covariance)]
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.type)
 each_likelihood = pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda member: member.type)
@@ -50,7 +43,7 @@ def on_rows(rows: Rows, places: list[int]) -> Vectors:
     return Vectors(chosen, rows.X[chosen])
 
 
-def prior_covariance(rows: Rows, kernel: Differentiable, h: Hyperparameters) -> Array:
+def prior_covariance(rows: Rows, kernel: Covariance, h: Hyperparameters) -> Array:
     """Of the latent at all rows: s K + F diag(1/alpha) F'."""
     U = h.input_map(rows.X)
     covariance: Array = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
@@ -63,7 +56,7 @@ def log_normal(t: Array, covariance: Array) -> float:
 
 @each_kernel
 @warped_or_not
-def test_the_evidence_of_the_process_is_a_normal_density(kernel: Differentiable, warp: bool) -> None:
+def test_the_evidence_of_the_process_is_a_normal_density(kernel: Covariance, warp: bool) -> None:
     rows, h = drawn(GaussianNoise()), guessed(warp=warp)
     value, _, _ = exact(rows, kernel, h)
     C = prior_covariance(rows, kernel, h) + np.eye(20) / h.beta
@@ -73,7 +66,7 @@ def test_the_evidence_of_the_process_is_a_normal_density(kernel: Differentiable,
 @each_kernel
 @each_number_of_widths
 @warped_or_not
-def test_the_evidence_of_the_process_has_its_gradient(kernel: Differentiable, one: bool, warp: bool) -> None:
+def test_the_evidence_of_the_process_has_its_gradient(kernel: Covariance, one: bool, warp: bool) -> None:
     rows, h = drawn(GaussianNoise()), guessed(one=one, warp=warp)
     _, gradient, _ = exact(rows, kernel, h)
     slopes = by_differences(lambda theta: exact(rows, kernel, h.unpacked(theta))[0], h.packed())
@@ -114,7 +107,7 @@ def closed_form(rows: Rows, E: Array, E_mm: Array, h: Hyperparameters) -> float:
 
 @each_kernel
 @pytest.mark.parametrize("columns", [0, 2])
-def test_with_gaussian_noise_the_bound_is_its_closed_form(kernel: Differentiable, columns: int) -> None:
+def test_with_gaussian_noise_the_bound_is_its_closed_form(kernel: Covariance, columns: int) -> None:
     rows, h = drawn(GaussianNoise(), columns=columns), guessed(columns, warp=True)
     vectors = on_rows(rows, [3, 17, 8, 0])
     found = bound(rows, vectors, kernel, GaussianNoise(), h)
@@ -140,7 +133,7 @@ def test_latents_of_the_bound_are_what_it_predicts_at_its_rows() -> None:
 
 @each_kernel
 @pytest.mark.parametrize("places", [[], [0], list(range(20))], ids=["none", "one", "all"])
-def test_the_bound_stays_below_the_evidence(kernel: Differentiable, places: list[int]) -> None:
+def test_the_bound_stays_below_the_evidence(kernel: Covariance, places: list[int]) -> None:
     rows, h = drawn(GaussianNoise()), guessed()
     value, _, _ = exact(rows, kernel, h)
     assert bound(rows, on_rows(rows, places), kernel, GaussianNoise(), h).value <= value
@@ -148,7 +141,7 @@ def test_the_bound_stays_below_the_evidence(kernel: Differentiable, places: list
 
 @each_kernel
 def test_with_a_vector_on_every_row_the_bound_is_the_evidence(
-    kernel: Differentiable, monkeypatch: pytest.MonkeyPatch
+    kernel: Covariance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
     rows, h = drawn(GaussianNoise()), guessed()
@@ -162,7 +155,7 @@ def test_with_a_vector_on_every_row_the_bound_is_the_evidence(
 
 @each_likelihood
 @each_kernel
-def test_another_vector_never_lowers_the_bound(likelihood: Likelihood, kernel: Differentiable) -> None:
+def test_another_vector_never_lowers_the_bound(likelihood: Likelihood, kernel: Covariance) -> None:
     rows, h = drawn(likelihood), guessed()
     order = np.random.default_rng(1).permutation(20).tolist()
     values = [bound(rows, on_rows(rows, order[:size]), kernel, likelihood, h).value for size in (0, 1, 2, 4, 8, 12, 20)]
@@ -231,7 +224,7 @@ def test_the_bound_has_its_gradient(likelihood: Likelihood, one: bool, warp: boo
 
 @each_kernel
 @pytest.mark.parametrize("inputs", [1, 5])
-def test_the_bound_has_its_gradient_under_every_kernel(kernel: Differentiable, inputs: int) -> None:
+def test_the_bound_has_its_gradient_under_every_kernel(kernel: Covariance, inputs: int) -> None:
     rows, h = drawn(GaussianNoise(), inputs=inputs), guessed(inputs=inputs)
     vectors = on_rows(rows, [3, 17, 8, 0])
     found = bound(rows, vectors, kernel, GaussianNoise(), h)

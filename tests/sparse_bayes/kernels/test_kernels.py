@@ -222,3 +222,34 @@ def test_a_rational_quadratic_lies_between_the_cauchy_kernel_and_the_gaussian() 
     U, Z = points(2)
     np.testing.assert_allclose(RationalQuadratic(1.0)(U, Z), Cauchy()(U, Z), rtol=1e-13)
     np.testing.assert_allclose(RationalQuadratic(1e3)(U, Z), Gaussian()(U, Z), atol=1e-3)
+
+
+@each_stationary
+@each_number_of_inputs
+def test_the_pull_of_a_symmetric_matrix_is_both_parts_of_the_pull(kernel: Stationary, inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    U, D = rng.standard_normal((6, inputs)), rng.standard_normal((6, 6))
+    D = D + D.T
+    first, second = kernel.pull(U, U, D)
+    np.testing.assert_allclose(kernel.pull_symmetric(U, D), first + second, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(kernel.pull_symmetric(U, D, kernel(U, U)), first + second, rtol=1e-9, atol=1e-11)
+
+
+@each_stationary
+@each_number_of_inputs
+def test_a_kernel_at_hand_changes_no_gradient_and_is_not_changed(kernel: Stationary, inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    U, Z, D = rng.standard_normal((6, inputs)), rng.standard_normal((4, inputs)), rng.standard_normal((6, 4))
+    k = kernel(U, Z)
+    before = k.copy()
+    for one, other in zip(kernel.pull(U, Z, D, k), kernel.pull(U, Z, D), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(k, before)
+
+
+@each_stationary
+def test_no_points_pull_at_nothing(kernel: Stationary) -> None:
+    U, none = np.ones((3, 2)), np.empty((0, 2))
+    dU, dZ = kernel.pull(U, none, np.empty((3, 0)))
+    np.testing.assert_array_equal(dU, np.zeros((3, 2)))
+    assert dZ.shape == kernel.pull_symmetric(none, np.empty((0, 0))).shape == (0, 2)
