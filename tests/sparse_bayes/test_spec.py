@@ -48,7 +48,9 @@ def test_each_width_is_found_by_the_algorithm_or_among_fits_or_refused(prior: Pr
     algorithm = Sequential() if prior.type == "independent" else Greedy()
     spec = Spec(GaussianNoise(), (KernelBasis(width=given), Bias(), Inputs()), prior, algorithm)
     if prior.type == "independent" and given.type == "evidence_per_input":
-        with pytest.raises(IllegalCombinationError, match='"evidence_per_input" can\'t find a width under "independent"'):
+        with pytest.raises(
+            IllegalCombinationError, match='"evidence_per_input" can\'t find a width under "independent"'
+        ):
             check(spec)
         return
     check(spec)
