@@ -30,7 +30,21 @@ class Kernel(StrEnum):
     """The shape of the functions."""
 
     GAUSSIAN = "gaussian"
+    MATERN_3_2 = "matern_3_2"
+    MATERN_5_2 = "matern_5_2"
+    LAPLACIAN = "laplacian"
+    CAUCHY = "cauchy"
+    RATIONAL_QUADRATIC = "rational_quadratic"
+    LINEAR = "linear"
+    POLYNOMIAL = "polynomial"
     LINEAR_SPLINE = "linear_spline"
+
+
+class Prior(StrEnum):
+    """What is known of the functions' weights beforehand."""
+
+    INDEPENDENT = "independent"
+    GAUSSIAN_PROCESS = "gaussian_process"
 
 
 class Missing(StrEnum):
@@ -112,9 +126,16 @@ def train(
         list[str] | None, typer.Option("--input", help="A column to learn from; repeat for more.")
     ] = None,
     task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
+    prior: Annotated[
+        Prior | None, typer.Option(help="Of the weights: independent by default, or a Gaussian process.")
+    ] = None,
     kernel: Annotated[Kernel | None, typer.Option(help="Gaussian by default.")] = None,
     width: Annotated[
-        str | None, typer.Option(help="A number (raw inputs then), cross_validation (the default) or evidence.")
+        str | None,
+        typer.Option(
+            help="A number (raw inputs then), cross_validation (the default), evidence, or evidence_per_input (the "
+            "default under a Gaussian process, and only there)."
+        ),
     ] = None,
     noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,
     missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
@@ -143,6 +164,7 @@ def train(
         model=model,
         inputs=inputs or None,
         task=task,
+        prior=prior,
         kernel=kernel,
         width=width,
         noise_sd=noise_sd,

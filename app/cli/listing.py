@@ -90,8 +90,8 @@ def list_vectors(client: Relevance, name: str, version: int | None, *, limit: in
 def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:
     cells = vector.inputs or {}
     return (
-        vector.kind,
-        "" if vector.row is None else str(vector.row),
+        vector.kind if vector.input is None else f"{vector.kind} {vector.input}",
+        "" if vector.row is None else f"{vector.row}{' (moved)' if vector.moved else ''}",
         *map(cell_text, map(cells.get, inputs)),
         *map(number, (vector.weight_mean, vector.weight_sd, vector.alpha, vector.gamma)),
     )

@@ -9,10 +9,13 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.saying import say
-from app.client.answers import Version
+from app.client.answers import Hyperparameters, InputWarp, InputWidth, Version
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
+
+LEAST_BENT = 0.005
+"""Warps below this are as good as none."""
 
 
 def print_json(answer: object) -> None:
@@ -69,14 +72,39 @@ def show_version(version: Version) -> None:
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
             ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
-            ("width", ", ".join(map(number, found.widths)) + f" ({kernels})" if found.widths else None),
+            ("width", f"{_widths(found.widths)} ({kernels})" if found.widths else None),
+            ("bent inputs", _warps(found.warps) or None),
             ("noise sd", None if found.noise_sd is None else number(found.noise_sd)),
+            ("process sd", None if found.process_sd is None else number(found.process_sd)),
             ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
+            ("gains", _gains(found)),
             *((f"on the {rows}", _scores(scores)) for rows, scores in version.metrics.items()),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def _widths(widths: Sequence[InputWidth]) -> str:
+    return ", ".join(f"{'' if width.input is None else f'{width.input} '}{number(width.width)}" for width in widths)
+
+
+def _warps(warps: Sequence[InputWarp]) -> str:
+    """Those that bend enough to be seen."""
+    return ", ".join(
+        f"{warp.input} (skew {warp.skew:.2f}, tail {warp.tail:.2f})"
+        for warp in warps
+        if max(abs(warp.skew), abs(warp.tail)) >= LEAST_BENT
+    )
+
+
+def _gains(found: Hyperparameters) -> str | None:
+    gains = [
+        f"{what} {gain:.1f} nats"
+        for what, gain in (("last function", found.last_gain), ("next would bring", found.next_gain))
+        if gain is not None
+    ]
+    return ", ".join(gains) or None
 
 
 def _rows(version: Version) -> str:

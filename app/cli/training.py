@@ -15,6 +15,9 @@ from app.client.answers import Json
 
 Document = dict[str, Json]
 
+SOUGHT = ("cross_validation", "evidence", "evidence_per_input")
+"""The ways to find a width, by the API's names."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
@@ -24,6 +27,7 @@ class Choices:
     model: str | None = None
     inputs: list[str] | None = None
     task: str | None = None
+    prior: str | None = None
     kernel: str | None = None
     width: str | None = None
     noise_sd: float | None = None
@@ -41,6 +45,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "model": choices.model,
         "inputs": None if choices.inputs is None else list(choices.inputs),
         "task": choices.task,
+        "prior": None if choices.prior is None else {"type": choices.prior},
         "missing": choices.missing,
         "holdout": choices.holdout,
         "seed": choices.seed,
@@ -84,16 +89,25 @@ def _read(request: Path) -> Document:
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:
+    """One kernel with what was said of it: the service knows what goes with it."""
     if kernel is None and width is None:
         return None
-    found: dict[str, Json] = {"type": width or "cross_validation"}
-    if width is not None and width not in {"cross_validation", "evidence"}:
-        try:
-            found = {"type": "fixed", "value": float(width)}
-        except ValueError:
-            detail = f"{width} is neither a number, nor cross_validation, nor evidence"
-            raise typer.BadParameter(detail, param_hint="--width") from None
-    return [{"type": "kernel", "kernel": {"type": kernel or "gaussian"}, "width": found}, {"type": "bias"}]
+    said: dict[str, Json] = {"type": "kernel"}
+    if kernel is not None:
+        said["kernel"] = {"type": kernel}
+    if width is not None:
+        said["width"] = _width(width)
+    return said
+
+
+def _width(text: str) -> Json:
+    if text in SOUGHT:
+        return {"type": text}
+    try:
+        return {"type": "fixed", "value": float(text)}
+    except ValueError:
+        detail = f"{text} is neither a number, nor one of {', '.join(SOUGHT)}"
+        raise typer.BadParameter(detail, param_hint="--width") from None
 
 
 def _split(text: str) -> Json:

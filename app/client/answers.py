@@ -180,11 +180,36 @@ class Model:
 
 
 @dataclass(frozen=True)
+class InputWidth:
+    """The width of the kernels in the units of one input as they see it; None for all inputs at once."""
+
+    input: str | None
+    width: float
+
+
+@dataclass(frozen=True)
+class InputWarp:
+    """How the kernels see one input bent; (0, 0) not at all."""
+
+    input: str
+    skew: float
+    tail: float
+
+
+@dataclass(frozen=True)
 class Hyperparameters:
-    """The noise in the user's units, and the widths (the papers' r) in the inputs as kernels see them."""
+    """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
+
+    Under a Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
+    best that did not.
+    """
 
     noise_sd: float | None
-    widths: tuple[float, ...]
+    widths: tuple[InputWidth, ...]
+    warps: tuple[InputWarp, ...]
+    process_sd: float | None
+    last_gain: float | None
+    next_gain: float | None
 
 
 @dataclass(frozen=True)
@@ -234,12 +259,14 @@ class Version:
 
 @dataclass(frozen=True)
 class RelevanceVector:
-    """One function of a model: on a row of the dataset, or the bias (None)."""
+    """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input."""
 
     number: int
     kind: str
     row: int | None
     inputs: dict[str, Cell] | None
+    input: str | None
+    moved: bool
     weight_mean: float
     weight_sd: float
     alpha: float

@@ -14,7 +14,8 @@ from app.sparse_bayes.model import Model as SparseModel
 class RelevanceVector:
     """One function of a model; its weight and sd are in the encoded units.
 
-    `row` and `inputs` (raw, by column name) are None for a bias.
+    `kind` is the kernel's type, "bias" or "input". A kernel has the `row` it stands on with its `inputs` (raw, by
+    column name); where it `moved`, the row that it came from. An input function has the encoded column's name, `input`.
     `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it.
     """
 
@@ -26,20 +27,41 @@ class RelevanceVector:
     weight_sd: float
     alpha: float
     gamma: float
+    input: str | None = None
+    moved: bool = False
+
+
+@dataclass(frozen=True)
+class InputWidth:
+    """The papers' r in the units of one encoded column, by its name; None for all columns at once."""
+
+    input: str | None
+    width: float
+
+
+@dataclass(frozen=True)
+class InputWarp:
+    """How one encoded column is bent before its width: a of its skew and l of its tail, (0, 0) not at all."""
+
+    input: str
+    skew: float
+    tail: float
 
 
 @dataclass(frozen=True)
 class VersionReport:
     """What a version's owner may know without its arrays, in the user's units.
 
-    `widths` are the papers' r in encoded inputs (see `standardised`), for each kernel dictionary with functions in the
-    model one, or one for each input; `noise_sd` is None for classes. `metrics` maps a name ("holdout") to figures
-    ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
+    `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
+    one, or one for each column; `noise_sd` is None for classes. `metrics` maps a name ("holdout") to figures ("rmse",
+    "nll", ...); `candidates` counts functions looked at, `functions` those kept. Under a Gaussian process prior
+    `process_sd` is the process's (of the latent function for classes), and `last_gain` and `next_gain` are the nats
+    that the last function brought that entered, and the best would have brought that did not.
     """
 
     task: str
     plan: TrainingPlan
-    widths: tuple[float, ...]
+    widths: tuple[InputWidth, ...]
     standardised: bool
     noise_sd: float | None
     log_marginal_likelihood: float
@@ -54,6 +76,10 @@ class VersionReport:
     dataset_digest: str
     seconds: float
     software_version: str
+    warps: tuple[InputWarp, ...] = ()
+    process_sd: float | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,18 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Double, ForeignKey, Index, LargeBinary, MetaData, Text, UniqueConstraint, Uuid
+from sqlalchemy import (
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    MetaData,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    false,
+)
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
 from app.domain.jobs import FINISHED, MOVES
@@ -172,7 +183,10 @@ class ModelVersionRow(Base):
 
 
 class RelevanceVectorRow(Base):
-    """One function of a version, for people; `inputs` is JSON in the user's names and units, NULL for a bias."""
+    """One function of a version, for people; `inputs` of its row is JSON in the user's names and units.
+
+    `input` is the encoded column that a function is which stands on no row.
+    """
 
     __tablename__ = "relevance_vectors"
 
@@ -181,6 +195,8 @@ class RelevanceVectorRow(Base):
     kind: Mapped[str]
     dataset_row: Mapped[int | None]
     inputs: Mapped[str | None]
+    input: Mapped[str | None]
+    moved: Mapped[bool] = mapped_column(server_default=false())
     weight_mean: Mapped[float]
     weight_sd: Mapped[float]
     alpha: Mapped[float]

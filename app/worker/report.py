@@ -1,19 +1,27 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import raw_cells, user_log_evidence, user_noise_sd, user_scores
+from app.domain.encoding import (
+    Encoding,
+    column_names,
+    raw_cells,
+    user_log_evidence,
+    user_noise_sd,
+    user_process_sd,
+    user_scores,
+)
 from app.domain.jobs import Progress, TrainingJob
-from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.tables import Block, Cell, block_rows
-from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
 from app.worker.materialise import EXTRA_COLUMNS, Materialised
 
@@ -21,6 +29,9 @@ BlockHolding = Callable[[int], tuple[int, Block]]
 """The block in which a dataset row stands, with the number of its first row."""
 
 EMPTY: Block = {}
+
+MOVED = 1e-9
+"""How far a function's centre differs from its row, of the number or of its unit, once it has left it."""
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -45,7 +56,11 @@ def new_version(
     report = VersionReport(
         task=job.plan.task,
         plan=replace(job.plan, spec=trained.spec),
-        widths=_widths(trained),
+        widths=_widths(trained, made.encoding),
+        warps=_warps(trained.model, made.encoding),
+        process_sd=user_process_sd(target, model.amplitude),
+        last_gain=model.last_gain,
+        next_gain=model.next_gain,
         standardised=job.plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd),
         log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
@@ -64,45 +79,94 @@ def new_version(
     return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(made.encoding, model))
 
 
-def _widths(trained: Trained) -> tuple[float, ...]:
+def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
     """Those of the maps of the functions kept; those asked for where none was."""
-    kept = [functions.input_map for functions in trained.model.functions if isinstance(functions, KernelFunctions)]
+    kept = _maps(trained.model)
     if kept:
-        return tuple(float(width) for input_map in kept for width in input_map.widths)
+        return tuple(width for input_map in kept for width in _named_widths(input_map, encoding))
     return tuple(
-        basis.width.value
+        InputWidth(None, basis.width.value)
         for basis in trained.spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
     )
 
 
+def _named_widths(input_map: InputMap, encoding: Encoding) -> Iterator[InputWidth]:
+    shared = len(input_map.widths) == 1
+    names: Sequence[str | None] = (None,) if shared else column_names(encoding)
+    for name, width in zip(names, input_map.widths, strict=True):
+        yield InputWidth(name, float(width))
+
+
+def _warps(model: Model, encoding: Encoding) -> tuple[InputWarp, ...]:
+    """The warps of the maps that have some."""
+    straight = np.zeros(encoding.width)
+    return tuple(
+        InputWarp(name, float(skew), float(tail))
+        for bent in _maps(model)
+        if bent.skew is not None or bent.tail is not None
+        for name, skew, tail in zip(
+            column_names(encoding),
+            straight if bent.skew is None else bent.skew,
+            straight if bent.tail is None else bent.tail,
+            strict=True,
+        )
+    )
+
+
+def _maps(model: Model) -> tuple[InputMap, ...]:
+    return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a function is and where it stands."""
+
+    kind: str
+    row: int | None = None
+    input: str | None = None
+    moved: bool = False
+
+
 def _vectors(
     job: TrainingJob, dataset: Dataset, model: Model, made: Materialised, holding: BlockHolding
 ) -> Iterator[RelevanceVector]:
-    described: list[tuple[str, int | None]] = []
-    numbers = np.memmap(made.path, "<f8", "r", shape=(made.training + made.held_out, made.inputs + EXTRA_COLUMNS))[
-        :, -1
-    ]
-    for functions in model.functions:
-        if isinstance(functions, KernelFunctions):
-            described += [(functions.kernel.type, int(numbers[row])) for row in functions.rows]
-        else:
-            described += [("bias", None)] * functions.size
+    places = list(_places(model, made))
     names = [column.name for column in job.plan.inputs]
     integral = [column.name for column in dataset.columns if column.integral]
-    cells = _raw_rows([row for _, row in described if row is not None], names, integral, holding)
+    cells = _raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
     sd = np.sqrt(model.covariance.diagonal())
-    for number, (kind, row) in enumerate(described):
+    for number, place in enumerate(places):
         yield RelevanceVector(
             number=number + 1,
-            kind=kind,
-            row=row,
-            inputs=None if row is None else cells[row],
+            kind=place.kind,
+            row=place.row,
+            inputs=None if place.row is None else cells[place.row],
             weight_mean=float(model.mean[number]),
             weight_sd=float(sd[number]),
             alpha=float(model.alpha[number]),
             gamma=float(model.gamma[number]),
+            input=place.input,
+            moved=place.moved,
         )
+
+
+def _places(model: Model, made: Materialised) -> Iterator[_Place]:
+    rows = np.memmap(made.path, "<f8", "r", shape=(made.training + made.held_out, made.inputs + EXTRA_COLUMNS))
+    names = column_names(made.encoding)
+    for functions in model.functions:
+        match functions:
+            case KernelFunctions(kernel=kernel, centres=centres):
+                stood = rows[functions.rows]
+                # A centre that only went through its warp and back differs by rounding.
+                moved = ~np.isclose(centres, stood[:, : made.inputs], rtol=MOVED, atol=MOVED).all(axis=1)
+                for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
+                    yield _Place(kernel.type, row=int(number), moved=has_moved)
+            case InputFunctions(columns=columns):
+                for column in columns.tolist():
+                    yield _Place("input", input=names[column])
+            case ConstantFunction():
+                yield _Place("bias")
 
 
 def _raw_rows(

@@ -103,7 +103,8 @@ def _moments(prediction: Prediction) -> tuple[float, float, float]:
     assert prediction.mean is not None
     assert prediction.sd is not None
     assert prediction.variance is not None
-    return prediction.mean, prediction.sd, float(np.sqrt(prediction.variance.weights))
+    variance = prediction.variance
+    return prediction.mean, prediction.sd, float(np.sqrt(variance.weights + variance.beyond))
 
 
 def _two_colours() -> LinearSegmentedColormap:

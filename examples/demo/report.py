@@ -24,7 +24,8 @@ def what_was_learned(console: Console, version: Version, *, truth: str = "") -> 
     found = version.hyperparameters
     if found.noise_sd is not None:
         facts.append(("noise sd", f"{found.noise_sd:.4f} {truth}"))
-    facts += [("width", ", ".join(f"{width:.3f}" for width in found.widths)), ("time", f"{version.seconds:.1f} s")]
+    widths = ", ".join(f"{width.width:.3f}" for width in found.widths)
+    facts += [("width", widths), ("time", f"{version.seconds:.1f} s")]
     for name, value in facts:
         console.print(f"  {name:15} {value}", highlight=False)
     console.print()

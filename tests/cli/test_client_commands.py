@@ -56,12 +56,23 @@ def trained(url: str, file: Path) -> str:
 def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
     version = json.loads(asked("models", trained, "--json").stdout)
     assert version["model"] == trained
-    assert version["hyperparameters"]["widths"] == [3.0]
+    assert version["hyperparameters"]["widths"] == [{"input": None, "width": 3.0}]
     assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
     vectors = json.loads(asked("models", trained, "--vectors", "--json").stdout)
     sizes = [abs(vector["weight_mean"]) for vector in vectors]
     assert len(vectors) == version["functions"]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
+    options = ("--target", "y", "--input", "x", "--input", "parity", "--model", "process")
+    done = asked("train", str(file), *options, "--prior", "gaussian_process", "--kernel", "matern_5_2")
+    assert done.exit_code == 0, done.stderr
+    shown = asked("models", "process").stdout
+    for name in ("process sd", "gains", "width"):
+        assert f"\n{name} " in shown, shown
+    assert "next would bring" in shown
+    assert "parity" in asked("models", "process", "--vectors").stdout
 
 
 def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:

@@ -1,22 +1,31 @@
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from app.cli.training import Choices, spelled_out
+from app.cli.commands import Kernel, Prior
+from app.cli.training import SOUGHT, Choices, spelled_out
+from app.sparse_bayes.kernels import Kernel as KernelUnion
+from app.sparse_bayes.priors import Prior as PriorUnion
+from app.sparse_bayes.scales import FixedWidth, Width
 
 
 def test_options_are_spelled_out_as_the_api_wants_them() -> None:
     choices = Choices(
-        target="y", inputs=["a", "b"], kernel="linear_spline", width="0.5", noise_sd=0.1, split="column:who"
+        target="y",
+        inputs=["a", "b"],
+        prior="independent",
+        kernel="linear_spline",
+        width="0.5",
+        noise_sd=0.1,
+        split="column:who",
     )
     assert spelled_out(choices, None) == {
         "target": "y",
         "inputs": ["a", "b"],
-        "basis": [
-            {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
-            {"type": "bias"},
-        ],
+        "prior": {"type": "independent"},
+        "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
         "likelihood": {"type": "gaussian", "noise_sd": 0.1},
         "split": {"by": "column", "column": "who"},
     }
@@ -36,13 +45,26 @@ def test_a_split_is_spelled_out(text: str, split: dict[str, str]) -> None:
     assert spelled_out(Choices(target="y", split=text), None)["split"] == split
 
 
-@pytest.mark.parametrize("way", ["cross_validation", "evidence"])
+def test_what_is_not_said_is_left_to_the_service() -> None:
+    asked = Choices(target="y", prior="gaussian_process", kernel="matern_5_2")
+    assert spelled_out(asked, None) == {
+        "target": "y",
+        "prior": {"type": "gaussian_process"},
+        "basis": {"type": "kernel", "kernel": {"type": "matern_5_2"}},
+    }
+    assert "basis" not in spelled_out(Choices(target="y", prior="gaussian_process"), None)
+
+
+def test_the_options_are_the_members_of_the_unions() -> None:
+    assert {kernel.value for kernel in Kernel} == {member().type for member in get_args(KernelUnion)}
+    assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorUnion)}
+    assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
+
+
+@pytest.mark.parametrize("way", SOUGHT)
 def test_a_way_to_find_the_width_is_spelled_out(way: str) -> None:
     document = spelled_out(Choices(target="y", width=way), None)
-    assert document["basis"] == [
-        {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": way}},
-        {"type": "bias"},
-    ]
+    assert document["basis"] == {"type": "kernel", "width": {"type": way}}
 
 
 def test_options_win_over_the_request_file(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ PAIRS = [
     Pair(answers.Ignored, (jobs.IgnoredOut,)),
     Pair(answers.Model, (models.ModelOut,)),
     Pair(answers.Version, (models.VersionOut,)),
+    Pair(answers.InputWidth, (models.InputWidthOut,)),
+    Pair(answers.InputWarp, (models.InputWarpOut,)),
     Pair(answers.Hyperparameters, (models.HyperparametersOut,)),
     Pair(answers.DatasetName, (models.DatasetNameOut,)),
     Pair(answers.RelevanceVector, (models.RelevanceVectorOut,)),

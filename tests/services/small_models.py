@@ -5,7 +5,7 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
 from app.domain.tables import Label
 from app.sparse_bayes.algorithms import Greedy, Sequential
@@ -95,7 +95,7 @@ def _report(plan: TrainingPlan, noise_sd: float | None) -> VersionReport:
     return VersionReport(
         task=plan.task,
         plan=plan,
-        widths=(1.5,),
+        widths=(InputWidth(None, 1.5),),
         standardised=True,
         noise_sd=None if noise_sd is None else 2.0 * noise_sd,
         log_marginal_likelihood=-12.5,

@@ -9,7 +9,7 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
 from app.domain.jobs import Problem, Progress, TrainingJob
-from app.domain.models import NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import InputColumn, Task, TrainingPlan, TrainingRequest
 from app.domain.tables import (
@@ -20,7 +20,7 @@ from app.domain.tables import (
     NumberColumn,
     TimestampColumn,
 )
-from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.model import Model
@@ -119,17 +119,21 @@ def predictor(*, seed: int = 0) -> Predictor:
         functions=(
             KernelFunctions(Gaussian(), bent, draw.normal(size=(2, 3)), np.array([4, 0])),
             ConstantFunction(),
+            InputFunctions(np.array([2, 0])),
         ),
-        mean=draw.normal(size=3),
-        covariance=draw.normal(size=(3, 3)),
-        alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308]),
-        gamma=draw.uniform(size=3),
+        mean=draw.normal(size=5),
+        covariance=draw.normal(size=(5, 5)),
+        alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308, 1.0, 0.1]),
+        gamma=draw.uniform(size=5),
         noise_sd=0.1 + 0.2,
         log_marginal_likelihood=-1.0 / 3.0,
         inputs=3,
         rows=10,
         candidates=11,
         termination="converged",
+        amplitude=1.0 / 7.0,
+        last_gain=None,
+        next_gain=5e-324,
     )
     number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
     category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=True)
@@ -142,7 +146,8 @@ def vectors() -> tuple[RelevanceVector, ...]:
         RelevanceVector(1, "gaussian", 4, {"x": 0.1, "y": None, "colour": "rød", "n": 2**70}, -3.0, 0.1, 1e-308, 0.5),
         RelevanceVector(2, "gaussian", 0, {"x": -0.0, "y": True}, 3.0, 0.2, 2.0, 0.25),
         RelevanceVector(3, "bias", None, None, 1 / 3, 0.3, 3.0, 1.0),
-        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0),
+        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0, moved=True),
+        RelevanceVector(5, "input", None, None, 0.01, 0.5, 5.0, 0.9, input="colour=rød 😀"),
     )
 
 
@@ -150,7 +155,7 @@ def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersio
     report = VersionReport(
         task="regression",
         plan=plan() if made is None else made,
-        widths=(0.5,),
+        widths=(InputWidth("size", 0.5), InputWidth("colour=rød 😀", 1e300), InputWidth(None, 2.0)),
         standardised=True,
         noise_sd=0.1 + 0.2,
         log_marginal_likelihood=-12.25,
@@ -165,6 +170,10 @@ def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersio
         dataset_digest="ab" * 32,
         seconds=1.5,
         software_version="0.1.0",
+        warps=(InputWarp("size", -0.1, 1 / 3),),
+        process_sd=1.1,
+        last_gain=3.3,
+        next_gain=0.0,
     )
     return NewVersion(report, vectors(), predictor(seed=seed))
 

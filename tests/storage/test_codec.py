@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from app.domain.models import Predictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Kernel
 from app.storage.codec import (
     UnreadableBytesError,
@@ -103,6 +103,10 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     assert functions.rows.dtype == np.intp
     assert functions.input_map.skew is not None
     assert functions.input_map.tail is None
+    inputs = back.model.functions[2]
+    assert isinstance(inputs, InputFunctions)
+    assert inputs.columns.dtype == np.intp
+    assert (back.model.amplitude, back.model.last_gain, back.model.next_gain) == (1.0 / 7.0, None, 5e-324)
 
 
 def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in_memory() -> None:

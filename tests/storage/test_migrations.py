@@ -1,4 +1,6 @@
+import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -7,9 +9,12 @@ from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.errors import UnavailableError
+from app.domain.models import InputWidth
+from app.domain.ports import OpenUnitOfWork
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, is_migrated, migrate, ours
 from app.storage.tables import Base
+from tests.storage import samples
 
 
 def test_the_migrations_build_what_the_tables_declare(engine: Engine) -> None:
@@ -40,6 +45,25 @@ def test_down_leaves_nothing_and_up_again_works(engine: Engine) -> None:
     migrate(engine)
     assert is_migrated(engine)
     assert set(Base.metadata.tables) <= set(inspect(engine).get_table_names())
+
+
+def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    samples.stored_version(open_uow)
+    downgrade(engine, "2026_11_21_first_tables")
+    with engine.connect() as connection:
+        report = json.loads(connection.execute(text("SELECT report FROM model_versions")).scalar_one())
+    assert report["widths"] == [0.5, 1e300, 2.0]
+    assert "warps" not in report
+    migrate(engine)
+    with open_uow() as uow:
+        version = uow.models.version(samples.OWNER, "prices")
+        vectors = uow.models.vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
+    widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
+    before = samples.new_version().report
+    assert version.report == replace(before, widths=widths, warps=(), process_sd=None, last_gain=None, next_gain=None)
+    assert vectors == tuple(replace(vector, input=None, moved=False) for vector in samples.vectors())
 
 
 def test_migrating_twice_changes_nothing(engine: Engine) -> None:

@@ -13,6 +13,7 @@ from app.domain.datasets import Dataset
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
 from app.domain.jobs import TrainingJob
+from app.domain.models import InputWarp, InputWidth
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import TrainingRequest
@@ -146,16 +147,42 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert 1.0 < scale <= 2.0
     assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
     assert (report.rows, report.rows_held_out, report.functions, report.candidates) == (9, 3, 3, 10)
-    assert report.widths == (0.5,)
+    assert report.widths == (InputWidth(None, 0.5),)
+    assert (report.warps, report.process_sd, report.last_gain, report.next_gain) == ((), None, None, None)
     assert report.noise_sd == pytest.approx(0.5 * scale)
     assert report.log_marginal_likelihood == pytest.approx(-10.0 - 9 * np.log(scale))
     assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}
+    assert not any(vector.moved for vector in vectors)
     assert [(vector.number, vector.kind) for vector in vectors] == [(1, "gaussian"), (2, "gaussian"), (3, "bias")]
     for vector in vectors[:2]:
         assert vector.row is not None
         assert vector.inputs == {"size": vector.row, "colour": "blue" if vector.row % 2 else "red"}
     assert (vectors[2].row, vectors[2].inputs) == (None, None)
     assert [vector.weight_sd for vector in vectors] == [1.0, 2.0, 3.0]
+
+
+def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench) -> None:
+    assert bench.run(bench.queued(trainers.process))
+    with bench.open_uow() as uow:
+        report = uow.models.version(OWNER, "things").report
+        vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
+    assert report.widths == (
+        InputWidth("size", 0.5),
+        InputWidth("colour=blue", 2.0),
+        InputWidth("colour=red", 3.0),
+    )
+    assert report.warps[1] == InputWarp("colour=blue", 0.1, 0.0)
+    assert report.process_sd == pytest.approx(0.5 * 2.0)
+    assert (report.last_gain, report.next_gain) == (4.5, 0.5)
+    assert [(vector.kind, vector.input, vector.moved) for vector in vectors] == [
+        ("gaussian", None, False),
+        ("gaussian", None, True),
+        ("bias", None, False),
+        ("input", "colour=red", False),
+        ("input", "size", False),
+    ]
+    assert [vector.inputs is None for vector in vectors] == [False, False, True, True, True]
+    assert [vector.row is None for vector in vectors] == [False, False, True, True, True]
 
 
 def test_the_first_and_the_last_step_are_events_in_the_users_units(bench: Bench) -> None:

@@ -6,11 +6,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
@@ -66,6 +67,34 @@ def quick(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = N
     yield step(0)
     yield step(1)
     yield Trained(model_of(rows, spec), spec, {} if held_out is None else {"rmse": 2.0, "nll": 1.0})
+
+
+def process(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
+    """A model with all that a process brings: a function that left its row, warps, inputs as functions."""
+    yield step(0)
+    model, weights = model_of(rows, spec), np.arange(1.0, 6.0)
+    bent = InputMap(np.array([0.5, 2.0, 3.0]), np.array([0.0, 0.1, 0.0]), np.zeros(3))
+    rounded = rows.X[:2] * (1.0 + 1e-13)
+    centres = rounded + np.array([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0]])
+    yield Trained(
+        replace(
+            model,
+            functions=(
+                KernelFunctions(Gaussian(), bent, centres, np.arange(2)),
+                ConstantFunction(),
+                InputFunctions(np.array([2, 0])),
+            ),
+            mean=weights,
+            covariance=np.diag(weights),
+            alpha=weights,
+            gamma=weights / 6.0,
+            amplitude=0.25,
+            last_gain=4.5,
+            next_gain=0.5,
+        ),
+        spec,
+        {},
+    )
 
 
 def chatty(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
@@ -160,6 +189,7 @@ TRAINERS: tuple[Trainer, ...] = (
     stuck,
     marked,
     train,
+    process,
 )
 
 

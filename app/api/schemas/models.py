@@ -32,11 +32,38 @@ class ModelOut(FromDomain):
         return cls.model_validate(model)
 
 
-class HyperparametersOut(BaseModel):
-    """What was found: the noise in the user's units, the widths (the papers' r) in the inputs as kernels see them."""
+class InputWidthOut(FromDomain):
+    """The width of the kernels (the papers' r) in the units of one input as they see it."""
 
-    noise_sd: float | None
-    widths: Sequence[float]
+    input: str | None = Field(
+        description="The input, `colour=red` for one of its categories; null where all inputs share the width."
+    )
+    width: float = Field(description="The greater it is, the less the input matters; in sds where standardised.")
+
+
+class InputWarpOut(FromDomain):
+    """How the kernels see one input bent: w(x) = (sinh q + sinh a) / (b cosh a), q = b asinh x - a, b = exp(l)."""
+
+    input: str
+    skew: float = Field(description="a: above 0, differences count less above the mean than below; 0: straight.")
+    tail: float = Field(description="l: below 0, differences count less far from the mean; 0: straight.")
+
+
+class HyperparametersOut(BaseModel):
+    """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
+
+    noise_sd: float | None = Field(description="Of the noise; null for classes.")
+    widths: Sequence[InputWidthOut]
+    warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
+    process_sd: float | None = Field(
+        description="Of the Gaussian process (for classes, of the latent function): how wide predictions grow far from "
+        "all data. Null under independent weights."
+    )
+    last_gain: float | None = Field(description="The nats that the last function brought that entered.")
+    next_gain: float | None = Field(
+        description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
+        "tens say that more would pay (`most`, `least_gain`)."
+    )
 
 
 class DatasetNameOut(BaseModel):
@@ -108,7 +135,14 @@ class VersionOut(BaseModel):
             split=plan.split,
             holdout=plan.holdout,
             seed=spec.seed,
-            hyperparameters=HyperparametersOut(noise_sd=report.noise_sd, widths=report.widths),
+            hyperparameters=HyperparametersOut(
+                noise_sd=report.noise_sd,
+                widths=[InputWidthOut.model_validate(width) for width in report.widths],
+                warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
+                process_sd=report.process_sd,
+                last_gain=report.last_gain,
+                next_gain=report.next_gain,
+            ),
             log_marginal_likelihood=report.log_marginal_likelihood,
             functions=report.functions,
             candidates=report.candidates,
@@ -124,12 +158,14 @@ class VersionOut(BaseModel):
 
 
 class RelevanceVectorOut(FromDomain):
-    """One function that a version keeps: on a row of the dataset (inputs in the user's units), or the bias (null)."""
+    """One function that a version keeps: a kernel on a row of the dataset, the bias, or an input itself."""
 
     number: int
-    kind: str
-    row: int | None = Field(description="The row of the dataset, from 0.")
-    inputs: Mapping[str, Cell] | None
+    kind: str = Field(description="The kernel's type, `bias` or `input`.")
+    row: int | None = Field(description="The row of the dataset that a kernel stands on, from 0.")
+    inputs: Mapping[str, Cell] | None = Field(description="That row's inputs, in the user's units.")
+    input: str | None = Field(description="Which input it is; `colour=red` is 1 for that category, else 0.")
+    moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
     weight_mean: float
     weight_sd: float
     alpha: float = Field(description="The precision of the weight's prior.")

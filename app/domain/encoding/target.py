@@ -59,6 +59,11 @@ def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None
     return None if noise_sd is None else min(noise_sd * target.scale, _LARGEST)
 
 
+def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:
+    """The standard deviation of a process of variance `amplitude` in the user's units, None where there is none."""
+    return None if amplitude is None else min(math.sqrt(amplitude) * target.scale, _LARGEST)
+
+
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
     """Log p(y), in nats, of `rows` rows from log p(t): y = scale t + shift has the density of t, over the scale."""
     return log_evidence - rows * math.log(target.scale)

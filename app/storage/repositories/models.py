@@ -165,6 +165,8 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         weight_sd=row.weight_sd,
         alpha=row.alpha,
         gamma=row.gamma,
+        input=row.input,
+        moved=row.moved,
     )
 
 

@@ -108,4 +108,6 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         weight_sd=vector.weight_sd,
         alpha=vector.alpha,
         gamma=vector.gamma,
+        input=vector.input,
+        moved=vector.moved,
     )

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from uuid import UUID, uuid4
 
@@ -10,6 +11,12 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.jobs import MOVES, JobState, Progress, may_move
 from app.domain.ports import OpenUnitOfWork
+from app.domain.requests import BasisChoice, KernelChoice
+from app.sparse_bayes.algorithms import Greedy
+from app.sparse_bayes.basis import Bias, Inputs
+from app.sparse_bayes.kernels import Matern52
+from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth
 from tests.storage import samples
 
 
@@ -24,6 +31,27 @@ def test_a_job_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
     assert (found.request, found.plan) == (job.request, job.plan)
     assert [type(label) for label in found.plan.classes] == [int, float, bool, str, int]
     assert [(move.state, move.at, move.attempt) for move in found.transitions] == [("queued", samples.AT, 0)]
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        KernelChoice(),
+        KernelChoice(Matern52(), EvidencePerInputWidth(), "evidence"),
+        Inputs(),
+        (KernelChoice(width=FixedWidth(0.1)), Bias(), Inputs()),
+    ],
+)
+def test_what_was_said_and_what_was_not_come_back(
+    open_uow: OpenUnitOfWork, basis: BasisChoice | tuple[BasisChoice, ...]
+) -> None:
+    dataset = samples.stored_dataset(open_uow)
+    job = samples.new_job(dataset.id)
+    job = replace(job, request=replace(job.request, prior=GaussianProcess(most=7), algorithm=Greedy(), basis=basis))
+    with open_uow() as uow:
+        uow.jobs.add(job)
+    with open_uow() as uow:
+        assert uow.jobs.get(samples.OWNER, job.id).request == job.request
 
 
 def test_a_job_needs_a_dataset_of_its_owner(open_uow: OpenUnitOfWork) -> None:
