@@ -33,7 +33,7 @@ class RelevanceVector:
 
 @dataclass(frozen=True)
 class InputWidth:
-    """The papers' r in the units of one encoded column, by its name; None for all columns at once."""
+    """The papers' r in the units of one encoded column, by its name; None where several share it."""
 
     input: str | None
     width: float

@@ -92,7 +92,7 @@ def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
 
 
 def _named_widths(input_map: InputMap, encoding: Encoding) -> Iterator[InputWidth]:
-    shared = len(input_map.widths) == 1
+    shared = len(input_map.widths) < encoding.width
     names: Sequence[str | None] = (None,) if shared else column_names(encoding)
     for name, width in zip(names, input_map.widths, strict=True):
         yield InputWidth(name, float(width))

@@ -24,6 +24,7 @@ from tests.end_to_end.deployment import Api, Deployment
 from tests.end_to_end.tables import sinc, two_moons
 
 WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
+PROCESS: Json = {"type": "gaussian_process"}
 POINTS: Json = {"x": [-3.0, 0.25, 7.5]}
 PLACES: Json = {"a": [0.0, 0.5, 1.0], "b": [1.0, 0.1, -0.5], "side": ["left", "right", "right"]}
 
@@ -67,6 +68,36 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
         assert abs(row.mean - math.sin(x) / x) < 0.25
 
 
+def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> None:
+    dataset = api.calls.create_dataset(sinc(60, seed=4), name="sinc-process")
+    job = api.train(dataset_id=dataset.id, target="y", prior=PROCESS)
+    assert job.algorithm == {"type": "greedy"}
+    assert_told_from_first_to_last(list(api.calls.follow(job.id)))
+    found = api.calls.version("sinc-process", 1).hyperparameters
+    assert [width.input for width in found.widths] == ["x"]
+    assert [warp.input for warp in found.warps] == ["x"]
+    assert found.noise_sd == pytest.approx(0.1, rel=0.4)
+    assert found.process_sd is not None
+    assert found.next_gain is not None
+    vectors = list(api.calls.relevance_vectors("sinc-process", 1))
+    assert {vector.kind for vector in vectors} <= {"gaussian", "bias", "input"}
+    for vector in vectors:
+        assert (vector.row is not None) == (vector.inputs is not None) == (vector.kind == "gaussian")
+        assert (vector.input == "x") == (vector.kind == "input")
+    near, far = api.calls.predict("sinc-process", {"columns": {"x": [3.0, 1e9]}}).predictions
+    for row in (near, far):
+        assert row.variance is not None
+        parts = row.variance
+        assert parts.noise + parts.weights + parts.beyond == pytest.approx(parts.total)
+    assert near.mean is not None
+    assert near.lower is not None
+    assert near.upper is not None
+    assert near.lower < near.mean < near.upper
+    assert abs(near.mean - math.sin(3.0) / 3.0) < 0.15
+    assert far.variance is not None
+    assert far.variance.beyond == pytest.approx(found.process_sd**2)
+
+
 def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
     dataset = api.calls.upload(moons, name="moons-main")
     job = api.train(dataset_id=dataset.id, target="moon")
@@ -88,11 +119,15 @@ def predictor_of(api: Api, name: str) -> Predictor:
         parts.close()
 
 
-def test_numbers_are_the_cores_to_twelve_digits(api: Api) -> None:
-    dataset = api.calls.create_dataset(sinc(40, seed=3), name="sinc-exact")
-    api.train(dataset_id=dataset.id, target="y", basis=WIDTH)
-    answers = api.calls.predict("sinc-exact", {"columns": POINTS}).predictions
-    predictor = predictor_of(api, "sinc-exact")
+@pytest.mark.parametrize("prior", ["independent", "gaussian_process"])
+def test_numbers_are_the_cores_to_twelve_digits(api: Api, prior: str) -> None:
+    name = f"sinc-{prior}"
+    dataset = api.calls.create_dataset(sinc(40, seed=3), name=name)
+    job = api.train(dataset_id=dataset.id, target="y", basis=WIDTH, prior={"type": prior})
+    assert job.version is not None
+    name = job.version.model
+    answers = api.calls.predict(name, {"columns": POINTS}).predictions
+    predictor = predictor_of(api, name)
     inputs, faults = encode_inputs(predictor.encoding, {"x": numbers(-3.0, 0.25, 7.5)})
     core = predict(predictor.model, inputs)
     assert isinstance(core, RealPrediction)

@@ -31,7 +31,7 @@ def kernels(*widths: float, skew: list[float] | None = None, tail: list[float] |
     return KernelFunctions(Gaussian(), bent, X, np.arange(2))
 
 
-def test_one_width_is_all_inputs_and_others_are_named() -> None:
+def test_a_shared_width_has_no_name_and_others_are_named() -> None:
     each = (InputWidth("size", 0.5), InputWidth("colour=red", 3.0), InputWidth("colour=blue", 1.0))
     assert _widths(trained(kernels(2.0), ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
     assert _widths(trained(kernels(0.5, 3.0, 1.0), ConstantFunction()), ENCODING) == each
@@ -51,3 +51,8 @@ def test_warps_are_named_where_there_are_some() -> None:
         InputWarp("colour=blue", -0.2, 0.0),
     )
     assert _warps(trained(kernels(2.0, tail=[1.0, 2.0, 3.0])).model, ENCODING)[2] == InputWarp("colour=blue", 0.0, 3.0)
+
+
+def test_the_width_of_an_only_input_has_its_name() -> None:
+    alone = Encoding(ENCODING.inputs[:1], ENCODING.target)
+    assert _widths(trained(kernels(2.0), ConstantFunction()), alone) == (InputWidth("size", 2.0),)
