@@ -18,6 +18,7 @@ from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, process_spec, rows_for, sinc, spec_for, width_for
 
 SPECS: dict[str, Spec] = {
@@ -243,3 +244,46 @@ def test_a_state_of_another_algorithm_is_refused() -> None:
     first, *_ = iterate(pose(X, t, other), other)
     with pytest.raises(SparseBayesError, match="state under a Gaussian process"):
         list(iterate(pose(X, t, SPECS["fixed"]), SPECS["fixed"], first))
+
+
+def bound_of(model: Model, X: Array, t: Array) -> float:
+    """log N(t; 0, Q + noise) less half the sum of what is left of s over the noise's variance [TITSIAS2009]."""
+    functions = kernel_functions_of(model)
+    every = np.arange(functions.size)
+    E, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
+    F = evaluate(model.functions[1:], X)
+    assert model.amplitude is not None
+    assert model.noise_sd is not None
+    explained = model.amplitude * E @ np.linalg.solve(E_mm, E.T)
+    C = explained + (F / model.alpha[functions.size :]) @ F.T + model.noise_sd**2 * np.eye(len(t))
+    lower = np.linalg.cholesky(C)
+    log_density = -0.5 * float(np.square(np.linalg.solve(lower, t)).sum()) - float(np.log(lower.diagonal()).sum())
+    price = 0.5 * float((model.amplitude - explained.diagonal()).sum()) / model.noise_sd**2
+    return log_density - 0.5 * len(t) * float(np.log(2.0 * np.pi)) - price
+
+
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.likelihood.constant_precision])
+def test_the_evidence_of_a_model_is_the_bound_on_its_rows(name: str) -> None:
+    problem, (*_, last) = walked(name)
+    model = learned(problem, last)
+    assert model.log_marginal_likelihood == pytest.approx(bound_of(model, problem.X, problem.t), rel=1e-6)
+
+
+@pytest.mark.parametrize("rows", [300, 1_100])
+def test_of_many_rows_all_are_learned_from(rows: int) -> None:
+    """Scales, functions and places are found on some; noise, amplitude and the posterior are those of all."""
+    X, t = sinc(rows, 0)
+    model = fit(X, t, process_spec(GaussianNoise()))
+    assert model.rows == rows
+    assert model.noise_sd == pytest.approx(0.1, rel=0.1)
+    P = evaluate(model.functions, X)
+    assert float(np.sqrt(np.mean((P @ model.mean - np.sinc(X[:, 0] / np.pi)) ** 2))) < 0.02
+    assert model.log_marginal_likelihood == pytest.approx(bound_of(model, X, t), rel=1e-6)
+
+
+def test_the_rows_drawn_depend_on_what_stands_in_them_alone() -> None:
+    X, t = sinc(300, 0)
+    order = np.random.default_rng(0).permutation(300)
+    spec = process_spec(GaussianNoise(), width=WIDTHS["fixed"])
+    one, other = kernel_functions_of(fit(X, t, spec)), kernel_functions_of(fit(X[order], t[order], spec))
+    assert sorted(X[one.rows, 0].tolist()) == sorted(X[order][other.rows, 0].tolist())
