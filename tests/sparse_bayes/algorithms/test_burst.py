@@ -93,6 +93,22 @@ def test_it_never_ends_below_the_start_and_says_what_it_reached(start: list[floa
     assert value == valley(place)[0]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_all_it_met_is_what_it_gives_back(seed: int) -> None:
+    """A gradient that is not quite the objective's sends the search astray."""
+    met: list[tuple[float, list[float]]] = []
+
+    def rough(place: Array) -> tuple[float, Array]:
+        value, slope = valley(place)
+        value += 5.0 * float(np.sin(40.0 * place + seed).sum())
+        met.append((value, place.tolist()))
+        return value, slope
+
+    place, value = climbed(rough, np.array([-1.2, 1.0, 1.0]), ALL, WIDE, 30)
+    assert len(met) > 3
+    assert (value, place.tolist()) == max(met)
+
+
 @pytest.mark.parametrize("limit", [-0.5, 0.2, 0.99])
 def test_where_a_matrix_is_lost_the_best_before_stays(limit: float) -> None:
     start = np.array([-1.0, 0.0, 0.0])

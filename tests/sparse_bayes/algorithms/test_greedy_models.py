@@ -209,3 +209,14 @@ def test_a_width_given_may_be_far_too_small_or_too_great() -> None:
     X, t = sinc(40, 0)
     for width in (1e-6, 1e6):
         predicted(fit(X, t, process_spec(GaussianNoise(), width=FixedWidth(width))), GRID)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_few_functions_leave_of_a_curve_is_noise_to_them(seed: int) -> None:
+    """The process saw hardly any noise; with six functions it must see more, and not nothing else."""
+    X, t = sinc(60, seed, noise=0.01)
+    model = fit(X, t, process_spec(GaussianNoise(), most=6))
+    assert size_of(model) == 6
+    assert rmse(model, X, np.sinc(X[:, 0] / np.pi)) < 0.06
+    assert model.noise_sd is not None
+    assert 0.01 < model.noise_sd < 0.08
