@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions
+from app.sparse_bayes.algorithms import Greedy
+from app.sparse_bayes.basis import Bias, Inputs, KernelBasis, KernelFunctions
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict, scores
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth
 from app.sparse_bayes.selection import Rows, Trained, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -55,10 +57,19 @@ def width(found: Trained) -> float:
     return basis.width.value if isinstance(basis.width, FixedWidth) else float("nan")
 
 
-def regression(split: Split) -> Figures:
-    """Defaults: RMSE of the mean to the targets measured on, which are the truth where the generator knows it."""
+PROCESS = Spec(
+    GaussianNoise(),
+    (KernelBasis(width=EvidencePerInputWidth(), warp="evidence"), Bias(), Inputs()),
+    GaussianProcess(),
+    Greedy(),
+)
+"""What the service asks for where the prior alone is named."""
+
+
+def regression(split: Split, spec: Spec | None = None) -> Figures:
+    """Defaults, or another spec: RMSE of the mean to the targets measured on, which are the truth where the generator knows it."""
     inputs, target = Scaled.of(split.X), Scaled.of(split.t)
-    found = trained(inputs(split.X), target(split.t), Spec(GaussianNoise()))
+    found = trained(inputs(split.X), target(split.t), spec or Spec(GaussianNoise()))
     prediction = predict(found.model, inputs(split.X_test))
     assert isinstance(prediction, RealPrediction)
     residual = split.t_test - (target.shift + target.scale * prediction.mean)
