@@ -67,7 +67,7 @@ PROCESS = Spec(
 
 
 def regression(split: Split, spec: Spec | None = None) -> Figures:
-    """Defaults, or another spec: RMSE of the mean to the targets measured on, which are the truth where the generator knows it."""
+    """Defaults or another spec: RMSE of the mean to the targets measured on, the truth where the generator knows it."""
     inputs, target = Scaled.of(split.X), Scaled.of(split.t)
     found = trained(inputs(split.X), target(split.t), spec or Spec(GaussianNoise()))
     prediction = predict(found.model, inputs(split.X_test))
