@@ -221,7 +221,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         (
             {"prior": {"type": "gaussian_process"}, "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}}},
-            plainly("/basis", '"linear_spline" is no covariance, as the prior needs one.'),
+            plainly("/basis", '"linear_spline" is no covariance of a stationary process, as the prior needs one.'),
         ),
         (
             {
