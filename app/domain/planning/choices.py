@@ -1,5 +1,7 @@
 """What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
 
+from dataclasses import replace
+
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.requests import BasisChoice, KernelChoice, Task, TrainingRequest
@@ -20,10 +22,13 @@ LARGEST_SEED = 2**63 - 1
 
 def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
     """The spec asked for, with a default for each choice left out."""
+    likelihood = request.likelihood if request.likelihood is not None else LIKELIHOODS[task]()
     prior = request.prior if request.prior is not None else Independent()
+    if isinstance(prior, GaussianProcess) and prior.least_gain is None:
+        prior = replace(prior, least_gain=likelihood.least_gain)
     algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
-        likelihood=request.likelihood if request.likelihood is not None else LIKELIHOODS[task](),
+        likelihood=likelihood,
         basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task),
         prior=prior,
         algorithm=request.algorithm if request.algorithm is not None else algorithm,

@@ -13,7 +13,7 @@ REMEMBERED = 20
 """Pairs of steps and gradients that stand for the curvature."""
 
 FLAT = 1e-5
-"""A burst ends where a step raises the objective by less than this share of its size."""
+"""A burst ends where a step raises the objective by less than this share of its size, from the origin."""
 
 MOST_TRIALS = 20
 """Evaluations in one line search."""
@@ -26,9 +26,12 @@ Objective = Callable[[Array], tuple[float, Array]]
 
 
 def climbed(
-    objective: Objective, start: Array, free: Mask, box: tuple[Array, Array], iterations: int
+    objective: Objective, start: Array, free: Mask, box: tuple[Array, Array], iterations: int, *, origin: float = 0.0
 ) -> tuple[Array, float]:
-    """The best place that L-BFGS meets, and what is reached there; never below the start."""
+    """The best place that L-BFGS meets, and what is reached there; never below the start.
+
+    The objective is measured from `origin`, so that its units don't decide when a burst ends.
+    """
     best, value = start, -inf
 
     def falling(moving: Array) -> tuple[float, Array]:
@@ -41,7 +44,7 @@ def climbed(
             return HOPELESS, np.zeros(len(moving))
         if reached > value:
             best, value = tried, reached
-        return -reached, -gradient[free]
+        return origin - reached, -gradient[free]
 
     inside = np.clip(start, *box)
     minimize(

@@ -53,8 +53,12 @@ INPUTS_GAIN = 2.0
 INPUT_DETERMINED = 0.3
 """... and the gamma below which one of them is dropped again."""
 
-NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0)
-"""What log beta may fall by, to begin with, when few functions take the place of all."""
+NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
+"""What log beta may fall by, to begin with, when few functions take the place of all: begun with the beta of a process
+that found next to no noise, the price of what they leave drives all else to none."""
+
+NEARBY = 1.0
+"""How far log s may go from what was learned through many functions, where the likelihood is not Gaussian."""
 
 FARTHEST = 2.0
 """How far a vector may move from its row, in standardised inputs."""
@@ -127,8 +131,10 @@ def _scales(task: Task, state: State, process: Process) -> State:
     number, last = process.starts, len(STARTS)
     h = task.start(number) if number < last else process.hyperparameters
     cap = CAUTIOUS if number <= last else GREATEST
-    objective = _of_process(task, task.rows(state, task.some(MOST_ROWS_FOR_SCALES)), h)
-    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), SHORT if number < last else LONG)
+    rows = task.rows(state, task.some(MOST_ROWS_FOR_SCALES))
+    objective = _of_process(task, rows, h)
+    iterations, origin = SHORT if number < last else LONG, task.origin(rows)
+    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin)
     if value > state.objective:
         state = _with(state, h.unpacked(theta))
     held_up = number == last and theta[0] >= task.greatest_log_beta(cap) - 1e-3
@@ -150,7 +156,8 @@ def _inputs(task: Task, state: State, process: Process) -> State:
     rows = task.rows(tried, task.some(MOST_ROWS_FOR_SCALES))
     h = process_of(tried).hyperparameters
     cap = max(CAUTIOUS, log(h.beta * task.square))
-    theta, value = climbed(_of_process(task, rows, h), h.packed(), task.free(h), task.box(h, cap), LONG)
+    objective, origin = _of_process(task, rows, h), task.origin(rows)
+    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin)
     if value <= state.objective + INPUTS_GAIN:
         return without
     h = h.unpacked(theta)
@@ -173,7 +180,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
         precision=precision,
         fixed=rows.F,
         alpha=h.alpha,
-        least=task.prior.least_gain,
+        least=task.prior.least_gain or task.problem.likelihood.least_gain,
         most=task.prior.most or MOST_FUNCTIONS,
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
@@ -206,17 +213,26 @@ def _vectors(task: Task, state: State, process: Process) -> State:
 
 
 def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
+    """Everything for Gaussian noise.
+
+    Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
+    little of its latent for few functions to hold them up, and they fall to nothing [SPARSE_GP 5].
+    """
+    constant = task.problem.likelihood.constant_precision
     h, moved = process.hyperparameters, process.moved
     rows = _rows_together(task, state)
     start, own = _joined(h, moved), task.free(h)
     n = len(own)
     own[:] &= not only_vectors
-    if not task.learns:
+    if not (task.learns and constant):
         own[2 + len(h.alpha) :] = False
     low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.square) + FARTHEST))
+    if not constant:
+        low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    theta, value = climbed(_of_bound(task, state, rows, h), start, free, (low, high), SHORT if only_vectors else LONG)
+    objective, iterations = _of_bound(task, state, rows, h), SHORT if only_vectors else LONG
+    theta, value = climbed(objective, start, free, (low, high), iterations, origin=task.origin(rows))
     if value > state.objective:
         state = replace(state, objective=value)
         state = _with(state, h.unpacked(theta[:n]))
@@ -232,7 +248,7 @@ def _rows_together(task: Task, state: State) -> Rows:
 def _rows(task: Task, state: State, process: Process) -> State:
     h, rows = process.hyperparameters, task.rows(state)
     objective, start = _of_bound(task, state, rows, h), _joined(h, process.moved)
-    if len(rows.t) > len(_rows_together(task, state).t):
+    if task.problem.likelihood.constant_precision and len(rows.t) > len(_rows_together(task, state).t):
         free = np.zeros(len(start), np.bool_)
         free[: 2 + len(h.alpha)] = task.free(h)[: 2 + len(h.alpha)]
         low, high = task.box(h, GREATEST)
@@ -240,7 +256,7 @@ def _rows(task: Task, state: State, process: Process) -> State:
             np.append(low, np.full(len(start) - len(low), -inf)),
             np.append(high, np.full(len(start) - len(high), inf)),
         )
-        theta, _ = climbed(objective, start, free, wide, SHORT)
+        theta, _ = climbed(objective, start, free, wide, SHORT, origin=task.origin(rows))
         h = h.unpacked(theta[: len(low)])
     found = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, h)
     floor = task.greatest_log_beta(GREATEST)

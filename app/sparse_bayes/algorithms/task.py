@@ -103,6 +103,10 @@ class Task:
         """The targets' mean square: the unit of everything that scales with them."""
         return float(np.mean(self.problem.t**2)) or 1.0
 
+    def origin(self, rows: Rows) -> float:
+        """What L shifts by with the targets' unit."""
+        return -0.5 * len(rows.t) * log(self.square) if self.problem.likelihood.constant_precision else 0.0
+
     @property
     def learns(self) -> bool:
         """Whether the input map is learned, and then the vectors may move."""

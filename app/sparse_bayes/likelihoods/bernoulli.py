@@ -10,7 +10,7 @@ from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.types import Array
 
-NODES = 20
+NODES = 40
 """Points of Gauss-Hermite quadrature for expectations under the Gaussian of a latent."""
 
 POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
@@ -27,6 +27,7 @@ class Bernoulli:
 
     constant_precision: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 100.0
+    least_gain: ClassVar[float] = 1.0
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""

@@ -26,6 +26,7 @@ class GaussianNoise:
 
     constant_precision: ClassVar[bool] = True
     greatest_latent_sd: ClassVar[float] = inf
+    least_gain: ClassVar[float] = 2.0
 
     def check(self, t: Array) -> None:
         """Raise ConstantTargetError where there is no noise to learn from t (N,)."""

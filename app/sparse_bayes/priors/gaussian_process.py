@@ -17,14 +17,14 @@ class GaussianProcess:
     """w ~ N(0, s E_mm^-1) on the functions k(., z_m): the process they are part of, and c what they leave of it.
 
     `vectors`: the z stay on training rows, or move freely from there. A function enters while it brings `least_gain`
-    nats, at most `most` of them (None: 512). With the price of what is left out in L this is the variational sparse
-    process [TITSIAS2009; SPARSE_GP 2].
+    nats (None: the likelihood's), at most `most` of them (None: 512). With the price of what is left out in L this is
+    the variational sparse process [TITSIAS2009; SPARSE_GP 2].
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     vectors: Literal["rows", "free"] = "free"
-    least_gain: float = field(default=2.0, metadata={"gt": 0, "allow_inf_nan": False})
+    least_gain: float | None = field(default=None, metadata={"gt": 0, "allow_inf_nan": False})
     most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
     type: Literal["gaussian_process"] = "gaussian_process"
 
