@@ -1,0 +1,257 @@
+"""The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
+
+scales     hyperparameters with as many functions as rows, on a subset; each start for a while, the best to the end
+inputs     the inputs themselves as columns too, where they gain enough
+functions  which rows carry a function, at the scales found
+noise      what the few can't reach is noise: beta falls while L rises
+vectors    where the functions stand (where they may move)
+together   everything
+rows       noise, amplitude and precisions on all rows
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, log
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.burst import Objective, climbed
+from app.sparse_bayes.algorithms.state import Process, State, Termination
+from app.sparse_bayes.algorithms.task import STARTS, Task, process_of
+from app.sparse_bayes.choice import choose
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.process import Rows, bound, bound_gradient, exact
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array
+
+MOST_ROWS_FOR_SCALES = 250
+MOST_ROWS_FOR_FUNCTIONS = 1_000
+MOST_ROWS_TOGETHER = 1_000
+"""Rows of each phase, drawn by content: cost grows with the cube, with M N, and with N R^2."""
+
+ROWS_PER_FUNCTION = 8
+"""Together at least so many rows a function: on fewer, vectors that move fit the rows' noise (kin40k, 256 functions:
+RMSE .34 on 1,000 rows, .29 on 3,000)."""
+
+MOST_FUNCTIONS = 512
+
+SHORT, LONG = 15, 60
+"""Iterations of a burst."""
+
+CAUTIOUS, GREATEST = log(1e3), log(1e8)
+"""Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
+
+INPUTS_GAIN = 2.0
+"""Nats that the inputs as columns must bring together, ..."""
+
+INPUT_DETERMINED = 0.3
+"""... and the gamma below which one of them is dropped again."""
+
+NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
+"""What log beta may fall by, to begin with, when few functions take the place of all: begun with the beta of a process
+that found next to no noise, the price of what they leave drives all else to none."""
+
+NEARBY = 1.0
+"""How far log s may go from what was learned through many functions, where the likelihood is not Gaussian."""
+
+FARTHEST = 2.0
+"""How far a vector may move from its row, in standardised inputs."""
+
+
+def _scales(task: Task, state: State, process: Process) -> State:
+    number, last = process.starts, len(STARTS)
+    h = task.start(number) if number < last else process.hyperparameters
+    cap = CAUTIOUS if number <= last else GREATEST
+    rows = task.rows(state, task.some(MOST_ROWS_FOR_SCALES))
+    objective = _of_process(task, rows, h)
+    iterations, origin = SHORT if number < last else LONG, task.origin(rows)
+    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin)
+    if value > state.objective:
+        state = _with(state, h.unpacked(theta))
+    held_up = number == last and theta[0] >= task.greatest_log_beta(cap) - 1e-3
+    phase = "scales" if number < last or held_up else "inputs"
+    return replace(
+        state, objective=max(value, state.objective), process=replace(process_of(state), phase=phase, starts=number + 1)
+    )
+
+
+def _inputs(task: Task, state: State, process: Process) -> State:
+    without = replace(state, process=replace(process, phase="functions"))
+    F = len(state.alpha)
+    more = task.fixed_numbers()[F:]
+    if not more:
+        return without
+    h = process.hyperparameters
+    alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.square)])
+    tried = _with(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
+    rows = task.rows(tried, task.some(MOST_ROWS_FOR_SCALES))
+    h = process_of(tried).hyperparameters
+    cap = max(CAUTIOUS, log(h.beta * task.square))
+    objective, origin = _of_process(task, rows, h), task.origin(rows)
+    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin)
+    if value <= state.objective + INPUTS_GAIN:
+        return without
+    h = h.unpacked(theta)
+    kept = _determined(task, rows, h) >= INPUT_DETERMINED
+    kept[:F] = True
+    active = tuple(number for number, stays in zip(tried.active, kept, strict=True) if stays)
+    return _with(replace(tried, active=active, objective=value), replace(h, alpha=h.alpha[kept]))
+
+
+def _functions(task: Task, state: State, process: Process) -> State:
+    h, functions = process.hyperparameters, task.functions
+    places = subset(functions.centres, task.problem.t[functions.rows], MOST_ROWS_FOR_FUNCTIONS, task.problem.seed)
+    rows = task.rows(state, functions.rows[places])
+    gradient, precision = task.sites(rows, h)
+    U = h.input_map(rows.X)
+    chosen = choose(
+        task.kernel(U, U),
+        amplitude=h.amplitude,
+        gradient=gradient,
+        precision=precision,
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=task.prior.least_gain or task.problem.likelihood.least_gain,
+        most=task.prior.most or MOST_FUNCTIONS,
+    )
+    numbers = (int(number) for number in task.first + places[chosen.places])
+    found = replace(
+        process,
+        phase="noise",
+        last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
+        next_gain=chosen.next_gain,
+    )
+    return replace(state, active=(*state.active, *numbers), process=found)
+
+
+def _noise(task: Task, state: State, process: Process) -> State:
+    h = process.hyperparameters
+    moves = task.prior.vectors == "free" and len(state.active) > len(h.alpha) and task.learns
+    moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
+    state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
+    rows = _rows_together(task, state)
+    best, value = h, -inf
+    for falls in NOISIER if task.free(h)[0] else (0.0,):
+        tried = replace(h, beta=h.beta * float(np.exp(-falls)))
+        reached = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, tried).value
+        if reached > value:
+            best, value = tried, reached
+    prior, _ = best.log_prior() if task.learns else (0.0, None)
+    return _with(replace(state, objective=value + prior), best)
+
+
+def _vectors(task: Task, state: State, process: Process) -> State:
+    return _together(task, state, process, only_vectors=True)
+
+
+def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
+    """Everything for Gaussian noise.
+
+    Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
+    little of its latent for few functions to hold them up, and they fall to nothing [SPARSE_GP 5].
+    """
+    constant = task.problem.likelihood.constant_precision
+    h, moved = process.hyperparameters, process.moved
+    rows = _rows_together(task, state)
+    start, own = _joined(h, moved), task.free(h)
+    n = len(own)
+    own &= not only_vectors
+    if not (task.learns and constant):
+        own[2 + len(h.alpha) :] = False
+    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.square) + FARTHEST))
+    if not constant:
+        low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
+    low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
+    free = np.append(own, np.ones(len(start) - n, np.bool_))
+    objective, iterations = _of_bound(task, state, rows, h), SHORT if only_vectors else LONG
+    theta, value = climbed(objective, start, free, (low, high), iterations, origin=task.origin(rows))
+    if value > state.objective:
+        state = replace(state, objective=value)
+        state = _with(state, h.unpacked(theta[:n]))
+        if moved is not None:
+            state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
+    return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
+
+
+def _rows_together(task: Task, state: State) -> Rows:
+    return task.rows(state, task.some(max(MOST_ROWS_TOGETHER, ROWS_PER_FUNCTION * len(state.active))))
+
+
+def _rows(task: Task, state: State, process: Process) -> State:
+    h, rows = process.hyperparameters, task.rows(state)
+    objective, start = _of_bound(task, state, rows, h), _joined(h, process.moved)
+    if task.problem.likelihood.constant_precision and len(rows.t) > len(_rows_together(task, state).t):
+        free = np.zeros(len(start), np.bool_)
+        free[: 2 + len(h.alpha)] = task.free(h)[: 2 + len(h.alpha)]
+        low, high = task.box(h, GREATEST)
+        wide = (
+            np.append(low, np.full(len(start) - len(low), -inf)),
+            np.append(high, np.full(len(start) - len(high), inf)),
+        )
+        theta, _ = climbed(objective, start, free, wide, SHORT, origin=task.origin(rows))
+        h = h.unpacked(theta[: len(low)])
+    found = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, h)
+    floor = task.greatest_log_beta(GREATEST)
+    why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
+    return _with(replace(state, objective=found.value, termination=why), h)
+
+
+STEPS: dict[str, Callable[[Task, State, Process], State]] = {
+    "scales": _scales,
+    "inputs": _inputs,
+    "functions": _functions,
+    "noise": _noise,
+    "vectors": _vectors,
+    "together": _together,
+    "rows": _rows,
+}
+
+
+def _with(state: State, h: Hyperparameters) -> State:
+    return replace(state, alpha=h.alpha, beta=h.beta, process=replace(process_of(state), hyperparameters=h))
+
+
+def _joined(h: Hyperparameters, moved: Array | None) -> Array:
+    return h.packed() if moved is None else np.append(h.packed(), moved)
+
+
+def _of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
+    """Of the process itself on few rows, or through many functions where its evidence has no closed form."""
+    vectors = task.spread(rows, like)
+
+    def objective(theta: Array) -> tuple[float, Array]:
+        h = like.unpacked(theta)
+        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(len(theta)))
+        if vectors is None:
+            value, gradient, _ = exact(rows, task.kernel, h)
+        else:
+            found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+            value, (gradient, _) = found.value, bound_gradient(rows, vectors, task.kernel, h, found)
+        return value + prior, gradient + slope
+
+    return objective
+
+
+def _of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
+    """Of the functions chosen, theta and the places of the vectors that move."""
+    own, n = task.vectors(state), len(like.packed())
+
+    def objective(joined: Array) -> tuple[float, Array]:
+        h = like.unpacked(joined[:n])
+        vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
+        found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+        gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
+        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(n))
+        whole = gradient + slope if places is None else np.append(gradient + slope, places)
+        return found.value + prior, whole
+
+    return objective
+
+
+def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
+    """gamma (F,) of the columns without kernel."""
+    vectors = task.spread(rows, h)
+    if vectors is None:
+        return exact(rows, task.kernel, h)[2]
+    return bound(rows, vectors, task.kernel, task.problem.likelihood, h).posterior.determined[: len(h.alpha)]
