@@ -37,6 +37,9 @@ SILENCE_COSTS = 1e-9
 MOST_TRIED = 3
 """Functions on their way out that are tried without before each step."""
 
+LAST = 10.0
+"""A step that promises less than so many tolerances is the last: what Newton's method leaves is the square of it."""
+
 MOST_STEPS = 200
 
 
@@ -98,6 +101,8 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
         if not factors.problem.likelihood.constant_precision:
             lacking = _learned(lacking, here, there)
         here = there
+        if direction is None and promise <= LAST * tolerance and factors.problem.likelihood.constant_precision:
+            break
     return Summit(factors, here)
 
 
