@@ -14,7 +14,7 @@ from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
-from app.sparse_bayes.selection import Folding, Rows, Step, Trained, _search, train
+from app.sparse_bayes.selection import AS_GOOD, Folding, Rows, Step, Trained, _search, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import ripley, rows_for, sinc
@@ -212,7 +212,7 @@ def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
         return last
 
     error = float(noise.std(ddof=1)) / 20.0
-    assert found(0.9 * error / np.log(10.0)) == pytest.approx(10.0)
+    assert found(0.9 * AS_GOOD * error / np.log(10.0)) == pytest.approx(10.0)
     assert found(4.0 * error / np.log(10.0)) < 4.0
 
 
