@@ -5,7 +5,7 @@ One generator of progress.
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from math import exp, isfinite, log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -115,8 +115,9 @@ def train(
     yield Step("fit", 0, None, "looks")
     for now in standings(problem, resolved):
         state = now.state
+        reached = state.objective if isfinite(state.objective) else None
         noise_sd = spec.likelihood.noise(state.beta)
-        yield Step("fit", state.iteration, None, "looks", state.objective, len(state.active), noise_sd)
+        yield Step("fit", state.iteration, None, "looks", reached, len(state.active), noise_sd)
     model = learned(problem, now)
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
     total = now.state.iteration

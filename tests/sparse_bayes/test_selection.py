@@ -17,7 +17,7 @@ from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWi
 from app.sparse_bayes.selection import AS_GOOD, Folding, Rows, Step, Trained, _search, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import ripley, rows_for, sinc
+from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc
 
 WIDTHS: dict[str, Width] = {
     "fixed": FixedWidth(2.0),
@@ -68,6 +68,14 @@ def test_progress_has_a_first_and_a_last_step_and_never_goes_back(likelihood: Li
     for before, after in pairwise(step for step in steps if step.phase == "fit"):
         if before.log_marginal_likelihood is not None and after.log_marginal_likelihood is not None:
             assert after.log_marginal_likelihood >= before.log_marginal_likelihood - 1e-7
+
+
+@each_likelihood
+def test_what_is_not_known_yet_of_a_process_is_not_told(likelihood: Likelihood) -> None:
+    steps, _ = told(*rows_for(likelihood, 30, 0), process_spec(likelihood))
+    known = [step.log_marginal_likelihood for step in steps if step.log_marginal_likelihood is not None]
+    assert len(known) >= len(steps) - 2
+    assert np.isfinite(known).all()
 
 
 def test_a_fixed_width_needs_no_search() -> None:

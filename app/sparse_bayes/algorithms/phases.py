@@ -218,7 +218,7 @@ def _joined(h: Hyperparameters, moved: Array | None) -> Array:
 
 def _of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
     """Of the process itself on few rows, or through many functions where its evidence has no closed form."""
-    vectors = task.spread(rows, like)
+    vectors = task.spread(rows)
 
     def objective(theta: Array) -> tuple[float, Array]:
         h = like.unpacked(theta)
@@ -251,7 +251,7 @@ def _of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Ob
 
 def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
     """gamma (F,) of the columns without kernel."""
-    vectors = task.spread(rows, h)
+    vectors = task.spread(rows)
     if vectors is None:
         return exact(rows, task.kernel, h)[2]
     return bound(rows, vectors, task.kernel, task.problem.likelihood, h).posterior.determined[: len(h.alpha)]

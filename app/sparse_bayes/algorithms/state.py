@@ -42,9 +42,10 @@ class Process:
 class State:
     """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), and the noise precision.
 
-    The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats; `at_rest`: L is at a
-    maximum in alpha and beta, not only on the way there; `termination` is None while there is more to do. Under a
-    Gaussian process prior alpha are the precisions of the functions without kernel, and `process` holds the rest.
+    The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
+    is first computed; `at_rest`: L is at a maximum in alpha and beta, not only on the way there; `termination` is None
+    while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without kernel,
+    and `process` holds the rest.
     """
 
     active: tuple[int, ...]

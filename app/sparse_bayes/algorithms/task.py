@@ -135,7 +135,7 @@ class Task:
         low[2 + F + k :], high[2 + F + k :] = -MOST_BENT, MOST_BENT
         return low, high
 
-    def spread(self, rows: Rows, h: Hyperparameters) -> Vectors | None:
+    def spread(self, rows: Rows) -> Vectors | None:
         """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
         if self.problem.likelihood.constant_precision:
             return None
@@ -144,7 +144,7 @@ class Task:
 
     def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
         """g (N,) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
-        vectors = self.spread(rows, h)
+        vectors = self.spread(rows)
         if vectors is None:
             return h.beta * rows.t, np.full(len(rows.t), h.beta)
         found = bound(rows, vectors, self.kernel, self.problem.likelihood, h)
