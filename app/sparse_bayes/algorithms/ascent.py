@@ -5,9 +5,10 @@ from math import exp
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.price import FREE, Price
 from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.evidence import Evidence, evidence, quality_over_sparsity
+from app.sparse_bayes.evidence import TINY, Evidence, evidence, quality_over_sparsity
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.linalg import cholesky, solve_with_cholesky
 from app.sparse_bayes.posterior import Posterior
@@ -72,12 +73,12 @@ def least_alpha(factors: Factors) -> Array:
     return factors.heights**2 / factors.problem.likelihood.greatest_latent_sd**2
 
 
-def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
+def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Summit:
     """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
 
-    Silent functions are let go on the way. It rests when the quadratic model promises less than `tolerance` nats and,
-    at a saddle, no eigenvector leads up [SCIENCE 1]. What the Hessian of sites held still lacks is learned from the
-    gradients met on the way (symmetric rank one).
+    Functions that are silent, or not worth their price, are let go on the way. It rests when the quadratic model
+    promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1]. What the Hessian of sites
+    held still lacks is learned from the gradients met on the way (symmetric rank one).
     """
     here = start
     learned = learns_noise(factors.problem)
@@ -85,7 +86,7 @@ def climb(factors: Factors, start: Evidence, *, tolerance: float) -> Summit:
     lacking = np.zeros_like(here.hessian)
     for _ in range(MOST_STEPS):
         functions = len(factors.active)
-        factors, here = _let_go(factors, here)
+        factors, here = _let_go(factors, here, price)
         if len(factors.active) < functions:
             lacking = np.zeros_like(here.hessian)
         free = here.gradient > 0.0
@@ -187,24 +188,40 @@ def _leave_saddle(
     return None
 
 
-def _let_go(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
-    """Take out, while L does not fall, functions that the data don't want: the closed form says which, L says whether.
+def worth(rested: Posterior) -> Array:
+    """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 15].
 
-    Those with q^2 <= s, whose best alpha is infinite [FAUL2002, section 3], and those that hardly gain and whose alpha
-    still rises.
+    l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm; where the
+    likelihood is not Gaussian it is an estimate.
+    """
+    own = np.maximum(rested.covariance.diagonal(), TINY)
+    return np.asarray(0.5 * (np.log(np.maximum(rested.whitened.diagonal(), TINY)) + rested.mean**2 / own))
+
+
+def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
+    """Take out, while the objective does not fall, functions that the data don't want.
+
+    The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, section 3],
+    those that hardly gain and whose alpha still rises, and those that are not worth what is given back for them.
     """
     while len(here.posterior.alpha):
+        refund = price.refund(len(here.posterior.alpha))
         excess = quality_over_sparsity(here.posterior) - 1.0
         silent = here.posterior.determined < SILENT
         leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, HARDLY, 0.0))
+        order = excess
+        if refund > 0.0:
+            order = worth(here.posterior)
+            leaving |= order <= refund
         if not leaving.any():
             break
-        rank = np.where(silent, -1.0, np.where(leaving, excess, np.inf))
+        rank = np.where(silent, -np.inf, np.where(leaving, order, np.inf))
         for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
             kept = np.flatnonzero(np.arange(len(excess)) != worst)
             fewer = factors.keeping(kept, here.posterior.mean)
             there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
-            if there.value >= here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value)):
+            least = here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value))
+            if there.value + refund >= least:
                 factors, here = fewer, there
                 break
         else:

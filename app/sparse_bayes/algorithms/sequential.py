@@ -1,57 +1,39 @@
-"""Sequential sparse Bayesian learning with the inner ascent."""
+"""Sequential sparse Bayesian learning: functions enter and leave, one after the other."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.ascent import ROUNDING, climb, end_of
-from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
-from app.sparse_bayes.evidence import Evidence, evidence, gain
-from app.sparse_bayes.factors import SPAN, Factors, Look, build
+from app.sparse_bayes.algorithms import inner, single
+from app.sparse_bayes.algorithms.ascent import end_of
+from app.sparse_bayes.algorithms.price import BACKWARD, FORWARD, first_phase, price_in
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, walking
+from app.sparse_bayes.evidence import evidence
+from app.sparse_bayes.factors import build
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.types import Indices
 
-LEAST_GAIN = 1e-2
-"""Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
+MOVES = {"inner": inner.step, "single": single.step}
 
-CLIMB_SHARE = 0.1
-"""Between looks the climb stops where it promises less than this share of what the last function brought ..."""
-
-CLIMB_TOLERANCE = 1e-3
-"""... or less than this, in nats, ..."""
-
-REST_TOLERANCE = 1e-11
-"""... and at the end at this."""
-
-MOST_TRIED = 8
-"""Candidates tried in one look, and ..."""
-
-LARGER_ALPHAS = (1.0, 4.0, 16.0)
-"""... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
-
-FEWEST = 2
-"""Where at rest fewer functions are in the model, ..."""
-
-PURSUED = 8
-"""... so many are let in together, ..."""
-
-AMPLE = 3.0
-"""... each with a prior sd of so many times the targets' root mean square, since they cancel."""
-
-MOST_LOOKS_PER_ROW = 3
+MOST_STEPS_PER_ROW = {"inner": 3, "single": 100}
 """Functions come and go, but seldom so often: the end is MAX_ITERATIONS then."""
+
+FEWEST_ROWS = 100
+"""Fewer rows are counted as so many."""
 
 
 @dataclass(frozen=True)
 class Sequential:
     """Start from nothing, add the function that gains most, let what is in climb, look again [FAUL2002].
 
-    The objective is L. It never falls: a move is made only where L rises.
+    `ascent`: all that is in climbs between two looks, or a `single` move a step, the papers' way, for study. The
+    objective is L, or under the price of choice L - 1/2 log C(M, R) and, once that rests, L - log C(M, R). It never
+    falls: a move is made only where it rises.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
+    ascent: Literal["inner", "single"] = "inner"
     type: Literal["sequential"] = "sequential"
 
     def init(self, problem: Problem) -> Walk:
@@ -59,84 +41,33 @@ class Sequential:
         beta, _ = problem.likelihood.start(problem.t)
         empty = np.empty(0)
         factors = build(problem, (), empty)
-        return standing(factors, evidence(factors, empty, beta, empty), iteration=0)
+        price = price_in(problem, first_phase(problem))
+        return price.standing(factors, evidence(factors, empty, beta, empty), iteration=0)
 
     def stand(self, problem: Problem, state: State) -> Walk:
         """A state with its factors and its evidence, made anew."""
         return stand(problem, state)
 
     def step(self, problem: Problem, now: Standing) -> Walk:
-        """Look at all candidates and let the best in, then climb.
-
-        Where none gains climb to rest, look once more, and end.
-        """
+        """A move of this ascent; where none is left the next phase, or the end."""
         now = walking(problem, now)
-        iteration = now.state.iteration + 1
-        if iteration > max(problem.rows, 100) * MOST_LOOKS_PER_ROW:
-            return _ended(now, Termination.MAX_ITERATIONS)
-        entered = _enter(now)
-        if entered is not None:
-            gained = entered[1].value - now.evidence.value
-            return _climb(*entered, iteration=iteration, tolerance=max(CLIMB_SHARE * gained, CLIMB_TOLERANCE))
-        if not now.state.at_rest:
-            return _climb(now.factors, now.evidence, iteration=iteration, tolerance=REST_TOLERANCE)
-        if len(now.state.active) < FEWEST:
-            pursued = _pursue(now, iteration)
-            if pursued.evidence.value > now.evidence.value + LEAST_GAIN:
-                return pursued
-        return _ended(now, end_of(problem, now.evidence))
+        if now.state.iteration >= max(problem.rows, FEWEST_ROWS) * MOST_STEPS_PER_ROW[self.ascent]:
+            return _ended(problem, now, Termination.MAX_ITERATIONS)
+        moved = MOVES[self.ascent](now, price_in(problem, now.state.phase))
+        if moved is not None:
+            return moved
+        if now.state.phase == FORWARD:
+            return _backward(problem, now)
+        return _ended(problem, now, end_of(problem, now.evidence))
 
 
-def _ended(now: Walk, why: Termination) -> Walk:
-    return replace(now, state=replace(now.state, termination=why))
+def _backward(problem: Problem, now: Walk) -> Walk:
+    """The same functions under the whole price."""
+    whole = price_in(problem, BACKWARD)
+    return whole.standing(now.factors, now.evidence, iteration=now.state.iteration + 1)
 
 
-def _climb(factors: Factors, found: Evidence, *, iteration: int, tolerance: float) -> Walk:
-    summit = climb(factors, found, tolerance=tolerance)
-    return standing(summit.factors, summit.evidence, iteration=iteration, at_rest=tolerance == REST_TOLERANCE)
-
-
-def _enter(now: Walk) -> tuple[Factors, Evidence] | None:
-    """The best candidate let in, at the alpha that is best for it alone; None when none gains enough."""
-    here = now.evidence
-    seen = now.factors.look(here.posterior, here.beta)
-    for number in _promising(seen, now.factors.active):
-        if now.factors.alike(int(number)):  # off rest a copy gains as much as its original still has to, then both stay
-            continue
-        more = now.factors.added(int(number), here.posterior.mean)
-        alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
-        for larger in LARGER_ALPHAS:
-            alphas = np.append(here.posterior.alpha, larger * alpha)
-            there = evidence(more, alphas, here.beta, np.append(here.posterior.mean, 0.0))
-            if there.value > here.value + ROUNDING * (1.0 + abs(here.value)):
-                return more, there
-    return None
-
-
-def _pursue(now: Walk, iteration: int) -> Walk:
-    """Several functions let in together, then the climb.
-
-    Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no
-    look sees it [SCIENCE 1]. Each time the one with the greatest q^2/s, which explains most of what is left.
-    """
-    problem, factors, here = now.factors.problem, now.factors, now.evidence
-    size = AMPLE**2 * (float(np.mean(problem.t**2)) or 1.0)
-    for _ in range(min(PURSUED, problem.candidates.size - len(factors.active))):
-        seen = factors.look(here.posterior, here.beta)
-        explained = np.divide(seen.Q**2, seen.S, out=np.zeros_like(seen.S), where=seen.S > SPAN * seen.alone)
-        explained[list(factors.active)] = 0.0
-        number = int(explained.argmax())
-        if explained[number] == 0.0 or factors.alike(number):
-            break
-        factors = factors.added(number, here.posterior.mean)
-        alphas = np.append(here.posterior.alpha, float(np.mean(factors.P[:, -1] ** 2)) / size)
-        here = evidence(factors, alphas, here.beta, np.append(here.posterior.mean, 0.0))
-    return _climb(factors, here, iteration=iteration, tolerance=CLIMB_TOLERANCE)
-
-
-def _promising(seen: Look, active: tuple[int, ...]) -> Indices:
-    """Candidates outside the model that gain enough, best first, at most MOST_TRIED."""
-    gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
-    gains[list(active)] = 0.0
-    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
-    return best[gains[best] >= LEAST_GAIN]
+def _ended(problem: Problem, now: Walk, why: Termination) -> Walk:
+    """What is reported is L - log C(M, R), even where the end came before the second phase."""
+    last = _backward(problem, now).state if now.state.phase == FORWARD else now.state
+    return replace(now, state=replace(last, iteration=now.state.iteration, termination=why))

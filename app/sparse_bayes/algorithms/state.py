@@ -45,7 +45,7 @@ class State:
     The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
     is first computed; `at_rest`: L is at a maximum in alpha and beta, not only on the way there; `termination` is None
     while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without kernel,
-    and `process` holds the rest.
+    and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way.
     """
 
     active: tuple[int, ...]
@@ -57,6 +57,7 @@ class State:
     at_rest: bool = False
     termination: Termination | None = None
     process: Process | None = None
+    phase: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

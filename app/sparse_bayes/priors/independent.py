@@ -1,13 +1,35 @@
 """One hyperparameter a weight: the prior of the relevance vector machine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
 
 
 @dataclass(frozen=True)
 class Independent:
-    """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and nothing left out, c = 0 [TIPPING2001, eq. 5]."""
+    """w_m ~ N(0, 1/alpha_m), each alpha_m learned: A = diag(alpha) and nothing left out, c = 0 [TIPPING2001, eq. 5].
+
+    `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), and each has to earn
+    that [SPARSE_GP 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
+    all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7].
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
+    price: bool = False
+    a: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
+    b: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
+    c: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
+    d: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
     type: Literal["independent"] = "independent"
+
+    def log_hyperprior(self, alpha: Array, beta: float) -> float:
+        """sum_m (a log alpha_m - b alpha_m) + c log beta - d beta, over log scales and without normalisers, in nats.
+
+        alpha (R,) are those of the functions in the model [SCIENCE 1].
+        """
+        of_alpha = self.a * float(np.log(alpha).sum()) - self.b * float(alpha.sum())
+        return of_alpha + self.c * float(np.log(beta)) - self.d * beta

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from app.sparse_bayes.algorithms import sequential
+from app.sparse_bayes.algorithms import inner, sequential
 from app.sparse_bayes.algorithms.state import State, Termination, walking
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.evidence import gain
@@ -57,7 +57,7 @@ def test_at_the_end_no_function_outside_gains(seed: int) -> None:
     gains = gain(seen.S, seen.Q)
     gains[list(last.state.active)] = 0.0
     copies = seen.S <= SPAN * seen.alone
-    assert gains[~copies].max() < sequential.LEAST_GAIN
+    assert gains[~copies].max() < inner.LEAST_GAIN
     assert last.state.at_rest
 
 
@@ -70,7 +70,7 @@ def test_few_functions_of_a_noisy_sinc_are_kept(seed: int) -> None:
 
 
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequential, "MOST_LOOKS_PER_ROW", 0)
+    monkeypatch.setitem(sequential.MOST_STEPS_PER_ROW, "inner", 0)
     assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS
 
 

@@ -1,0 +1,110 @@
+"""The inner ascent: one function enters, then all hyperparameters climb; looked at again only then."""
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.ascent import ROUNDING, climb
+from app.sparse_bayes.algorithms.price import Price
+from app.sparse_bayes.algorithms.state import Walk
+from app.sparse_bayes.evidence import Evidence, evidence, gain
+from app.sparse_bayes.factors import SPAN, Factors, Look
+from app.sparse_bayes.types import Indices
+
+LEAST_GAIN = 1e-2
+"""Nats that a function must bring to enter: what is below is rounding, or a near copy of a function already in."""
+
+CLIMB_SHARE = 0.1
+"""Between looks the climb stops where it promises less than this share of what the last function brought ..."""
+
+CLIMB_TOLERANCE = 1e-3
+"""... or less than this, in nats, ..."""
+
+REST_TOLERANCE = 1e-11
+"""... and at the end at this."""
+
+MOST_TRIED = 8
+"""Candidates tried in one look, and ..."""
+
+LARGER_ALPHAS = (1.0, 4.0, 16.0)
+"""... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
+
+FEWEST = 2
+"""Where at rest fewer functions are in the model, ..."""
+
+PURSUED = 8
+"""... so many are let in together, ..."""
+
+AMPLE = 3.0
+"""... each with a prior sd of so many times the targets' root mean square, since they cancel."""
+
+
+def step(now: Walk, price: Price) -> Walk | None:
+    """Look at all candidates and let the best in, then climb; where none gains climb to rest, and look once more.
+
+    None where nothing is left to do.
+    """
+    iteration = now.state.iteration + 1
+    entered = _enter(now, price) if price.adding else None
+    if entered is not None:
+        gained = entered[1].value - now.evidence.value - price.entry(len(now.state.active))
+        tolerance = max(CLIMB_SHARE * gained, CLIMB_TOLERANCE)
+        return _climb(*entered, price=price, iteration=iteration, tolerance=tolerance)
+    if not now.state.at_rest:
+        return _climb(now.factors, now.evidence, price=price, iteration=iteration, tolerance=REST_TOLERANCE)
+    if price.adding and len(now.state.active) < FEWEST:
+        pursued = _pursue(now, price, iteration)
+        if pursued.state.objective > now.state.objective + LEAST_GAIN:
+            return pursued
+    return None
+
+
+def _climb(factors: Factors, found: Evidence, *, price: Price, iteration: int, tolerance: float) -> Walk:
+    summit = climb(factors, found, tolerance=tolerance, price=price)
+    at_rest = tolerance == REST_TOLERANCE
+    return price.standing(summit.factors, summit.evidence, iteration=iteration, at_rest=at_rest)
+
+
+def _enter(now: Walk, price: Price) -> tuple[Factors, Evidence] | None:
+    """The best candidate let in, at the alpha that is best for it alone; None when none gains enough."""
+    here = now.evidence
+    entry = price.entry(len(now.factors.active))
+    seen = now.factors.look(here.posterior, here.beta)
+    for number in _promising(seen, now.factors.active, entry):
+        if now.factors.alike(int(number)):  # off rest a copy gains as much as its original still has to, then both stay
+            continue
+        more = now.factors.added(int(number), here.posterior.mean)
+        alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
+        for larger in LARGER_ALPHAS:
+            alphas = np.append(here.posterior.alpha, larger * alpha)
+            there = evidence(more, alphas, here.beta, np.append(here.posterior.mean, 0.0))
+            if there.value - entry > here.value + ROUNDING * (1.0 + abs(here.value)):
+                return more, there
+    return None
+
+
+def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
+    """Several functions let in together, then the climb.
+
+    Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no
+    look sees it [SCIENCE 1]. Each time the one with the greatest q^2/s, which explains most of what is left.
+    """
+    problem, factors, here = now.factors.problem, now.factors, now.evidence
+    size = AMPLE**2 * (float(np.mean(problem.t**2)) or 1.0)
+    for _ in range(min(PURSUED, problem.candidates.size - len(factors.active))):
+        seen = factors.look(here.posterior, here.beta)
+        explained = np.divide(seen.Q**2, seen.S, out=np.zeros_like(seen.S), where=seen.S > SPAN * seen.alone)
+        explained[list(factors.active)] = 0.0
+        number = int(explained.argmax())
+        if explained[number] == 0.0 or factors.alike(number):
+            break
+        factors = factors.added(number, here.posterior.mean)
+        alphas = np.append(here.posterior.alpha, float(np.mean(factors.P[:, -1] ** 2)) / size)
+        here = evidence(factors, alphas, here.beta, np.append(here.posterior.mean, 0.0))
+    return _climb(factors, here, price=price, iteration=iteration, tolerance=CLIMB_TOLERANCE)
+
+
+def _promising(seen: Look, active: tuple[int, ...], entry: float) -> Indices:
+    """Candidates outside the model that gain enough beyond what they pay, best first, at most MOST_TRIED."""
+    gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
+    gains[list(active)] = 0.0
+    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
+    return best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]
