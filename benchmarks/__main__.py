@@ -5,12 +5,17 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import get_args
 
 from benchmarks import classes, friedman, noise, report, service, sinc, timing
+from benchmarks.accuracy import friedman as accuracy_friedman
+from benchmarks.accuracy import many_classes, real_sets, two_classes
+from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.files import DataFolder, NotRun
-from benchmarks.options import Options
+from benchmarks.options import Engines, Options
 from benchmarks.report import Table
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
@@ -25,23 +30,40 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "wdbc": service.wdbc,
 }
 
+ACCURACY: dict[str, Callable[[Options], list[Table]]] = {
+    "accuracy-sinc": accuracy_sinc.beside_peers,
+    "accuracy-friedman": accuracy_friedman.beside_peers,
+    "accuracy-regression": real_sets.beside_peers,
+    "accuracy-classes": two_classes.beside_peers,
+    "accuracy-many-classes": many_classes.beside_peers,
+}
+"""Run where they are named, or all of them by the name `accuracy`: with the peers they take hours."""
+
+ALL = BENCHMARKS | ACCURACY
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run what was named, by default all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Prints tables, asserts nothing.")
-    parser.add_argument("names", nargs="*", metavar="name", help=f"which: {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"which: {', '.join(ALL)}; {', '.join(BENCHMARKS)} by default"
+    )
     parser.add_argument("--quick", action="store_true", help="few draws and small sizes")
-    parser.add_argument("--repeats", type=int, help="draws where the papers took 100")
+    parser.add_argument("--repeats", type=int, help="draws where the papers took 100, and of accuracy, 20 by default")
     parser.add_argument("--data", type=Path, help="the folder of real data (also RELEVANCE_BENCH_DATA)")
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
+    parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
+    parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     given = parser.parse_args(arguments)
-    unknown = [name for name in given.names if name not in BENCHMARKS]
+    named = [one for name in given.names for one in (ACCURACY if name == "accuracy" else [name])]
+    unknown = [name for name in named if name not in ALL]
     if unknown:
-        parser.error(f"no benchmark {', '.join(unknown)}: there are {', '.join(BENCHMARKS)}")
+        parser.error(f"no benchmark {', '.join(unknown)}: there are accuracy, {', '.join(ALL)}")
     options = _options(given.data, given.quick, given.repeats, given.processes)
+    options = replace(options, engines=given.engines, peers_cache=given.peers_cache)
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
-    for name in given.names or BENCHMARKS:
+    for name in named or BENCHMARKS:
         start = perf_counter()
         tables = _tables(name, options)
         for table in tables:
@@ -53,7 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _tables(name: str, options: Options) -> list[Table]:
     try:
-        return BENCHMARKS[name](options)
+        return ALL[name](options)
     except NotRun as absent:
         return [report.not_run(name, absent)]
 
@@ -62,8 +84,9 @@ def _options(data: Path | None, quick: bool, repeats: int | None, processes: int
     named = os.environ.get("RELEVANCE_BENCH_DATA")
     folder = DataFolder(data or (Path(named) if named else None))
     if quick:
-        return Options(folder, repeats or 5, splits=2, draws=5, rounds=3, sizes=(500, 1_000), processes=processes)
-    return Options(folder, repeats or 100, processes=processes)
+        few = Options(folder, repeats or 5, splits=2, draws=5, rounds=3, sizes=(500, 1_000), processes=processes)
+        return replace(few, accuracy_draws=repeats or 3, quick=True)
+    return Options(folder, repeats or 100, processes=processes, accuracy_draws=repeats or 20)
 
 
 if __name__ == "__main__":

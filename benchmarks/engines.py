@@ -31,7 +31,7 @@ class Fitted:
 def relevance(X: Array, t: Array) -> Fitted:
     """The sequential algorithm, noise learned."""
     model = fit(X, t, Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(WIDTH)), Bias())))
-    return Fitted(vectors(model), lambda at: latent(model, at)[0])
+    return Fitted(vectors(model), lambda at: latent(model, at).mean)
 
 
 def fastrvm(X: Array, t: Array) -> Fitted:

@@ -14,7 +14,7 @@ class NotRun(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to learn from and rows to measure on; classes are 0.0 and 1.0."""
+    """Rows to learn from and rows to measure on; classes are 0.0, 1.0, ..."""
 
     X: Array
     t: Array
@@ -44,19 +44,40 @@ class DataFolder:
 
     def airfoil(self, fold: int) -> Split:
         """Airfoil self-noise, 5 inputs, one of 10 published folds measured on."""
-        stored = self._arrays("reg_airfoil", "X", "y", "fold")
+        return self.published("airfoil", fold)
+
+    def published(self, name: str, fold: int) -> Split:
+        """A regression set whose 10 published folds are numbers beside its rows."""
+        stored = self._arrays(f"reg_{name}", "X", "y", "fold")
         measured = stored["fold"] == fold
         return _divided(stored["X"], stored["y"], np.flatnonzero(~measured), np.flatnonzero(measured))
 
+    def uci(self, name: str, split: int) -> Split:
+        """A regression set with one of its 20 published lists of rows measured on, counted from 0."""
+        stored = self._arrays(f"uci_{name}", "X", "y", "test_idx")
+        measured = stored["test_idx"][split].astype(np.intp)
+        learning = np.setdiff1d(np.arange(len(stored["y"])), measured)
+        return _divided(stored["X"], stored["y"], learning, measured)
+
     def wdbc(self, fold: int) -> Split:
-        """Breast cancer Wisconsin (diagnostic), 30 inputs; each class dealt to 10 folds in a seeded order."""
-        stored = self._arrays("cls_wdbc", "X", "y")
+        """Breast cancer Wisconsin (diagnostic), 30 inputs."""
+        return self.dealt("wdbc", fold)
+
+    def dealt(self, name: str, fold: int) -> Split:
+        """A set of classes 0 to K - 1; each class dealt to 10 folds in a seeded order."""
+        stored = self._arrays(f"cls_{name}", "X", "y")
         rng = np.random.default_rng(0)
         dealt = np.empty(len(stored["y"]), np.intp)
         for label in np.unique(stored["y"]):
             rows = rng.permutation(np.flatnonzero(stored["y"] == label))
             dealt[rows] = np.arange(len(rows)) % 10
         return _divided(stored["X"], stored["y"], np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold))
+
+    def letter(self, rows: int, rng: np.random.Generator) -> Split:
+        """26 classes, 16 inputs: `rows` of 20,000 to learn from, all others measured on."""
+        stored = self._arrays("cls_letter", "X", "y")
+        order = rng.permutation(len(stored["y"]))
+        return _divided(stored["X"], stored["y"], order[:rows], order[rows:])
 
     def _parted(self, name: str) -> Split:
         stored = self._arrays(name, "X_train", "y_train", "X_test", "y_test")

@@ -1,13 +1,21 @@
 """What every table is told."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from benchmarks.files import DataFolder
+
+Engines = Literal["all", "ours"]
 
 
 @dataclass(frozen=True)
 class Options:
-    """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, `sizes` timed `rounds` times."""
+    """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, `sizes` timed `rounds` times.
+
+    The tables of accuracy take `accuracy_draws`, keep peers' figures in `peers_cache`, and measure our `engines` only
+    or all; `quick` makes them small.
+    """
 
     data: DataFolder
     repeats: int = 100
@@ -16,3 +24,7 @@ class Options:
     rounds: int = 5
     sizes: tuple[int, ...] = (500, 1_000, 2_000, 4_000)
     processes: int = 2
+    accuracy_draws: int = 20
+    quick: bool = False
+    engines: Engines = "all"
+    peers_cache: Path | None = None

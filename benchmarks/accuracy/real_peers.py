@@ -1,0 +1,110 @@
+"""Peers that predict numbers, each as its user would run it: standardised inputs and targets."""
+
+import warnings
+from functools import partial
+from time import process_time
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.cases import some_rows
+from benchmarks.accuracy.measuring import FASTRVM, SKLEARN, Engine
+from benchmarks.accuracy.scoring import RealAnswer, Regressor, gaussian, real_figures
+from benchmarks.files import NotRun, Split
+from benchmarks.learning import Scaled
+from benchmarks.support_vectors import EPSILON, FOLDS, GRID
+
+RVM_GAMMAS = tuple(2.0**power for power in range(-10, 4))
+RVM_SEARCH_ROWS = 1_000
+RVM_ROWS = 4_000
+"""It keeps the whole kernel matrix."""
+
+MANY_ROWS = 600
+"""Above so many rows a Gaussian process starts once less."""
+
+
+def process_engine(rows: int, restarts: int) -> Engine:
+    """An exact Gaussian process with a length for each input, on at most `rows` rows."""
+    learn = partial(_process, rows, restarts)
+    return Engine("GP", partial(real_figures, learn), SKLEARN, f"ARD, {rows} rows, {restarts} restarts")
+
+
+def rvm_engine() -> Engine:
+    """fastrvm, one width by cross-validation."""
+    settings = f"{len(RVM_GAMMAS)} gammas, {FOLDS} folds of {RVM_SEARCH_ROWS} rows, {RVM_ROWS} rows"
+    return Engine("fastrvm", partial(real_figures, _rvm), FASTRVM, settings)
+
+
+def support_engine() -> Engine:
+    """libsvm's regression, C and gamma by cross-validation."""
+    return Engine("SVR", partial(real_figures, _support), SKLEARN, f"epsilon {EPSILON}, {FOLDS} folds, {GRID}")
+
+
+def _process(rows: int, restarts: int, split: Split) -> Regressor:
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    some = some_rows(split, rows, 0)
+    inputs = Scaled.of(some.X)
+    kernel = ConstantKernel() * RBF(np.ones(some.X.shape[1])) + WhiteKernel()
+    starts = max(0, restarts - (len(some.t) > MANY_ROWS))
+    start = process_time()
+    model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=starts, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(inputs(some.X), some.t)
+    seconds = process_time() - start
+
+    def answer(X: Array, t: Array) -> RealAnswer:
+        mean, sd = model.predict(inputs(X), return_std=True)
+        return gaussian(np.asarray(mean, np.float64), np.asarray(sd, np.float64), t)
+
+    return Regressor(len(some.t), len(some.t), seconds, answer)
+
+
+def _rvm(split: Split) -> Regressor:
+    from fastrvm import RVR
+    from sklearn.model_selection import GridSearchCV
+
+    some = some_rows(split, RVM_ROWS, 0)
+    fewer = some_rows(split, RVM_SEARCH_ROWS, 0)
+    inputs, target = Scaled.of(some.X), Scaled.of(some.t)
+    start = process_time()
+    search = GridSearchCV(RVR(fit_intercept=True), {"gamma": RVM_GAMMAS}, cv=_folds())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search.fit(inputs(fewer.X), target(fewer.t))
+        model = RVR(fit_intercept=True, gamma=search.best_params_["gamma"]).fit(inputs(some.X), target(some.t))
+    except (RuntimeError, ValueError) as failed:
+        raise NotRun(f"fastrvm failed: {failed}") from failed
+    seconds = process_time() - start
+    scale = float(target.scale)
+
+    def answer(X: Array, t: Array) -> RealAnswer:
+        mean, sd = (np.asarray(told, np.float64) for told in model.predict(inputs(X), return_std=True))
+        return gaussian(target.shift + scale * mean, scale * sd, t)
+
+    return Regressor(int(model.n_relevance_), len(some.t), seconds, answer)
+
+
+def _support(split: Split) -> Regressor:
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.svm import SVR
+
+    inputs, target = Scaled.of(split.X), Scaled.of(split.t)
+    start = process_time()
+    search = GridSearchCV(SVR(epsilon=EPSILON), GRID, cv=_folds(), scoring="neg_mean_squared_error")
+    search.fit(inputs(split.X), target(split.t))
+    seconds = process_time() - start
+
+    def answer(X: Array, t: Array) -> RealAnswer:
+        return RealAnswer(target.shift + target.scale * np.asarray(search.predict(inputs(X)), np.float64))
+
+    return Regressor(len(search.best_estimator_.support_), len(split.t), seconds, answer)
+
+
+def _folds() -> object:
+    from sklearn.model_selection import KFold
+
+    return KFold(FOLDS, shuffle=True, random_state=0)

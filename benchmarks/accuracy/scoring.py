@@ -1,0 +1,131 @@
+"""What an engine learned, whichever it is, and the figures of its answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.sparse_bayes.prediction import NORMAL_95
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.cases import Case
+from benchmarks.files import Split
+from benchmarks.repeats import Figures
+
+BINS = 10
+"""Of equal width, for the calibration of probabilities."""
+
+FAR = 100.0
+"""Standard deviations by which every input is moved, away from all rows."""
+
+FAR_ROWS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """Of N targets, each (N,): sd, the ends of the 95 % interval, and the log density of what came, in nats."""
+
+    sd: Array
+    lower: Array
+    upper: Array
+    log_density: Array
+
+
+@dataclass(frozen=True, eq=False)
+class RealAnswer:
+    """`mean` (N,) in the targets' units; no distribution from an engine that gives none."""
+
+    mean: Array
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAnswer:
+    """`probabilities` (N, K), and the `labels` (N,) decided for."""
+
+    probabilities: Array
+    labels: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Regressor:
+    """`answer` tells of X (N, d) what is known, scored at targets t (N,); `seconds` of CPU, any search counted."""
+
+    functions: int
+    rows: int
+    seconds: float
+    answer: Callable[[Array, Array], RealAnswer]
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """`answer` tells of X (N, d) what is known; `seconds` of CPU, any search counted."""
+
+    functions: int
+    rows: int
+    seconds: float
+    answer: Callable[[Array], ClassAnswer]
+
+
+def gaussian(mean: Array, sd: Array, t: Array) -> RealAnswer:
+    """A normal distribution for each target."""
+    log_density = -0.5 * (np.log(2.0 * np.pi * sd**2) + ((t - mean) / sd) ** 2)
+    return RealAnswer(mean, Distribution(sd, mean - NORMAL_95 * sd, mean + NORMAL_95 * sd, log_density))
+
+
+def real_figures(learn: Callable[[Split], Regressor], case: Case) -> Figures:
+    """RMSE, NLL and coverage on what came; squared error to the truth where it is known; the sd far away."""
+    split = case.split
+    learned = learn(split)
+    answer = learned.answer(split.X_test, split.t_test)
+    figures = _sizes(learned) | {"rmse": float(np.sqrt(np.mean((answer.mean - split.t_test) ** 2)))}
+    if case.truth is not None:
+        error = answer.mean - case.truth
+        figures |= {"mse": float(np.mean(error**2)), "greatest": float(np.abs(error).max())}
+    if answer.distribution is None:
+        return figures
+    told = answer.distribution
+    far = split.X_test[:FAR_ROWS] + FAR * split.X.std(axis=0)
+    beyond = learned.answer(far, split.t_test[:FAR_ROWS]).distribution
+    assert beyond is not None
+    return figures | {
+        "nll": -float(told.log_density.mean()),
+        "inside": float(np.count_nonzero((told.lower <= split.t_test) & (split.t_test <= told.upper))),
+        "measured": float(len(split.t_test)),
+        "far": float(np.median(beyond.sd)) / float(split.t.std()),
+    }
+
+
+def class_figures(learn: Callable[[Split], Classifier], case: Case) -> Figures:
+    """Log loss, error and expected calibration error on what came."""
+    split = case.split
+    learned = learn(split)
+    answer, t = learned.answer(split.X_test), split.t_test.astype(np.intp)
+    chosen: Array = answer.probabilities[np.arange(len(t)), t]
+    return _sizes(learned) | {
+        "log_loss": -float(np.log(np.maximum(chosen, np.finfo(float).tiny)).mean()),
+        "error": float(np.mean(answer.labels != split.t_test)),
+        "ece": _calibration_error(answer.probabilities, t.astype(np.float64)),
+    }
+
+
+def binned(probability: Array, happened: Array) -> list[tuple[float, float, int]]:
+    """Mean probability (N,), share that happened (N,) and count of every bin that has any, from the lowest."""
+    place = np.minimum((probability * BINS).astype(np.intp), BINS - 1)
+    return [
+        (float(probability[inside].mean()), float(happened[inside].mean()), int(np.count_nonzero(inside)))
+        for inside in (place == number for number in range(BINS))
+        if inside.any()
+    ]
+
+
+def _calibration_error(probabilities: Array, t: Array) -> float:
+    """Of class 1 where there are two classes, else of the most probable class."""
+    if probabilities.shape[1] == 2:
+        probability, happened = probabilities[:, 1], t
+    else:
+        probability, happened = probabilities.max(axis=1), (probabilities.argmax(axis=1) == t).astype(np.float64)
+    return sum(count * abs(told - came) for told, came, count in binned(probability, happened)) / len(t)
+
+
+def _sizes(learned: Regressor | Classifier) -> Figures:
+    return {"functions": float(learned.functions), "rows": float(learned.rows), "seconds": learned.seconds}
