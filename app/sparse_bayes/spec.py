@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.sparse_bayes.algorithms import Algorithm, Sequential
+import numpy as np
+
+from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
@@ -63,6 +65,8 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
         )
+    if isinstance(spec.prior, Independent):
+        _check_hyperpriors(spec, spec.prior)
     if isinstance(spec.prior, GaussianProcess):
         if len(kernels) != 1:
             raise IllegalCombinationError("basis", "expected one kernel under a Gaussian process prior")
@@ -70,6 +74,23 @@ def check(spec: Spec) -> None:
         if not isinstance(basis.kernel, Covariance):
             detail = f'"{basis.kernel.type}" is no covariance of a stationary process, as the prior needs one'
             raise IllegalCombinationError("basis", detail)
+
+
+def _check_hyperpriors(spec: Spec, prior: Independent) -> None:
+    if prior.price and not isinstance(spec.algorithm, Sequential):
+        raise IllegalCombinationError("prior", f'"{spec.algorithm.type}" can\'t pay the price of choice')
+    if (prior.a or prior.b or prior.c or prior.d) and not isinstance(spec.algorithm, ReEstimation):
+        raise IllegalCombinationError("prior", f'"{spec.algorithm.type}" can\'t learn under Gamma hyperpriors')
+    if prior.a and not prior.b:
+        raise IllegalCombinationError("prior", "expected b above 0 beside a: without it no precision is too great")
+    if (prior.c or prior.d) and not _learns_noise(spec.likelihood):
+        raise IllegalCombinationError("prior", "expected c and d of 0, since no noise precision is learned")
+
+
+def _learns_noise(likelihood: Likelihood) -> bool:
+    """Whether there is a precision between where learning begins and the greatest, whatever the targets are."""
+    start, greatest = likelihood.start(np.array([1.0, 2.0]))
+    return greatest > start
 
 
 def _check_scales(spec: Spec, basis: KernelBasis) -> None:

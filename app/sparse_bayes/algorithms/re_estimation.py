@@ -1,14 +1,16 @@
 """Re-estimation of all hyperparameters at once, from everything in the model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
 from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
-from app.sparse_bayes.evidence import Evidence, evidence, sparsity_and_quality
+from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.evidence import TINY, Evidence, evidence, sparsity_and_quality
 from app.sparse_bayes.factors import Factors, build
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
@@ -30,13 +32,17 @@ MOST_ITERATIONS = 5_000
 START_NOISE = 0.1
 """Noise variance at the start, as a share of the targets' mean square."""
 
+AMPLE = 3.0
+"""Functions much alike have to cancel: under a narrower prior at the start, those of a wide kernel are all pruned."""
+
 
 @dataclass(frozen=True)
 class ReEstimation:
     """MacKay's alpha = gamma/mu^2 or EM's alpha = 1/(mu^2 + Sigma_mm), with pruning [TIPPING1999, eqs 8 to 10].
 
-    The objective is L; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at the
-    start.
+    Under Gamma hyperpriors (gamma + 2a)/(mu^2 + 2b) and (1 + 2a)/(mu^2 + Sigma_mm + 2b) [SCIENCE 1]. The objective is
+    L and the log hyperprior; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at
+    the start.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -45,17 +51,17 @@ class ReEstimation:
     type: Literal["re_estimation"] = "re_estimation"
 
     def init(self, problem: Problem) -> Walk:
-        """All M candidates in, with precisions under which f has the targets' size."""
+        """All M candidates in, with prior sds of AMPLE times the targets' root mean square."""
         beta, greatest = problem.likelihood.start(problem.t)
         if greatest > beta:
             beta /= START_NOISE
         active = tuple(range(problem.candidates.size))
         _, squares = problem.look(np.empty((problem.rows, 0)))
         scale = float(np.mean(problem.t**2)) or 1.0
-        alpha = np.maximum(squares / problem.rows, np.finfo(float).tiny) * len(active) / scale
+        alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * scale)
         weights = np.zeros(len(active))
         factors = build(problem, active, weights)
-        return standing(factors, evidence(factors, alpha, beta, weights), iteration=0)
+        return _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
 
     def stand(self, problem: Problem, state: State) -> Walk:
         """A state with its factors and its evidence, made anew."""
@@ -65,46 +71,72 @@ class ReEstimation:
         """Re-estimate all, then prune."""
         now = walking(problem, now)
         here = self._raised(problem, now.factors, now.evidence)
-        factors, kept = _pruned(now.factors, here)
+        factors, kept = _pruned(problem, now.factors, here)
         iteration = now.state.iteration + 1
-        rose = kept.value - now.evidence.value
-        rests = rose <= CONVERGED * (1.0 + abs(kept.value)) and len(factors.active) == len(now.factors.active)
+        objective = _objective(problem, kept)
+        rose = objective - now.state.objective
+        rests = rose <= CONVERGED * (1.0 + abs(objective)) and len(factors.active) == len(now.factors.active)
         ended = Termination.MAX_ITERATIONS if iteration >= MOST_ITERATIONS else None
-        return standing(
-            factors, kept, iteration=iteration, at_rest=rests, termination=end_of(problem, kept) if rests else ended
-        )
+        why = end_of(problem, kept) if rests else ended
+        return _standing(problem, factors, kept, iteration=iteration, at_rest=rests, termination=why)
 
     def _raised(self, problem: Problem, factors: Factors, here: Evidence) -> Evidence:
         step = self._step(problem, here)
         _, greatest = problem.likelihood.start(problem.t)
-        share = 1.0
+        share, height = 1.0, _objective(problem, here)
         while share > 1e-6:
             alpha = here.posterior.alpha * np.exp(share * step[:-1])
             beta = min(float(here.beta * np.exp(share * step[-1])), greatest)
             there = evidence(factors, alpha, beta, here.posterior.mean)
-            if there.value >= here.value:
+            if _objective(problem, there) >= height:
                 return there
             share *= 0.5
         return here
 
     def _step(self, problem: Problem, here: Evidence) -> Array:
         """The full step in (log alpha, log beta), (R + 1,)."""
-        rested = here.posterior
+        prior, rested = _prior(problem), here.posterior
         gamma, square = rested.determined, rested.mean**2
         well = float(gamma.sum())
-        misfit = max(problem.rows - well - 2.0 * float(here.gradient[-1]), np.finfo(float).tiny)  # beta |t - P mu|^2
+        misfit = max(problem.rows - well - 2.0 * float(here.gradient[-1]), TINY)  # beta |t - P mu|^2
         if self.update == "mackay":
-            precision = np.maximum(gamma, 1e-12) / np.maximum(square, np.finfo(float).tiny)
-            noise = max(problem.rows - well, 1e-12 * problem.rows) / misfit
+            counted, size, left = gamma, square, problem.rows - well
         else:
-            precision = 1.0 / (square + rested.covariance.diagonal())
-            noise = problem.rows / (misfit + well)
-        step = np.append(np.log(precision / rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
+            counted, size, left = np.ones_like(gamma), square + rested.covariance.diagonal(), float(problem.rows)
+            misfit += well
+        precision = np.log(np.maximum(counted + 2.0 * prior.a, 1e-12)) - np.log(np.maximum(size + 2.0 * prior.b, TINY))
+        noise = max(left + 2.0 * prior.c, 1e-12 * problem.rows) / (misfit + 2.0 * prior.d * here.beta)
+        step = np.append(precision - np.log(rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
         return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
 
 
-def _pruned(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
-    """Without the silent ones, unless L fell."""
+def _prior(problem: Problem) -> Independent:
+    """Raises SparseBayesError where `spec.check` would have refused."""
+    if not isinstance(problem.prior, Independent):
+        raise SparseBayesError("expected an independent prior")
+    return problem.prior
+
+
+def _objective(problem: Problem, here: Evidence) -> float:
+    """L + sum(a log alpha - b alpha) + c log beta - d beta over the functions in the model, in nats."""
+    return here.value + _prior(problem).log_hyperprior(here.posterior.alpha, here.beta)
+
+
+def _standing(
+    problem: Problem,
+    factors: Factors,
+    found: Evidence,
+    *,
+    iteration: int,
+    at_rest: bool = False,
+    termination: Termination | None = None,
+) -> Walk:
+    walk = standing(factors, found, iteration=iteration, at_rest=at_rest, termination=termination)
+    return replace(walk, state=replace(walk.state, objective=_objective(problem, found)))
+
+
+def _pruned(problem: Problem, factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
+    """Without the silent ones, unless the objective fell."""
     s, q = sparsity_and_quality(here.posterior)
     gamma = here.posterior.determined
     kept = np.flatnonzero(~(((q**2 <= s) & (gamma < SILENT)) | (gamma < ZERO)))
@@ -112,6 +144,7 @@ def _pruned(factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
         return factors, here
     fewer = factors.keeping(kept, here.posterior.mean)
     there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])
-    if there.value < here.value - CONVERGED * (1.0 + abs(here.value)):
+    height = _objective(problem, here)
+    if _objective(problem, there) < height - CONVERGED * (1.0 + abs(height)):
         return factors, here
     return fewer, there
