@@ -13,9 +13,11 @@ from app.sparse_bayes.evidence import evidence
 from app.sparse_bayes.factors import build
 from app.sparse_bayes.problem import Problem
 
+Ascent = Literal["inner", "single"]
+
 MOVES = {"inner": inner.step, "single": single.step}
 
-MOST_STEPS_PER_ROW = {"inner": 3, "single": 100}
+MOST_STEPS_PER_ROW: dict[Ascent, int] = {"inner": 3, "single": 100}
 """Functions come and go, but seldom so often: the end is MAX_ITERATIONS then."""
 
 FEWEST_ROWS = 100
@@ -33,7 +35,7 @@ class Sequential:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    ascent: Literal["inner", "single"] = "inner"
+    ascent: Ascent = "inner"
     type: Literal["sequential"] = "sequential"
 
     def init(self, problem: Problem) -> Walk:
