@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from threading import Lock
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from app.domain.ports import OpenUnitOfWork
 from app.domain.tables import Block, ColumnKind, Label
 from app.services.bounded_cache import BoundedCache
 from app.sparse_bayes.model import KernelFunctions
-from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, predict
 from app.sparse_bayes.types import Array, Mask
 
 STALE_AFTER = 1.0
@@ -139,13 +138,16 @@ class Prediction:
         # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
         sound = np.isfinite(inputs[:, 0]) if faults else None
         asked = inputs if sound is None else inputs[sound]
-        parts = [predict(model, asked[first : first + ROWS_AT_ONCE]) for first in range(0, len(asked), ROWS_AT_ONCE)]
+        # One part at least: an empty table has no rows, but still the members of an answer.
+        parts = [
+            predict(model, asked[first : first + ROWS_AT_ONCE]) for first in range(0, len(asked) or 1, ROWS_AT_ONCE)
+        ]
         if encoding.target.classes:
             return _classes(
                 encoding.target, [part for part in parts if isinstance(part, ClassPrediction)], sound, faults
             )
         return _reals(
-            encoding.target, [part for part in parts if isinstance(part, RealPrediction)], sound, faults, interval
+            encoding.target, [part for part in parts if isinstance(part, NumberPrediction)], sound, faults, interval
         )
 
 
@@ -162,17 +164,19 @@ def _classes(
 
 
 def _reals(
-    target: EncodedTarget, parts: list[RealPrediction], sound: Mask | None, faults: tuple[Fault, ...], interval: float
+    target: EncodedTarget, parts: list[NumberPrediction], sound: Mask | None, faults: tuple[Fault, ...], interval: float
 ) -> RegressionAnswer:
+    below = (1.0 - interval) / 2.0
     mean = _joined([part.mean for part in parts], sound)
+    lower = _joined([part.quantile(below) for part in parts], sound)
+    upper = _joined([part.quantile(1.0 - below) for part in parts], sound)
     noise = _joined([part.noise for part in parts], sound)
     weights = _joined([part.weights for part in parts], sound)
     beyond = _joined([part.beyond for part in parts], sound)
     total = noise + weights + beyond
     sd = np.sqrt(total)
-    half = -NormalDist().inv_cdf((1.0 - interval) / 2.0) * sd
     # Together, since for few rows a call costs more than its numbers do.
-    places = user_mean(target, np.stack((mean, mean - half, mean + half)))
+    places = user_mean(target, np.stack((mean, lower, upper)))
     variances = user_variance(target, np.stack((total, noise, weights, beyond)))
     return RegressionAnswer(
         mean=places[0],

@@ -31,18 +31,15 @@ class Evidence:
 
 
 def evidence(factors: Factors, alpha: Array, beta: float, start: Array) -> Evidence:
-    """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), ell = log p(t_n | f_n) - lam_n v_n / 2.
+    """L = sum_n ell(t_n, f_n, v_n) - KL(N(mean, Sigma) || N(0, A^-1)), v = diag(P Sigma P').
 
-    v = diag(P Sigma P'). For Gaussian noise that is log p(t | alpha, beta) exactly, else Laplace's approximation
-    [SCIENCE 1 and 2]. `start` (R,) is where the mode is looked for.
+    For Gaussian noise that is log p(t | alpha, beta) exactly. Else ell = log p(t_n | f_n) - lam_n v_n / 2 makes it
+    Laplace's approximation [SCIENCE 1 and 2], and where p is not log-concave ell = E log p(t_n | f_n) or less makes it
+    a bound. `start` (R,) is where the mode is looked for.
     """
-    rested, sums = factors.rest(alpha, beta, start)
-    determined = float(rested.determined.sum())
-    value = sums.value - 0.5 * determined - rested.divergence
-    gradient = np.empty(len(alpha) + 1)
-    gradient[:-1] = _alpha_gradient(factors, rested)
-    gradient[-1] = sums.noise_slope - 0.5 * determined
-    return Evidence(value, rested, beta, gradient, sums.noise_curvature)
+    rested, data = factors.rest(alpha, beta, start)
+    gradient = np.append(_alpha_gradient(factors, rested), data.noise_slope)
+    return Evidence(data.value - rested.divergence, rested, beta, gradient, data.noise_curvature)
 
 
 def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:

@@ -3,16 +3,19 @@
 Dropped and rebuilt at every resting state.
 """
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, pi
 from typing import Protocol, Self
 
 import numpy as np
 
-from app.sparse_bayes.posterior import Posterior, Sums, newton_step, posterior
+from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, newton_step, posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.variational import settle
 
 MOST_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
@@ -65,8 +68,11 @@ class Factors(Protocol):
     def keeping(self, kept: Indices, weights: Array) -> Self:
         """With only the functions at the positions `kept` (each 0 to R - 1); `weights` (R,) as before."""
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
-        """The posterior under alpha (R,) and beta, looked for from `start` (R,), and the sums at its mean."""
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        """The posterior under alpha (R,) and beta, looked for from `start` (R,), and what it makes of the data."""
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        """The likelihood with what it learns itself at its best."""
 
     def skew(self, rested: Posterior) -> Array:
         """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; else 0."""
@@ -79,7 +85,8 @@ def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
     """Factors from scratch; `weights` (R,) near the mean."""
     if problem.likelihood.constant_precision:
         return FixedFactors.build(problem, active, weights)
-    return MovingFactors(problem, active, problem.columns(active))
+    moving = LaplaceFactors if problem.likelihood.log_concave else BoundFactors
+    return moving(problem, active, problem.columns(active))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +175,13 @@ class FixedFactors:
         value = 0.5 * (rows * log(beta / (2.0 * pi)) - misfit)
         return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         at_origin = Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram)
         rested = posterior(at_origin, self.origin, alpha)
-        return rested, self.sums(rested.mean, beta)
+        return rested, _with_uncertainty(rested, self.sums(rested.mean, beta))
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood
 
     def skew(self, rested: Posterior) -> Array:
         return np.zeros(len(self.active))
@@ -183,8 +193,14 @@ class FixedFactors:
         return Look(S, beta * (self.candidate_slope - self.crosses @ (rested.mean - self.origin)), alone)
 
 
+def _with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
+    """ell = log p(t_n | f_n) - lam_n v_n / 2: sum lam v = sum gamma."""
+    half = 0.5 * float(rested.determined.sum())
+    return DataTerm(sums.value - half, sums.noise_slope - half, sums.noise_curvature)
+
+
 @dataclass(frozen=True, eq=False)
-class MovingFactors:
+class MovingFactors(ABC):
     """Where the sites' precision depends on f.
 
     Sums are passes over the rows in the model, looks are passes over all candidates.
@@ -203,11 +219,28 @@ class MovingFactors:
         squares = np.einsum("nr,nr->r", self.P, self.P) * float(p @ p)
         return bool(((p @ self.P) ** 2 > (1.0 - SPAN) * squares).any())
 
-    def added(self, number: int, weights: Array) -> "MovingFactors":
-        return MovingFactors(self.problem, (*self.active, number), np.hstack([self.P, self.problem.columns((number,))]))
+    def added(self, number: int, weights: Array) -> Self:
+        return replace(self, active=(*self.active, number), P=np.hstack([self.P, self.problem.columns((number,))]))
 
-    def keeping(self, kept: Indices, weights: Array) -> "MovingFactors":
-        return MovingFactors(self.problem, tuple(self.active[k] for k in kept), self.P[:, kept])
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        return replace(self, active=tuple(self.active[k] for k in kept), P=self.P[:, kept])
+
+    @abstractmethod
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        """Precision and gradient (N,) at the posterior."""
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        precision, gradient = self.sites(rested, beta)
+        weighted = precision[:, None] * self.P
+        towards = np.column_stack([weighted, gradient])
+        products, alone = self.problem.look(towards, precision)
+        crosses = products[:, :-1]
+        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
+        return Look(S, products[:, -1], alone)
+
+
+class LaplaceFactors(MovingFactors):
+    """Sites at the mode: Laplace's approximation, for likelihoods that are log-concave."""
 
     def sums(self, weights: Array, beta: float) -> Sums:
         """Sums over rows at weights (R,), in O(N R^2)."""
@@ -217,7 +250,7 @@ class MovingFactors:
         value = float(likelihood.log_density(t, f, beta).sum())
         return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
 
-    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, Sums]:
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         """Newton's method, a step halved while the log posterior falls.
 
         The last step is taken whole, which squares what is left of the error.
@@ -240,18 +273,41 @@ class MovingFactors:
                 break
             step = newton_step(sums, weights, alpha)
         sums = self.sums(weights + step, beta)
-        return posterior(sums, weights + step, alpha), sums
+        rested = posterior(sums, weights + step, alpha)
+        return rested, _with_uncertainty(rested, sums)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        return self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
 
     def skew(self, rested: Posterior) -> Array:
         f = self.P @ rested.mean
         spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
         return np.asarray(self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f)))
 
-    def look(self, rested: Posterior, beta: float) -> Look:
-        precision, gradient = self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
-        weighted = precision[:, None] * self.P
-        towards = np.column_stack([weighted, gradient])
-        products, alone = self.problem.look(towards, precision)
-        crosses = products[:, :-1]
-        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
-        return Look(S, products[:, -1], alone)
+
+class BoundFactors(MovingFactors):
+    """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        problem = self.problem
+        found = settle(self.P, problem.t, np.zeros(problem.rows), alpha, problem.likelihood, beta)
+        half = 0.5 * float(found.posterior.determined.sum())
+        sites = found.sites
+        value = found.value + found.posterior.divergence
+        return found.posterior, DataTerm(value, sites.noise_slope, sites.noise_curvature + half)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood.tuned(self.problem.t, *self._latents(rested), beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.zeros(len(self.active))
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        sites = self.tuned(rested, beta).expected(self.problem.t, *self._latents(rested), beta)
+        return sites.precision, sites.gradient
+
+    def _latents(self, rested: Posterior) -> tuple[Array, Array]:
+        return self.P @ rested.mean, np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)

@@ -52,7 +52,9 @@ def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> P
                 learns = learning(spec, basis)
                 if learns.widths == "none" and not isinstance(width, FixedWidth):
                     raise SparseBayesError("expected widths that are fixed or learned: selection finds the others")
-    return Problem(X, t, Candidates(tuple(dictionaries)), spec.likelihood, spec.prior, learns, spec.seed)
+    working, log_jacobian = spec.likelihood.working(t)
+    candidates = Candidates(tuple(dictionaries))
+    return Problem(X, working, candidates, spec.likelihood, spec.prior, learns, spec.seed, log_jacobian=log_jacobian)
 
 
 def _given(width: Width) -> InputMap:
@@ -86,14 +88,14 @@ def learned(problem: Problem, last: Standing) -> Model:
     """What is kept of the end of a fit."""
     kept, state = last.kept(problem), last.state
     return Model(
-        likelihood=problem.likelihood,
+        likelihood=kept.likelihood,
         functions=kept.functions,
         mean=kept.mean,
         covariance=kept.covariance,
         alpha=kept.alpha,
         gamma=kept.gamma,
-        noise_sd=problem.likelihood.noise(state.beta),
-        log_marginal_likelihood=state.objective,
+        noise_sd=kept.likelihood.noise(state.beta),
+        log_marginal_likelihood=state.objective + problem.log_jacobian,
         inputs=problem.X.shape[1],
         rows=problem.rows,
         candidates=problem.candidates.size,

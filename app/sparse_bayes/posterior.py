@@ -23,6 +23,18 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
+class DataTerm:
+    """sum_n ell(t_n, f_n, v_n) at a posterior, and its first derivative in log beta.
+
+    `noise_curvature` is the second one of sum_n log p(t_n | f_n).
+    """
+
+    value: float
+    noise_slope: float
+    noise_curvature: float
+
+
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """N(mean, covariance) of the weights under precisions alpha (R,) of the prior.
 

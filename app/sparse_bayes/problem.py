@@ -28,7 +28,11 @@ class RowBlock:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What an algorithm works on. X (N, d) and t (N,) are finite; classes are 0.0 and 1.0."""
+    """What an algorithm works on. X (N, d) and t (N,) are finite.
+
+    t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms. The evidence
+    of the targets as they came is that of t and `log_jacobian`.
+    """
 
     X: Array
     t: Array
@@ -38,6 +42,7 @@ class Problem:
     learning: Learning = Learning()
     seed: int = 0
     kept_bytes: int = KEPT_BYTES
+    log_jacobian: float = 0.0
 
     @property
     def rows(self) -> int:

@@ -7,15 +7,10 @@ import numpy as np
 from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
-from app.sparse_bayes.posterior import Posterior, Sums, posterior
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array, Indices
-
-MOST_INNER_STEPS = 50
-INNER_TOLERANCE = 1e-9
-"""The inner iteration rests when a step raises L by less than this share of 1 + |L|."""
+from app.sparse_bayes.variational import Settled, settle
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,28 +37,25 @@ class Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """L in nats with the posterior of the whitened weights [F B], and what was met on the way.
+    """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
 
-    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s, the latents f and v (N,), and the likelihood's
-    `sites` there.
+    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s.
     """
 
-    value: float
-    posterior: Posterior
-    sites: Sites
+    settled: Settled
     whitening: Whitening
     E: Array
     P: Array
     left: Array
-    f: Array
-    v: Array
+
+    @property
+    def value(self) -> float:
+        """L."""
+        return self.settled.value
 
 
 def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters) -> Bound:
-    """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
-
-    One posterior solve where the sites are constant, else repeated until L rests.
-    """
+    """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015]."""
     V = vectors.mapped(h)
     whitening = Whitening.of(kernel(V, V))
     E = kernel(h.input_map(rows.X), V)
@@ -71,26 +63,7 @@ def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likeliho
     left = whitening.left(B)
     P = np.hstack([rows.F, B])
     alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
-    c, t = h.amplitude * left, rows.t
-
-    def after(weights: Array, sites: Sites) -> Bound:
-        sums = Sums(0.0, 0.0, 0.0, P.T @ sites.gradient, P.T @ (sites.precision[:, None] * P))
-        rested = posterior(sums, weights, alpha)
-        f = P @ rested.mean
-        v = c + np.einsum("nr,nr->n", P @ rested.covariance, P)
-        there = likelihood.expected(t, f, v, h.beta)
-        return Bound(float(there.value.sum()) - rested.divergence, rested, there, whitening, E, P, left, f, v)
-
-    nowhere = np.zeros(len(t))
-    found = after(np.zeros(P.shape[1]), likelihood.expected(t, nowhere, c + (P**2) @ (1.0 / alpha), h.beta))
-    if likelihood.constant_precision:
-        return found
-    for _ in range(MOST_INNER_STEPS):
-        there = after(found.posterior.mean, found.sites)
-        if there.value - found.value <= INNER_TOLERANCE * (1.0 + abs(found.value)):
-            return there if there.value > found.value else found
-        found = there
-    return found
+    return Bound(settle(P, rows.t, h.amplitude * left, alpha, likelihood, h.beta), whitening, E, P, left)
 
 
 def bound_gradient(
@@ -101,8 +74,8 @@ def bound_gradient(
     D = dL/dP = g m' - diag(lam) P Sigma; what c passes on to the whitened columns is s diag(lam) B; then through the
     whitening, the kernel and the input map.
     """
-    F, s, rested = rows.F.shape[1], h.amplitude, found.posterior
-    g, lam, B = found.sites.gradient, found.sites.precision, found.P[:, rows.F.shape[1] :]
+    F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
+    g, lam, B = sites.gradient, sites.precision, found.P[:, F:]
     D = np.outer(g, rested.mean) - lam[:, None] * (found.P @ rested.covariance)
     own = 0.5 * (rested.determined - rested.alpha * rested.mean**2)
     log_amplitude = -float(own[F:].sum()) - 0.5 * s * float(lam @ found.left)
@@ -110,7 +83,7 @@ def bound_gradient(
     U, V = h.input_map(rows.X), vectors.mapped(h)
     dU, dV = kernel.pull(U, V, D_E, found.E)
     dV = dV + kernel.pull_symmetric(V, D_mm)
-    theta = gathered(found.sites.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
+    theta = gathered(sites.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
     if vectors.moved is None:
         return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV)), None
     k = len(h.input_map.widths)

@@ -15,7 +15,7 @@ from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import fit, learned, pose, standings
 from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, subset
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import log_score, predict, scores
+from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth, width_range
 from app.sparse_bayes.spec import Spec, check, searched
@@ -115,7 +115,7 @@ def train(
     yield Step("fit", 0, None, "looks")
     for now in standings(problem, resolved):
         state = now.state
-        reached = state.objective if isfinite(state.objective) else None
+        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
         noise_sd = spec.likelihood.noise(state.beta)
         yield Step("fit", state.iteration, None, "looks", reached, len(state.active), noise_sd)
     model = learned(problem, now)
@@ -233,7 +233,7 @@ def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
         scored = []
         for learning, measuring in splits:
             model = fit(rows.X[learning], rows.t[learning], spec)
-            scored.append(log_score(predict(model, rows.X[measuring]), rows.t[measuring]))
+            scored.append(predict(model, rows.X[measuring]).log_density(rows.t[measuring]))
             yield
         return np.concatenate(scored)
 

@@ -1,16 +1,19 @@
 """Small problems drawn from published generators, and the definitions that the fast forms are held against."""
 
 from collections.abc import Callable
+from itertools import pairwise
+from math import exp, pi, sqrt
 from typing import Literal
 
 import numpy as np
+from scipy.integrate import quad
 
 from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.kernels import Gaussian, Kernel
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
@@ -21,7 +24,14 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "noise learned": GaussianNoise(),
     "noise known": GaussianNoise(0.1),
     "classes": Bernoulli(),
+    "logarithm": LogGaussian(),
+    "heavy tails": StudentT(),
+    "known tails": StudentT(5.0),
+    "counts": Poisson(),
 }
+
+LOG_CONCAVE = [name for name, likelihood in LIKELIHOODS.items() if likelihood.log_concave]
+"""Those that Laplace's approximation is made of, or that need none."""
 
 
 def sinc(rows: int, seed: int, *, noise: float = 0.1) -> tuple[Array, Array]:
@@ -50,7 +60,19 @@ def friedman(rows: int, seed: int, *, noise: float = 1.0) -> tuple[Array, Array,
 
 def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array]:
     """Rows that suit a likelihood."""
-    return ripley(rows, seed) if isinstance(likelihood, Bernoulli) else sinc(rows, seed)
+    X, t = sinc(rows, seed)
+    rng = np.random.default_rng((seed, 1))
+    match likelihood:
+        case Bernoulli():
+            return ripley(rows, seed)
+        case LogGaussian():
+            return X, np.exp(t)
+        case StudentT():
+            return X, t + 0.1 * rng.standard_t(3.0, rows)
+        case Poisson():
+            return X, rng.poisson(np.exp(1.0 + 2.0 * np.sinc(X[:, 0] / np.pi))).astype(np.float64)
+        case _:
+            return X, t
 
 
 def width_for(likelihood: Likelihood) -> float:
@@ -98,7 +120,7 @@ def problem_for(likelihood: Likelihood, rows: int = 30, seed: int = 0) -> Proble
 def hyperparameters(functions: int, likelihood: Likelihood, seed: int = 0) -> tuple[Array, float]:
     """Precisions (R,) over some decades, and a noise precision."""
     alpha = np.exp(np.random.default_rng(seed).normal(0.0, 1.5, functions))
-    return alpha, 1.0 if isinstance(likelihood, Bernoulli) else 37.0
+    return alpha, 37.0 if likelihood.in_target_units else 1.0
 
 
 def marginal_covariance(P: Array, alpha: Array, precision: Array) -> Array:
@@ -125,3 +147,17 @@ def by_differences(value: Callable[[Array], float], at: Array, step: float = 1e-
         there = np.eye(len(at))[k] * step
         slopes[k] = (value(at + there) - value(at - there)) / (2.0 * step)
     return slopes
+
+
+def sigmoid_by_quadrature(mean: float, sd: float) -> float:
+    """The sigmoid under N(mean, sd^2): the integral in the Gaussian's variable, cut where the sigmoid turns."""
+
+    def integrand(z: float) -> float:
+        f = mean + sd * z
+        sigma = 1.0 / (1.0 + exp(-f)) if f > 0.0 else exp(max(f, -700.0)) / (1.0 + exp(max(f, -700.0)))
+        return sigma * exp(-0.5 * z * z) / sqrt(2.0 * pi)
+
+    turns = [(turn - mean) / sd for turn in (-40.0, -5.0, 0.0, 5.0, 40.0)]
+    cuts = sorted({-12.0, 0.0, 12.0, *(turn for turn in turns if -12.0 < turn < 12.0)})
+    parts = [quad(integrand, left, right, epsabs=1e-14, epsrel=1e-13, limit=200)[0] for left, right in pairwise(cuts)]
+    return float(sum(parts))

@@ -59,6 +59,8 @@ def test_evidence_is_expected_log_density_less_divergence(name: str) -> None:
     f, v = P @ rested.mean, np.einsum("nr,rs,ns->n", P, rested.covariance, P)
     precision, _ = likelihood.sites(t, f, beta)
     ell = likelihood.log_density(t, f, beta) - 0.5 * precision * v
+    if not likelihood.log_concave:
+        ell = likelihood.tuned(t, f, v, beta).expected(t, f, v, beta).value
     assert here.value == pytest.approx(float(ell.sum()) - rested.divergence, rel=1e-10)
 
 
@@ -152,8 +154,10 @@ def test_the_gradient_is_the_slope_of_the_evidence(name: str, seed: int) -> None
             for step in steps
         ]
     ) / (2.0 * NUDGE)
-    parts = slice(None) if isinstance(likelihood, GaussianNoise) else slice(-1)
-    np.testing.assert_allclose(here.gradient[parts], slopes[parts], rtol=1e-6, atol=1e-7)
+    parts = slice(None) if likelihood.in_target_units else slice(-1)
+    # An iteration that converges linearly leaves so much in the differences.
+    rounding = 1.0 if likelihood.log_concave else 30.0
+    np.testing.assert_allclose(here.gradient[parts], slopes[parts], rtol=1e-6 * rounding, atol=1e-7 * rounding)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -32,7 +32,7 @@ def test_a_model_is_what_the_last_state_learned(name: str) -> None:
     np.testing.assert_allclose(model.gamma, 1.0 - model.alpha * model.covariance.diagonal(), atol=1e-9)
     assert (model.rows, model.inputs, model.candidates) == (40, X.shape[1], 41)
     assert model.termination == str(last.state.termination)
-    assert model.log_marginal_likelihood == last.state.objective
+    assert model.log_marginal_likelihood == last.state.objective + problem.log_jacobian
     for functions in model.functions:
         if isinstance(functions, KernelFunctions):
             np.testing.assert_array_equal(functions.centres, X[functions.rows])

@@ -1,13 +1,9 @@
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
-from math import exp, log, pi, sqrt
+from math import log, pi
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.integrate import quad
 from scipy.stats import norm
 
 from app.sparse_bayes import prediction as module
@@ -16,54 +12,31 @@ from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import (
-    ClassPrediction,
-    RealPrediction,
-    integrated_sigmoid,
-    latent,
-    log_score,
-    predict,
-    scores,
-)
+from app.sparse_bayes.prediction import ClassPrediction, Latent, RealPrediction, latent, predict, scores
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, process_spec, ripley, rows_for, sinc, spec_for
+from tests.sparse_bayes.drawn import (
+    LIKELIHOODS,
+    WIDTHS,
+    process_spec,
+    ripley,
+    rows_for,
+    sigmoid_by_quadrature,
+    sinc,
+    spec_for,
+)
 
 
-def by_quadrature(mean: float, sd: float) -> float:
-    """The integral in the Gaussian's variable, cut where the sigmoid turns."""
-
-    def integrand(z: float) -> float:
-        f = mean + sd * z
-        sigma = 1.0 / (1.0 + exp(-f)) if f > 0.0 else exp(max(f, -700.0)) / (1.0 + exp(max(f, -700.0)))
-        return sigma * exp(-0.5 * z * z) / sqrt(2.0 * pi)
-
-    turns = [(turn - mean) / sd for turn in (-40.0, -5.0, 0.0, 5.0, 40.0)]
-    cuts = sorted({-12.0, 0.0, 12.0, *(turn for turn in turns if -12.0 < turn < 12.0)})
-    parts = [quad(integrand, left, right, epsabs=1e-14, epsrel=1e-13, limit=200)[0] for left, right in pairwise(cuts)]
-    return float(sum(parts))
+def two_classes(probability: Array) -> ClassPrediction:
+    zeros = np.zeros(len(probability))
+    return ClassPrediction(np.column_stack([1.0 - probability, probability]), zeros, zeros)
 
 
-@pytest.mark.parametrize("sd", [1e-3, 0.1, 0.7, 2.9, 3.1, 5.0, 20.0, 1e3])
-def test_the_sigmoid_is_integrated_to_ten_digits(sd: float) -> None:
-    means = np.array([-800.0, -30.0, -6.0, -2.5, -0.3, 0.0, 1.0, 4.0, 12.0, 100.0])
-    expected = [by_quadrature(float(mean), sd) for mean in means]
-    np.testing.assert_allclose(integrated_sigmoid(means, np.full(10, sd**2)), expected, rtol=0.0, atol=1e-10)
-
-
-@given(st.floats(-50.0, 50.0), st.floats(0.0, 1e3))
-def test_the_two_classes_are_treated_alike(mean: float, sd: float) -> None:
-    one, other = integrated_sigmoid(np.array([mean, -mean]), np.full(2, sd**2))
-    assert 0.0 <= one <= 1.0
-    assert one + other == pytest.approx(1.0, abs=1e-12)
-
-
-def test_without_variance_it_is_the_sigmoid() -> None:
-    mean = np.linspace(-5.0, 5.0, 11)
-    np.testing.assert_allclose(integrated_sigmoid(mean, np.zeros(11)), 1.0 / (1.0 + np.exp(-mean)), rtol=1e-12)
+def parts(found: Latent) -> tuple[Array, Array, Array]:
+    return found.mean, found.weights, found.beyond
 
 
 def columns_at(model: Model, X: Array) -> Array:
@@ -93,7 +66,7 @@ def test_a_probability_has_the_latent_variance_integrated() -> None:
     predicted = predict(model, X)
     assert isinstance(predicted, ClassPrediction)
     expected = [
-        by_quadrature(float(mean), float(variance) ** 0.5)
+        sigmoid_by_quadrature(float(mean), float(variance) ** 0.5)
         for mean, variance in zip(predicted.latent_mean, predicted.latent_variance, strict=True)
     ]
     np.testing.assert_allclose(predicted.probability, expected, atol=1e-10)
@@ -106,11 +79,11 @@ def test_points_predicted_in_chunks_are_predicted_alike(name: str, monkeypatch: 
     likelihood = LIKELIHOODS[name]
     X, t = rows_for(likelihood, 40, 0)
     model = fit(X, t, spec_for(likelihood))
-    whole = latent(model, X)
+    whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
-    for one, other in zip(latent(model, X), whole, strict=True):
+    for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
-    alone = [latent(model, X[[n]])[0][0] for n in range(len(X))]
+    alone = [latent(model, X[[n]]).mean[0] for n in range(len(X))]
     np.testing.assert_allclose(alone, whole[0], rtol=1e-12, atol=1e-15)
 
 
@@ -119,7 +92,7 @@ def test_a_latent_variance_is_never_negative(noise: float) -> None:
     X, t = sinc(60, 1, noise=noise)
     model = fit(X, 1e6 * t, spec_for(GaussianNoise(), width=6.0))
     for points in (X, NEW, 1e6 * NEW):
-        assert latent(model, points)[1].min() >= 0.0
+        assert latent(model, points).weights.min() >= 0.0
 
 
 def test_far_from_the_data_only_the_bias_is_left() -> None:
@@ -148,12 +121,12 @@ def test_a_real_score_is_the_normal_log_density() -> None:
     predicted = RealPrediction(np.array([0.0, 1.0]), np.array([0.3, 0.3]), np.array([0.1, 0.7]), np.array([0.0, 0.2]))
     t = np.array([0.5, -1.0])
     expected = norm.logpdf(t, predicted.mean, np.sqrt(predicted.noise + predicted.weights + predicted.beyond))
-    np.testing.assert_allclose(log_score(predicted, t), np.asarray(expected), rtol=1e-12)
+    np.testing.assert_allclose(predicted.log_density(t), np.asarray(expected), rtol=1e-12)
 
 
 def test_a_class_score_is_the_log_of_the_probability_of_what_came() -> None:
-    predicted = ClassPrediction(np.array([0.8, 0.8, 0.0]), np.zeros(3), np.zeros(3))
-    found = log_score(predicted, np.array([1.0, 0.0, 1.0]))
+    predicted = two_classes(np.array([0.8, 0.8, 0.0]))
+    found = predicted.log_density(np.array([1.0, 0.0, 1.0]))
     np.testing.assert_allclose(found[:2], [log(0.8), log(0.2)], rtol=1e-12)
     assert np.isfinite(found[2])
     assert found[2] < -700.0
@@ -170,7 +143,7 @@ def test_figures_of_real_predictions_are_what_they_are_called() -> None:
 
 
 def test_figures_of_class_predictions_are_what_they_are_called() -> None:
-    predicted = ClassPrediction(np.array([0.9, 0.4, 0.3]), np.zeros(3), np.zeros(3))
+    predicted = two_classes(np.array([0.9, 0.4, 0.3]))
     found = scores(predicted, np.array([1.0, 1.0, 0.0]))
     assert found["error"] == pytest.approx(1.0 / 3.0)
     assert found["log_loss"] == pytest.approx(-(log(0.9) + log(0.4) + log(0.7)) / 3.0)
@@ -213,7 +186,7 @@ def test_beyond_the_functions_is_what_the_vectors_leave_of_the_process(name: str
     e, E_mm = functions(X, every), functions(functions.centres, every) + JITTER * np.eye(functions.size)
     assert model.amplitude is not None
     by_definition = model.amplitude * (1.0 - np.einsum("nm,mn->n", e, np.linalg.solve(E_mm, e.T)))
-    _, _, beyond = latent(model, X)
+    beyond = latent(model, X).beyond
     np.testing.assert_allclose(beyond, by_definition, rtol=1e-7, atol=1e-9 * model.amplitude)
 
 
@@ -221,10 +194,10 @@ def test_beyond_the_functions_is_what_the_vectors_leave_of_the_process(name: str
 def test_at_a_vector_nothing_is_beyond_and_far_away_the_whole_process(name: str) -> None:
     model = process(name)
     assert model.amplitude is not None
-    _, _, at_vectors = latent(model, vectors_of(model).centres)
+    at_vectors = latent(model, vectors_of(model).centres).beyond
     assert at_vectors.max() <= 1.01 * JITTER * model.amplitude
     assert at_vectors.min() >= 0.0
-    _, _, far = latent(model, np.full((1, model.inputs), 1e6))
+    far = latent(model, np.full((1, model.inputs), 1e6)).beyond
     assert far[0] == pytest.approx(model.amplitude)
 
 
@@ -232,7 +205,7 @@ def test_at_a_vector_nothing_is_beyond_and_far_away_the_whole_process(name: str)
 def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: str) -> None:
     model = process(name)
     X = new_points(model)
-    mean, weights, beyond = latent(model, X)
+    mean, weights, beyond = parts(latent(model, X))
     predicted = predict(model, X)
     assert min(weights.min(), beyond.min()) >= 0.0
     if isinstance(predicted, ClassPrediction):
@@ -246,7 +219,7 @@ def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: 
 
 
 def test_beyond_the_functions_of_independent_precisions_there_is_nothing() -> None:
-    _, _, beyond = latent(fit(*sinc(40, 0), spec_for(GaussianNoise())), NEW)
+    beyond = latent(fit(*sinc(40, 0), spec_for(GaussianNoise())), NEW).beyond
     np.testing.assert_array_equal(beyond, 0.0)
 
 
@@ -262,7 +235,7 @@ def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(mon
     K = model.amplitude * functions(X[functions.rows], np.arange(12))
     C = K + 0.01 * np.eye(12)
     k = model.amplitude * functions(NEW, np.arange(12))
-    mean, weights, beyond = latent(model, NEW)
+    mean, weights, beyond = parts(latent(model, NEW))
     np.testing.assert_allclose(mean, k @ np.linalg.solve(C, t[functions.rows]), atol=1e-5)
     textbook = model.amplitude - np.einsum("nm,mn->n", k, np.linalg.solve(C, k.T))
     np.testing.assert_allclose(weights + beyond, textbook, atol=1e-5)
@@ -272,7 +245,7 @@ def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(mon
 def test_a_process_predicted_in_chunks_is_predicted_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = process(name)
     X = new_points(model)
-    whole = latent(model, X)
+    whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
-    for one, other in zip(latent(model, X), whole, strict=True):
+    for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)

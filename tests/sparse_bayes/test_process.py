@@ -127,8 +127,8 @@ def test_latents_of_the_bound_are_what_it_predicts_at_its_rows() -> None:
     Q = explained + (rows.F / h.alpha) @ rows.F.T
     C = Q + np.eye(20) / h.beta
     c = h.amplitude - explained.diagonal()
-    np.testing.assert_allclose(found.f, Q @ np.linalg.solve(C, rows.t), rtol=1e-7, atol=1e-10)
-    np.testing.assert_allclose(found.v, c + (Q - Q @ np.linalg.solve(C, Q)).diagonal(), rtol=1e-6, atol=1e-10)
+    np.testing.assert_allclose(found.settled.f, Q @ np.linalg.solve(C, rows.t), rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(found.settled.v, c + (Q - Q @ np.linalg.solve(C, Q)).diagonal(), rtol=1e-6, atol=1e-10)
 
 
 @each_kernel
@@ -189,9 +189,9 @@ def test_the_posterior_of_classes_rests() -> None:
     """At rest m = A^-1 P'g, whatever way led there."""
     rows, h = drawn(Bernoulli(), rows=40), guessed()
     found = bound(rows, on_rows(rows, [3, 17, 8, 30]), Gaussian(), Bernoulli(), h)
-    rest = found.P.T @ found.sites.gradient / found.posterior.alpha
-    np.testing.assert_allclose(found.posterior.mean, rest, atol=1e-3)
-    np.testing.assert_allclose(found.f, found.P @ found.posterior.mean, rtol=1e-9, atol=1e-12)
+    rest = found.P.T @ found.settled.sites.gradient / found.settled.posterior.alpha
+    np.testing.assert_allclose(found.settled.posterior.mean, rest, atol=1e-3)
+    np.testing.assert_allclose(found.settled.f, found.P @ found.settled.posterior.mean, rtol=1e-9, atol=1e-12)
 
 
 @each_likelihood
@@ -243,7 +243,9 @@ def test_without_vectors_the_columns_are_left_and_the_whole_process_is_noise(
     rows, h = drawn(likelihood, inputs=inputs), guessed(inputs=inputs)
     found = bound(rows, on_rows(rows, []), Gaussian(), likelihood, h)
     gradient, _ = bound_gradient(rows, on_rows(rows, []), Gaussian(), h, found)
-    np.testing.assert_allclose(found.v, h.amplitude + ((rows.F @ found.posterior.covariance) * rows.F).sum(axis=1))
+    np.testing.assert_allclose(
+        found.settled.v, h.amplitude + ((rows.F @ found.settled.posterior.covariance) * rows.F).sum(axis=1)
+    )
     slopes = by_differences(
         lambda theta: bound(rows, on_rows(rows, []), Gaussian(), likelihood, h.unpacked(theta)).value, h.packed(), 1e-4
     )

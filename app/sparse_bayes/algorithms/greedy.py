@@ -57,21 +57,23 @@ class ProcessStanding(Standing):
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
         found = bound(task.rows(self.state), vectors, task.kernel, problem.likelihood, h)
-        F, R = len(h.alpha), len(found.posterior.mean)
+        settled = found.settled
+        F, R = len(h.alpha), len(settled.posterior.mean)
         unwhitened = np.eye(R)
         unwhitened[F:, F:] = found.whitening.weights(np.eye(R - F))
         unwhitened = np.roll(unwhitened, R - F, axis=0)
-        covariance = unwhitened @ found.posterior.covariance @ unwhitened.T
+        covariance = unwhitened @ settled.posterior.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
-        prior = np.square(unwhitened) @ (1.0 / found.posterior.alpha)
+        prior = np.square(unwhitened) @ (1.0 / settled.posterior.alpha)
         centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
         return Kept(
             functions=(task.functions.moved(h.input_map, centres, vectors.rows), *task.fixed(self.state)),
-            mean=unwhitened @ found.posterior.mean,
+            mean=unwhitened @ settled.posterior.mean,
             covariance=covariance,
             alpha=1.0 / prior,
             gamma=1.0 - covariance.diagonal() / prior,
             amplitude=h.amplitude,
             last_gain=process.last_gain,
             next_gain=process.next_gain,
+            likelihood=settled.likelihood,
         )

@@ -53,7 +53,7 @@ NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
 that found next to no noise, the price of what they leave drives all else to none."""
 
 NEARBY = 1.0
-"""How far log s may go from what was learned through many functions, where the likelihood is not Gaussian."""
+"""How far log s may go from what was learned through many functions, where the latent has units of its own."""
 
 FARTHEST = 2.0
 """How far a vector may move from its row, in standardised inputs."""
@@ -146,21 +146,21 @@ def _vectors(task: Task, state: State, process: Process) -> State:
 
 
 def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
-    """Everything for Gaussian noise.
+    """Everything, where the latent is measured as the targets are.
 
     Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
     little of its latent for few functions to hold them up, and they fall to nothing [SPARSE_GP 5].
     """
-    constant = task.problem.likelihood.constant_precision
+    held_up = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
     rows = _rows_together(task, state)
     start, own = _joined(h, moved), task.free(h)
     n = len(own)
     own &= not only_vectors
-    if not (task.learns and constant):
+    if not (task.learns and held_up):
         own[2 + len(h.alpha) :] = False
     low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.square) + FARTHEST))
-    if not constant:
+    if not held_up:
         low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
@@ -181,7 +181,7 @@ def _rows_together(task: Task, state: State) -> Rows:
 def _rows(task: Task, state: State, process: Process) -> State:
     h, rows = process.hyperparameters, task.rows(state)
     objective, start = _of_bound(task, state, rows, h), _joined(h, process.moved)
-    if task.problem.likelihood.constant_precision and len(rows.t) > len(_rows_together(task, state).t):
+    if task.problem.likelihood.conjugate and len(rows.t) > len(_rows_together(task, state).t):
         free = np.zeros(len(start), np.bool_)
         free[: 2 + len(h.alpha)] = task.free(h)[: 2 + len(h.alpha)]
         low, high = task.box(h, GREATEST)
@@ -254,4 +254,4 @@ def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
     vectors = task.spread(rows)
     if vectors is None:
         return exact(rows, task.kernel, h)[2]
-    return bound(rows, vectors, task.kernel, task.problem.likelihood, h).posterior.determined[: len(h.alpha)]
+    return bound(rows, vectors, task.kernel, task.problem.likelihood, h).settled.posterior.determined[: len(h.alpha)]

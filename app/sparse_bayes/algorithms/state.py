@@ -10,6 +10,7 @@ from app.sparse_bayes.basis import Functions
 from app.sparse_bayes.evidence import Evidence, evidence
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
@@ -65,7 +66,8 @@ class Kept:
     """What a model keeps of the end of a fit: R functions, each array in their order.
 
     `mean` (R,) and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in [0, 1].
-    `amplitude` is the variance s of the process that the kernel functions are part of, None where there is none.
+    `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel functions
+    are part of, None where there is none.
     """
 
     functions: tuple[Functions, ...]
@@ -73,6 +75,7 @@ class Kept:
     covariance: Array
     alpha: Array
     gamma: Array
+    likelihood: Likelihood
     amplitude: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
@@ -101,7 +104,8 @@ class Walk(Standing):
         rested = self.evidence.posterior
         functions, order = problem.candidates.take(self.state.active)
         covariance = rested.covariance[np.ix_(order, order)]
-        return Kept(functions, rested.mean[order], covariance, rested.alpha[order], rested.determined[order])
+        tuned = self.factors.tuned(rested, self.evidence.beta)
+        return Kept(functions, rested.mean[order], covariance, rested.alpha[order], rested.determined[order], tuned)
 
 
 def standing(

@@ -68,7 +68,7 @@ class Task:
         none = np.zeros(X.shape[1])
         scales = InputMap(widths, none, none) if learning.warp else InputMap(widths)
         beta, greatest = self.problem.likelihood.start(self.problem.t)
-        amplitude = square if self.problem.likelihood.constant_precision else LATENT_VARIANCE
+        amplitude = square if self.problem.likelihood.in_target_units else LATENT_VARIANCE
         alpha = np.full(len(self.fixed_numbers(InputFunctions)), 1.0 / amplitude)
         return Hyperparameters(beta * ratio if greatest > beta else beta, amplitude, alpha, scales)
 
@@ -100,12 +100,12 @@ class Task:
 
     @property
     def square(self) -> float:
-        """The targets' mean square: the unit of everything that scales with them."""
-        return float(np.mean(self.problem.t**2)) or 1.0
+        """The targets' mean square: the unit of everything that scales with them; 1 where the latent does not."""
+        return float(np.mean(self.problem.t**2)) or 1.0 if self.problem.likelihood.in_target_units else 1.0
 
     def origin(self, rows: Rows) -> float:
         """What L shifts by with the targets' unit."""
-        return -0.5 * len(rows.t) * log(self.square) if self.problem.likelihood.constant_precision else 0.0
+        return -0.5 * len(rows.t) * log(self.square) if self.problem.likelihood.in_target_units else 0.0
 
     @property
     def learns(self) -> bool:
@@ -137,7 +137,7 @@ class Task:
 
     def spread(self, rows: Rows) -> Vectors | None:
         """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
-        if self.problem.likelihood.constant_precision:
+        if self.problem.likelihood.conjugate:
             return None
         places = farthest_first(self.start(0).input_map(rows.X), MOST_PIVOTS)
         return Vectors(places, rows.X[places])
@@ -147,7 +147,7 @@ class Task:
         vectors = self.spread(rows)
         if vectors is None:
             return h.beta * rows.t, np.full(len(rows.t), h.beta)
-        found = bound(rows, vectors, self.kernel, self.problem.likelihood, h)
+        found = bound(rows, vectors, self.kernel, self.problem.likelihood, h).settled
         return found.sites.gradient + found.sites.precision * found.f, found.sites.precision
 
     def vectors(self, state: State) -> Vectors:

@@ -1,15 +1,24 @@
 """Likelihoods, one a file; the union is the registry.
 
 A likelihood gives log p(t | f), its sites (precision and gradient at f) and the slope of the precision; `expected`
-gives the sites where the latent is uncertain. `constant_precision` says that the precision is one number for all rows
-and all f, so that sums over rows need to be made only once. `greatest_latent_sd` bounds the prior of one function where
-the data can't: classes that can be separated would send it to infinity, though the probabilities have long stopped to
-change. `least_gain` is what a function must bring, in nats, where the prior doesn't say.
+gives the sites where the latent is uncertain, `predictive` what it makes of the latent at new points. `working` are the
+targets that all this is said of, with what the evidence of the user's own has beside theirs; `first` the latents that
+an iteration over sites begins at; `tuned` the likelihood with what it learns itself at its best.
+
+`conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precision is
+one number for all rows and all f, so that sums over rows need to be made only once. `log_concave`: there is one mode,
+and Laplace's approximation about it. `in_target_units`: the latent is measured as the targets are, and a row says much
+of it. `greatest_latent_sd` bounds the prior of one function where the data can't: classes that can be separated would
+send it to infinity, though the probabilities have long stopped to change. `least_gain` is what a function must bring,
+in nats, where the prior doesn't say.
 """
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
+from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
+from app.sparse_bayes.likelihoods.poisson import Poisson
+from app.sparse_bayes.likelihoods.student_t import StudentT
 
-Likelihood = GaussianNoise | Bernoulli
+Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli
 
-__all__ = ["Bernoulli", "GaussianNoise", "Likelihood"]
+__all__ = ["Bernoulli", "GaussianNoise", "Likelihood", "LogGaussian", "Poisson", "StudentT"]

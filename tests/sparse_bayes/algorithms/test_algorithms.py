@@ -80,10 +80,10 @@ def test_iterations_count_and_states_stand_for_themselves(likelihood: Likelihood
 def test_a_resumed_fit_ends_with_the_model_of_the_unbroken_one(
     likelihood: Likelihood, algorithm: Algorithm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fitting, "REBUILT_EVERY", 3)
+    monkeypatch.setattr(fitting, "REBUILT_EVERY", 2)
     problem, spec = posed(likelihood, Gaussian(), algorithm, seed=4)
     states = list(iterate(problem, spec))
-    stored = [state for state in states[:-1] if state.iteration % 3 == 0]
+    stored = [state for state in states[:-1] if state.iteration % 2 == 0]
     assert len(stored) >= 2
     for start in (stored[0], stored[len(stored) // 2], stored[-1]):
         resumed = last_of(replace(problem), spec, start)

@@ -7,7 +7,7 @@ from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.evidence import gain
 from app.sparse_bayes.factors import SPAN
 from app.sparse_bayes.fitting import iterate, pose, standings
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -74,7 +74,7 @@ def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS
 
 
-@each_likelihood
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda member: member.type)
 def test_functions_that_gain_only_together_are_found(likelihood: Likelihood) -> None:
     rng = np.random.default_rng(3)
     X = rng.uniform(-1.0, 1.0, (200, 1))
