@@ -20,7 +20,10 @@ PUBLISHED = ("airfoil", "autompg", "kin40k")
 IDA = ("banana", "titanic", "breast_cancer")
 
 LARGE_ROWS = {"kin40k": 10_000, "letter": 5_000}
-QUICK_LARGE_ROWS = {"kin40k": 2_000, "letter": 1_000}
+"""Rows to learn from where there are more than is fair to ask of anyone."""
+
+QUICK_ROWS = 600
+"""To learn from, of every real set of regression and of letter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ def noise(options: Options) -> DataSet:
 def real(name: str, options: Options) -> DataSet:
     """A real set of regression, on the splits that nothing was tuned on."""
     numbers = UNTUNED_SPLITS[:1] if options.quick else UNTUNED_SPLITS
-    return DataSet(name, partial(_real, options.data, name, large_rows(name, options)), numbers)
+    return DataSet(name, partial(_real, options.data, name, _most_rows(name, options)), numbers)
 
 
 def two_classes(options: Options) -> list[DataSet]:
@@ -79,18 +82,17 @@ def many_classes(options: Options) -> list[DataSet]:
     folds = tuple(range(2 if options.quick else 10))
     return [
         DataSet("vehicle", partial(_dealt, options.data, "vehicle"), folds),
-        DataSet("letter", partial(_letter, options.data, large_rows("letter", options)), (0,)),
+        DataSet("letter", partial(_letter, options.data, _most_rows("letter", options)), (0,)),
     ]
-
-
-def large_rows(name: str, options: Options) -> int | None:
-    """How many rows are learned from where there are more than is fair to ask of anyone."""
-    return (QUICK_LARGE_ROWS if options.quick else LARGE_ROWS).get(name)
 
 
 def some_rows(split: Split, most: int, draw: int) -> Split:
     """At most so many rows to learn from, drawn by the named seed."""
     return split if len(split.t) <= most else subset_of(split, most, draw, seed=ACCURACY_SEED)
+
+
+def _most_rows(name: str, options: Options) -> int | None:
+    return QUICK_ROWS if options.quick else LARGE_ROWS.get(name)
 
 
 def _draws(options: Options) -> tuple[int, ...]:

@@ -10,8 +10,8 @@ from benchmarks.report import Table
 
 NOTES = (
     (
-        "The share of noisy targets inside, pooled over the splits ± two standard errors: the greater of the binomial one "
-        "and the one between splits."
+        "The share of noisy targets inside, pooled over the splits ± two standard errors: the greater of the "
+        "binomial one and the one between splits."
     ),
     f"Far away: every input moved by {FAR:g} of its standard deviations; the median predicted sd over the targets' sd.",
 )

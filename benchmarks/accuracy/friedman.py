@@ -15,13 +15,14 @@ TITLE = "Friedman's functions, N = 240"
 HEADER = ("function", "engine", "MSE to the truth", "MSE / GP's", "NLL", "inside 95 %", "functions", "CPU s")
 NOTES = (
     (
-        "Noise of sd 1 (function 1) or a third of the signal's sd (2 and 3); draws of the seed 2027, on which nothing was "
-        "tuned. NLL in nats and the share inside on 1,000 noisy targets. Means over the draws ± their standard errors."
+        "Noise of sd 1 (function 1) or a third of the signal's sd (2 and 3); draws of the seed 2027, on which nothing "
+        "was tuned. NLL in nats and the share inside on 1,000 noisy targets. Means over the draws ± their standard "
+        "errors."
     ),
     (
         "Ours: what a job gets that names only its data and its target. GP: scikit-learn, "
-        "ConstantKernel * RBF (a length for each input) + WhiteKernel, normalize_y, 3 restarts. fastrvm: gamma by 5-fold "
-        "CV. SVR: C and gamma by 5-fold CV. Seconds count any search, one thread."
+        "ConstantKernel * RBF (a length for each input) + WhiteKernel, normalize_y, 3 restarts. fastrvm: gamma by "
+        "5-fold CV. SVR: C and gamma by 5-fold CV. Seconds count any search, one thread."
     ),
 )
 

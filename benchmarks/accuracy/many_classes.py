@@ -13,8 +13,8 @@ from benchmarks.report import Table
 HEADER = ("set", "engine", "N", "log loss", "error %", "ECE", "functions", "CPU s")
 NOTES = (
     (
-        "vehicle: 4 classes, 10 folds. letter: 26 classes, 5,000 rows to learn from, 15,000 measured on. Log loss in nats; "
-        "ECE of the most probable class, ten bins of equal width."
+        "vehicle: 4 classes, 10 folds. letter: 26 classes, 5,000 rows to learn from, 15,000 measured on. Log loss in "
+        "nats; ECE of the most probable class, ten bins of equal width."
     ),
     "SVC: C and gamma by 5-fold CV, one sigmoid for each class (Platt), labels by its own vote.",
 )

@@ -1,5 +1,6 @@
 """One engine on one set: every split, peers out of the cache where they are in it."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,6 +8,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from math import floor, log10, sqrt
 from statistics import stdev
+from time import perf_counter
 
 from benchmarks.accuracy.cases import Case, DataSet
 from benchmarks.accuracy.peers_cache import Key, PeersCache, digest
@@ -81,7 +83,10 @@ def measured(engine: Engine, data: DataSet, options: Options) -> Measured:
             raise NotRun(f"{engine.package.name} is not installed")
         data.read(data.numbers[0])
         one = partial(_one, engine, data, PeersCache(options.peers_cache), options.engines == "ours")
-        return Measured(engine.name, data.name, repeated(one, len(data.numbers), processes=options.processes))
+        start = perf_counter()
+        splits = repeated(one, len(data.numbers), processes=options.processes)
+        print(f"[{engine.name} on {data.name}: {perf_counter() - start:.0f} s]", file=sys.stderr, flush=True)
+        return Measured(engine.name, data.name, splits)
     except NotRun as reason:
         return Measured(engine.name, data.name, [], str(reason))
 

@@ -14,10 +14,7 @@ from benchmarks.files import NotRun, Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import EPSILON, FOLDS, GRID
 
-RVM_GAMMAS = tuple(2.0**power for power in range(-10, 4))
-RVM_SEARCH_ROWS = 1_000
-RVM_ROWS = 4_000
-"""It keeps the whole kernel matrix."""
+RVM_GAMMAS = tuple(2.0**power for power in range(-9, 4, 2))
 
 MANY_ROWS = 600
 """Above so many rows a Gaussian process starts once less."""
@@ -29,10 +26,10 @@ def process_engine(rows: int, restarts: int) -> Engine:
     return Engine("GP", partial(real_figures, learn), SKLEARN, f"ARD, {rows} rows, {restarts} restarts")
 
 
-def rvm_engine() -> Engine:
-    """fastrvm, one width by cross-validation."""
-    settings = f"{len(RVM_GAMMAS)} gammas, {FOLDS} folds of {RVM_SEARCH_ROWS} rows, {RVM_ROWS} rows"
-    return Engine("fastrvm", partial(real_figures, _rvm), FASTRVM, settings)
+def rvm_engine(rows: int = 2_000, searched: int = 500) -> Engine:
+    """fastrvm on at most `rows` rows, one width by cross-validation on at most `searched`."""
+    settings = f"{len(RVM_GAMMAS)} gammas, {FOLDS} folds of {searched} rows, {rows} rows"
+    return Engine("fastrvm", partial(real_figures, partial(_rvm, rows, searched)), FASTRVM, settings)
 
 
 def support_engine() -> Engine:
@@ -62,12 +59,12 @@ def _process(rows: int, restarts: int, split: Split) -> Regressor:
     return Regressor(len(some.t), len(some.t), seconds, answer)
 
 
-def _rvm(split: Split) -> Regressor:
+def _rvm(rows: int, searched: int, split: Split) -> Regressor:
     from fastrvm import RVR
     from sklearn.model_selection import GridSearchCV
 
-    some = some_rows(split, RVM_ROWS, 0)
-    fewer = some_rows(split, RVM_SEARCH_ROWS, 0)
+    some = some_rows(split, rows, 0)
+    fewer = some_rows(split, searched, 0)
     inputs, target = Scaled.of(some.X), Scaled.of(some.t)
     start = process_time()
     search = GridSearchCV(RVR(fit_intercept=True), {"gamma": RVM_GAMMAS}, cv=_folds())

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
-from app.sparse_bayes.prediction import NORMAL_95
 from app.sparse_bayes.types import Array
 from benchmarks.accuracy.cases import Case
 from benchmarks.files import Split
 from benchmarks.repeats import Figures
+
+TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 
 BINS = 10
 """Of equal width, for the calibration of probabilities."""
@@ -69,7 +71,7 @@ class Classifier:
 def gaussian(mean: Array, sd: Array, t: Array) -> RealAnswer:
     """A normal distribution for each target."""
     log_density = -0.5 * (np.log(2.0 * np.pi * sd**2) + ((t - mean) / sd) ** 2)
-    return RealAnswer(mean, Distribution(sd, mean - NORMAL_95 * sd, mean + NORMAL_95 * sd, log_density))
+    return RealAnswer(mean, Distribution(sd, mean - TWO_SIDED_95 * sd, mean + TWO_SIDED_95 * sd, log_density))
 
 
 def real_figures(learn: Callable[[Split], Regressor], case: Case) -> Figures:

@@ -21,8 +21,8 @@ NOTES = (
         "1,000 points (noise: 0 at the rows), mean ± its standard error; NLL of fresh noisy targets."
     ),
     (
-        "Ours: what a job gets that names only its data and its target. Independent: the papers' prior is named, width by "
-        "5-fold CV. GP: 3 restarts; fastrvm and SVR: tuned by 5-fold CV."
+        "Ours: what a job gets that names only its data and its target. Independent: the papers' prior is named, width "
+        "by 5-fold CV. GP: 3 restarts; fastrvm and SVR: tuned by 5-fold CV."
     ),
 )
 

@@ -26,9 +26,9 @@ NOTES = (
         "splits of banana, titanic and breast cancer, 10 folds of wdbc."
     ),
     (
-        "Ours: what a job gets that names only its data and its target. RVM: our independent prior, width by 5-fold CV. "
-        "SVC: C and gamma by 5-fold CV, Platt's sigmoid on left-out predictions, labels by its own sign. GP: scikit-learn, "
-        "Laplace's approximation, a length for each input."
+        "Ours: what a job gets that names only its data and its target. RVM: our independent prior, width by 5-fold "
+        "CV. SVC: C and gamma by 5-fold CV, Platt's sigmoid on left-out predictions, labels by its own sign. GP: "
+        "scikit-learn, Laplace's approximation, a length for each input."
     ),
     (
         "Log loss in nats. ECE: ten bins of class 1's probability, of equal width; a set measured on few rows (breast "
