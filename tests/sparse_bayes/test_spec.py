@@ -1,13 +1,14 @@
 from typing import get_args
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
-from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
+from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.priors import GaussianProcess, Prior
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import EvidenceWidth, FixedWidth, Width
 from app.sparse_bayes.spec import LEGAL, Basis, Spec, check, learning, searched
 
@@ -73,3 +74,48 @@ def test_each_width_is_found_by_the_algorithm_or_among_fits_or_refused(prior: Pr
 def test_a_process_needs_one_covariance(basis: tuple[Basis, ...], detail: str) -> None:
     with pytest.raises(IllegalCombinationError, match=detail):
         check(Spec(GaussianNoise(), basis, GaussianProcess(), Greedy()))
+
+
+REFUSED: dict[str, tuple[Prior, Algorithm, Likelihood, str]] = {
+    "price with all in": (Independent(price=True), ReEstimation(), GaussianNoise(), "the price of choice"),
+    "a and b where functions leave": (Independent(a=1.0, b=1.0), Sequential(), GaussianNoise(), "Gamma hyperpriors"),
+    "d where functions leave": (Independent(d=1.0), Sequential("single"), GaussianNoise(), "Gamma hyperpriors"),
+    "a without b": (Independent(a=1.0), ReEstimation(), GaussianNoise(), "b above 0"),
+    "c with noise given": (Independent(c=1.0), ReEstimation(), GaussianNoise(0.1), "no noise precision is learned"),
+    "d without noise": (Independent(d=1.0), ReEstimation(), Bernoulli(), "no noise precision is learned"),
+}
+
+
+@pytest.mark.parametrize(("prior", "algorithm", "likelihood", "detail"), REFUSED.values(), ids=REFUSED)
+def test_hyperpriors_that_nothing_can_learn_under_are_refused(
+    prior: Prior, algorithm: Algorithm, likelihood: Likelihood, detail: str
+) -> None:
+    with pytest.raises(IllegalCombinationError, match=detail) as refused:
+        check(Spec(likelihood, prior=prior, algorithm=algorithm))
+    assert refused.value.field == "prior"
+
+
+LEARNED_UNDER: dict[str, tuple[Prior, Algorithm, Likelihood]] = {
+    "price": (Independent(price=True), Sequential(), Bernoulli()),
+    "price, one move at a time": (Independent(price=True), Sequential("single"), GaussianNoise()),
+    "all four": (Independent(a=1.0, b=2.0, c=3.0, d=4.0), ReEstimation(), GaussianNoise()),
+    "on the weights alone": (Independent(a=1.0, b=2.0), ReEstimation("em"), Bernoulli()),
+    "noise given": (Independent(b=2.0), ReEstimation(), GaussianNoise(0.1)),
+}
+
+
+@pytest.mark.parametrize(("prior", "algorithm", "likelihood"), LEARNED_UNDER.values(), ids=LEARNED_UNDER)
+def test_hyperpriors_go_with_what_learns_under_them(prior: Prior, algorithm: Algorithm, likelihood: Likelihood) -> None:
+    check(Spec(likelihood, prior=prior, algorithm=algorithm))
+
+
+@pytest.mark.parametrize("field", ["a", "b", "c", "d"])
+@pytest.mark.parametrize("number", [-1.0, float("nan"), float("inf")])
+def test_a_hyperprior_is_of_finite_numbers_not_below_zero(field: str, number: float) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Prior).validate_python({"type": "independent", field: number})
+
+
+def test_a_priced_prior_is_read_as_it_is_written() -> None:
+    read = TypeAdapter(Prior).validate_python({"type": "independent", "price": True, "b": 1e-6})
+    assert read == Independent(price=True, b=1e-6)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.sparse_bayes import fitting
 from app.sparse_bayes.algorithms import Sequential, sequential, single
 from app.sparse_bayes.algorithms.ascent import climb
 from app.sparse_bayes.algorithms.price import FREE
@@ -79,6 +80,18 @@ def test_on_sinc_neither_ascent_finds_more_where_the_other_ended(seed: int) -> N
     on = single.step(other, FREE)
     assert on is None or on.evidence.value == pytest.approx(other.evidence.value, abs=1e-3)
     assert last.evidence.value == pytest.approx(other.evidence.value, abs=1.0)
+
+
+@each_likelihood
+def test_a_resumed_fit_is_the_unbroken_one(likelihood: Likelihood, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "REBUILT_EVERY", 2)
+    problem, spec = posed(likelihood, seed=4, rows=24)
+    states = list(iterate(problem, spec))
+    stored = [state for state in states[:-1] if state.iteration % 2 == 0]
+    for start in (stored[0], stored[len(stored) // 2], stored[-1]):
+        *_, resumed = iterate(replace(problem), spec, start)
+        assert (resumed.active, resumed.iteration) == (states[-1].active, states[-1].iteration)
+        np.testing.assert_array_equal(resumed.weights, states[-1].weights)
 
 
 def test_a_saddle_is_not_left() -> None:
