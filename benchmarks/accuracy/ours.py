@@ -9,7 +9,7 @@ from app.domain.planning.choices import chosen_spec
 from app.domain.requests import Task, TrainingRequest
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import NORMAL_95, ClassPrediction, RealPrediction, log_score, predict
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, predict
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.selection import Rows, Trained, train
 from app.sparse_bayes.types import Array
@@ -51,14 +51,18 @@ def classifier(split: Split, prior: Prior | None = None) -> Classifier:
 
 def _real_answer(model: Model, X: Array, t: Array, target: Scaled) -> RealAnswer:
     prediction = predict(model, X)
-    assert isinstance(prediction, RealPrediction)
-    scale, sd = float(target.scale), np.sqrt(prediction.variance)
-    lower, mean, upper = (target.shift + scale * (prediction.mean + away * sd) for away in (-NORMAL_95, 0.0, NORMAL_95))
-    return RealAnswer(mean, Distribution(scale * sd, lower, upper, log_score(prediction, t) - np.log(scale)))
+    assert isinstance(prediction, NumberPrediction)
+    scale = float(target.scale)
+    lower, mean, upper = (
+        target.shift + scale * values
+        for values in (prediction.quantile(0.025), prediction.mean, prediction.quantile(0.975))
+    )
+    told = Distribution(scale * np.sqrt(prediction.variance), lower, upper, prediction.log_density(t) - np.log(scale))
+    return RealAnswer(mean, told)
 
 
 def _class_answer(model: Model, X: Array) -> ClassAnswer:
     prediction = predict(model, X)
     assert isinstance(prediction, ClassPrediction)
-    probabilities = np.column_stack([1.0 - prediction.probability, prediction.probability])
-    return ClassAnswer(probabilities, (prediction.probability > 0.5).astype(np.float64))
+    probabilities = prediction.probabilities
+    return ClassAnswer(probabilities, probabilities.argmax(axis=1).astype(np.float64))
