@@ -55,6 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
     parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
+    parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
     given = parser.parse_args(arguments)
     named = [one for name in given.names for one in (ACCURACY if name == "accuracy" else [name])]
     unknown = [name for name in named if name not in ALL]
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = _options(given.data, given.quick, given.repeats, given.processes)
     options = replace(options, engines=given.engines, peers_cache=given.peers_cache)
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
-    for name in named or BENCHMARKS:
+    for name in named or (() if given.pictures else BENCHMARKS):
         start = perf_counter()
         tables = _tables(name, options)
         for table in tables:
@@ -71,6 +72,15 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"[{name}: {perf_counter() - start:.0f} s]", file=sys.stderr)
         if given.write:
             report.write(name, tables)
+    if given.pictures:
+        _draw(options)
+
+
+def _draw(options: Options) -> None:
+    from benchmarks.accuracy.pictures import draw  # only pictures need matplotlib
+
+    for path in draw(options):
+        print(path)
 
 
 def _tables(name: str, options: Options) -> list[Table]:

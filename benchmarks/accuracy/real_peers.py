@@ -22,7 +22,7 @@ MANY_ROWS = 600
 
 def process_engine(rows: int, restarts: int) -> Engine:
     """An exact Gaussian process with a length for each input, on at most `rows` rows."""
-    learn = partial(_process, rows, restarts)
+    learn = partial(exact_process, rows, restarts)
     return Engine("GP", partial(real_figures, learn), SKLEARN, f"ARD, {rows} rows, {restarts} restarts")
 
 
@@ -37,7 +37,8 @@ def support_engine() -> Engine:
     return Engine("SVR", partial(real_figures, _support), SKLEARN, f"epsilon {EPSILON}, {FOLDS} folds, {GRID}")
 
 
-def _process(rows: int, restarts: int, split: Split) -> Regressor:
+def exact_process(rows: int, restarts: int, split: Split) -> Regressor:
+    """On at most so many rows, from so many starts more than one."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 

@@ -106,7 +106,7 @@ def class_figures(learn: Callable[[Split], Classifier], case: Case) -> Figures:
     return _sizes(learned) | {
         "log_loss": -float(np.log(np.maximum(chosen, np.finfo(float).tiny)).mean()),
         "error": float(np.mean(answer.labels != split.t_test)),
-        "ece": _calibration_error(answer.probabilities, t.astype(np.float64)),
+        "ece": calibration_error(answer.probabilities, t.astype(np.float64)),
     }
 
 
@@ -120,7 +120,7 @@ def binned(probability: Array, happened: Array) -> list[tuple[float, float, int]
     ]
 
 
-def _calibration_error(probabilities: Array, t: Array) -> float:
+def calibration_error(probabilities: Array, t: Array) -> float:
     """Of class 1 where there are two classes, else of the most probable class."""
     if probabilities.shape[1] == 2:
         probability, happened = probabilities[:, 1], t

@@ -28,7 +28,7 @@ NOTES = (
     (
         "Ours: what a job gets that names only its data and its target. RVM: our independent prior, width by 5-fold "
         "CV. SVC: C and gamma by 5-fold CV, Platt's sigmoid on left-out predictions, labels by its own sign. GP: "
-        "scikit-learn, Laplace's approximation, a length for each input."
+        "scikit-learn, Laplace's approximation, a length for each input (wdbc: one)."
     ),
     (
         "Log loss in nats. ECE: ten bins of class 1's probability, of equal width; a set measured on few rows (breast "

@@ -1,0 +1,177 @@
+"""Four pictures for docs/pictures: functions and accuracy, reliability, time, and the parts of a variance."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import numpy as np
+
+from app.sparse_bayes.prediction import NumberPrediction, predict
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
+from benchmarks.accuracy.cases import DataSet, friedman, two_classes
+from benchmarks.accuracy.class_peers import support
+from benchmarks.accuracy.measuring import Engine, Measured, measured
+from benchmarks.accuracy.ours import classifier, learned, regressor
+from benchmarks.accuracy.real_peers import exact_process, process_engine
+from benchmarks.accuracy.scoring import TWO_SIDED_95, Classifier, binned, calibration_error, real_figures
+from benchmarks.engines import ENGINES, NOISE_SD, installed
+from benchmarks.files import NotRun, Split
+from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc, sinc_split
+from benchmarks.learning import Scaled
+from benchmarks.options import Options
+
+MOST = (4, 8, 16, 32, 64)
+PROCESS_ROWS_TIMED = 1_000
+
+
+def draw(options: Options) -> list[Path]:
+    """All that can be drawn here; reliability needs the folder of data."""
+    drawn = [draw_functions(options), draw_time(options), draw_variance()]
+    try:
+        drawn.append(draw_reliability(options))
+    except NotRun as absent:
+        print(f"reliability: NOT RUN: {absent}")
+    return drawn
+
+
+def draw_functions(options: Options) -> Path:
+    """Error against functions kept, for as many as are allowed."""
+    few = replace(options, accuracy_draws=min(options.accuracy_draws, 10))
+    sets = [friedman(number, few) for number in (1, 2, 3)]
+    title = "What a function is worth: error beside an exact Gaussian process that keeps all 240 rows"
+    drawing = canvas((12, 5.2), title, [data.name for data in sets])
+    for axes, data in zip(drawing.panels, sets, strict=True):
+        peer = measured(process_engine(rows=1_000, restarts=3), data, few)
+        reference = peer.mean("mse")
+        if reference is None:
+            raise NotRun(peer.absent)
+        priors = [GaussianProcess(most=most) for most in MOST]
+        ours = [_place(_under(prior, data, few), reference) for prior in priors]
+        x, y = zip(*ours, strict=True)
+        axes.axhline(1.0, color=MUTED, lw=1, ls=(0, (5, 3)))
+        axes.plot(x, y, "o-", color=BLUE, lw=2, ms=7, label="ours, process: at most 4, 8, ... 64 vectors")
+        axes.plot(*_place(_under(Independent(), data, few), reference), "s", color=ORANGE, ms=9, label="RVM, one width")
+        axes.plot(240, 1.0, "D", color=INK, ms=8, label="exact GP, a length for each input")
+        axes.set(xscale="log", yscale="log", xlabel="functions in the model, bias and inputs counted")
+        axes.set_xticks([5, 10, 20, 50, 100, 240], labels=["5", "10", "20", "50", "100", "240"], minor=False)
+        axes.set_xticks([], minor=True)
+        axes.set_yticks([1, 2, 5, 10, 20, 50], labels=["1", "2", "5", "10", "20", "50"])
+        axes.set_yticks([], minor=True)
+    drawing.panels[0].set_ylabel("squared error to the truth, over the GP's")
+    return drawing.save("accuracy-functions")
+
+
+def _under(prior: GaussianProcess | Independent, data: DataSet, options: Options) -> Measured:
+    return measured(Engine("ours", partial(real_figures, partial(regressor, prior=prior))), data, options)
+
+
+def _place(found: Measured, reference: float) -> tuple[float, float]:
+    kept, error = found.mean("functions"), found.mean("mse")
+    if kept is None or error is None:
+        raise NotRun(found.absent)
+    return kept, error / reference
+
+
+def draw_reliability(options: Options) -> Path:
+    """What happened where a probability was told, banana and Pima together."""
+    splits = [
+        data.read(number).split
+        for data in two_classes(options)
+        if data.name in {"banana", "Pima"}
+        for number in data.numbers
+    ]
+    drawing = canvas((6.4, 6.6), "Probabilities told, and what came")
+    (axes,) = drawing.panels
+    axes.plot([0, 1], [0, 1], color=MUTED, lw=1, ls=(0, (5, 3)))
+    engines = (("ours", classifier, BLUE, "o", -0.004), ("SVC + Platt", support, ORANGE, "s", 0.004))
+    for name, learn, colour, marker, aside in engines:
+        told, came = _pooled(learn, splits)
+        x, y, counts = (np.array(column) for column in zip(*binned(told, came), strict=True))
+        error = calibration_error(np.column_stack([1.0 - told, told]), came)
+        bars = 2.0 * np.sqrt(y * (1.0 - y) / counts)
+        label = f"{name}, ECE {error:.3f}"
+        axes.errorbar(x + aside, y, bars, fmt=marker, color=colour, ms=7, capsize=3, lw=1.3, label=label)
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.set(xlabel="mean probability of class 1 in a bin", ylabel="share of class 1, ± 2 standard errors")
+    rows = sum(len(split.t_test) for split in splits)
+    axes.set_title(f"banana and Pima, {len(splits)} splits, {rows:,} rows measured on", loc="left", fontsize=10)
+    return drawing.save("reliability")
+
+
+def _pooled(learn: Callable[[Split], Classifier], splits: list[Split]) -> tuple[Array, Array]:
+    told = [learn(split).answer(split.X_test).probabilities[:, 1] for split in splits]
+    return np.concatenate(told), np.concatenate([split.t_test for split in splits])
+
+
+def draw_time(options: Options) -> Path:
+    """CPU seconds of one fit; engines that are told the width, and those that learn it."""
+    drawing = canvas((7.6, 5.8), "Time of one fit to sinc, one thread")
+    (axes,) = drawing.panels
+    sizes = (125, 250, 500, 1_000) if options.quick else (125, 250, 500, 1_000, 2_000, 4_000)
+    known = {"ours": ("ours, width given", BLUE), "fastrvm": ("fastrvm, width given", GREEN)}
+    known["libsvm SVR"] = ("SVR, all given", PURPLE)
+    for engine in filter(installed, known):
+        label, colour = known[engine]
+        seconds = [_seconds(partial(_told_the_width, engine), size) for size in sizes]
+        axes.plot(sizes, seconds, "o-", color=colour, lw=2, ms=6, label=label)
+    ours = [_seconds(partial(regressor, prior=GaussianProcess()), size) for size in sizes]
+    axes.plot(sizes, ours, "o--", color=BLUE, mfc="white", lw=2, ms=6, label="ours, process: scales learned")
+    feasible = [size for size in sizes if size <= PROCESS_ROWS_TIMED]
+    exact = [_seconds(partial(exact_process, PROCESS_ROWS_TIMED, 0), size) for size in feasible]
+    axes.plot(feasible, exact, "D--", color=INK, mfc="white", lw=2, ms=6, label="exact GP: scales learned, no restarts")
+    axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="CPU seconds, median of 3 draws")
+    axes.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
+    axes.set_xticks([], minor=True)
+    axes.grid(axis="y", color=MUTED, alpha=0.25, lw=0.7)
+    return drawing.save("time")
+
+
+def _told_the_width(engine: str, split: Split) -> object:
+    return ENGINES[engine](split.X, split.t)
+
+
+def _seconds(fit: Callable[[Split], object], rows: int) -> float:
+    taken = []
+    for one in range(3):
+        split = sinc_split("gaussian", one, rows=rows, scale=NOISE_SD)
+        start = process_time()
+        fit(split)
+        taken.append(process_time() - start)
+    return median(taken)
+
+
+def draw_variance() -> Path:
+    """A fit to rows with a gap, and the three parts of its variance, inside the rows and beyond."""
+    rng = np.random.default_rng(ACCURACY_SEED)
+    x = np.sort(np.concatenate([rng.uniform(-10.0, -3.0, 40), rng.uniform(2.0, 10.0, 40)]))
+    t = sinc(x) + rng.normal(0.0, SINC_NOISE, len(x))
+    inputs, target = Scaled.of(x[:, None]), Scaled.of(t)
+    model = learned(inputs(x[:, None]), target(t), "regression", GaussianProcess()).model
+    at = np.linspace(-20.0, 20.0, 801)
+    told = predict(model, inputs(at[:, None]))
+    assert isinstance(told, NumberPrediction)
+    scale = float(target.scale)
+    mean = target.shift + scale * told.mean
+    drawing = canvas((11, 5.6), "Where a variance comes from: sinc with a gap, and beyond the data")
+    (axes,) = drawing.panels
+    parts = (
+        ("what is not known of the functions kept", told.weights, BLUE, 0.55),
+        ("+ what they don't reach of the process", told.beyond, GREEN, 0.35),
+        ("+ noise: 95 % of new observations", told.noise, MUTED, 0.25),
+    )
+    inner = np.zeros_like(mean)
+    for label, part, colour, alpha in parts:
+        outer = np.hypot(inner, TWO_SIDED_95 * scale * np.sqrt(part))
+        axes.fill_between(at, mean + inner, mean + outer, color=colour, alpha=alpha, lw=0, label=label)
+        axes.fill_between(at, mean - outer, mean - inner, color=colour, alpha=alpha, lw=0)
+        inner = outer
+    axes.plot(at, sinc(at), color=INK, lw=1.2, ls=(0, (5, 3)), label="the truth")
+    axes.plot(at, mean, color=BLUE, lw=2.2, label="predicted mean")
+    axes.plot(x, t, ".", color=INK, ms=5, label=f"{len(x)} rows")
+    axes.set(xlabel="x", ylabel="y", xlim=(at[0], at[-1]))
+    return drawing.save("variance")
