@@ -14,10 +14,10 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run test check format bench lock secrets clean
+.PHONY: help install demo run test check format bench bench-accuracy lock secrets clean
 
 help: ## say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 install: $(STAMP) ## make or refresh .venv from the pinned, hashed requirements
 
@@ -58,6 +58,11 @@ format: install ## put the code in its one format, and mend what ruff can mend
 
 bench: install ## speed, memory and accuracy beside the papers and the peers
 	$(BIN)/python -m benchmarks
+
+# QUICK=1: few draws and rows. DATA: the folder of real data. PEERS: a folder that keeps the peers' figures. OURS=1: ours alone.
+bench-accuracy: install ## our defaults beside the peers, and the pictures of docs; hours, or QUICK=1
+	$(BIN)/python -m benchmarks accuracy --pictures $(if $(QUICK),--quick) $(if $(OURS),--engines ours) \
+		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
 lock: $(BIN)/uv ## renew both locks from pyproject.toml
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 INK, MUTED, BLUE, ORANGE, GREEN, PURPLE = "#222222", "#8a8a8a", "#0072b2", "#d55e00", "#009e73", "#9a5b9a"
 """Colours that colour-blind people can tell apart."""
 
+INCHES_A_LABEL = 3.6
+
 PICTURES = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 
 
@@ -27,7 +29,7 @@ class Canvas:
         for axes in self.panels:
             for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
                 legend.setdefault(str(label), handle)
-        columns = min(len(legend), 4)
+        columns = max(1, int(self.figure.get_figwidth() / INCHES_A_LABEL))
         self.figure.legend(
             list(legend.values()), list(legend), loc="outside lower center", ncols=columns, frameon=False, fontsize=10
         )

@@ -54,10 +54,10 @@ def draw_functions(options: Options) -> Path:
         ours = [_place(_under(prior, data, few), reference) for prior in priors]
         x, y = zip(*ours, strict=True)
         axes.axhline(1.0, color=MUTED, lw=1, ls=(0, (5, 3)))
-        axes.plot(x, y, "o-", color=BLUE, lw=2, ms=7, label="ours, process: at most 4, 8, ... 64 vectors")
+        axes.plot(x, y, "o-", color=BLUE, lw=2, ms=7, label="ours, process, at most 4, 8, … 64 vectors")
         axes.plot(*_place(_under(Independent(), data, few), reference), "s", color=ORANGE, ms=9, label="RVM, one width")
         axes.plot(240, 1.0, "D", color=INK, ms=8, label="exact GP, a length for each input")
-        axes.set(xscale="log", yscale="log", xlabel="functions in the model, bias and inputs counted")
+        axes.set(xscale="log", yscale="log", xlim=(4, 290), xlabel="functions in the model, bias and inputs counted")
         axes.set_xticks([5, 10, 20, 50, 100, 240], labels=["5", "10", "20", "50", "100", "240"], minor=False)
         axes.set_xticks([], minor=True)
         axes.set_yticks([1, 2, 5, 10, 20, 50], labels=["1", "2", "5", "10", "20", "50"])
@@ -97,9 +97,9 @@ def draw_reliability(options: Options) -> Path:
         label = f"{name}, ECE {error:.3f}"
         axes.errorbar(x + aside, y, bars, fmt=marker, color=colour, ms=7, capsize=3, lw=1.3, label=label)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    axes.set(xlabel="mean probability of class 1 in a bin", ylabel="share of class 1, ± 2 standard errors")
+    axes.set(xlabel="mean probability of class 1 in a bin", ylabel="share of class 1, ± 2 binomial standard errors")
     rows = sum(len(split.t_test) for split in splits)
-    axes.set_title(f"banana and Pima, {len(splits)} splits, {rows:,} rows measured on", loc="left", fontsize=10)
+    axes.set_title(f"banana and Pima, {len(splits)} splits, {rows:,} predictions", loc="left", fontsize=10)
     return drawing.save("reliability")
 
 
@@ -148,11 +148,11 @@ def _seconds(fit: Callable[[Split], object], rows: int) -> float:
 def draw_variance() -> Path:
     """A fit to rows with a gap, and the three parts of its variance, inside the rows and beyond."""
     rng = np.random.default_rng(ACCURACY_SEED)
-    x = np.sort(np.concatenate([rng.uniform(-10.0, -3.0, 40), rng.uniform(2.0, 10.0, 40)]))
+    x = np.sort(np.concatenate([rng.uniform(-8.0, 3.0, 45), rng.uniform(7.0, 10.0, 15)]))
     t = sinc(x) + rng.normal(0.0, SINC_NOISE, len(x))
     inputs, target = Scaled.of(x[:, None]), Scaled.of(t)
     model = learned(inputs(x[:, None]), target(t), "regression", GaussianProcess()).model
-    at = np.linspace(-20.0, 20.0, 801)
+    at = np.linspace(-18.0, 20.0, 761)
     told = predict(model, inputs(at[:, None]))
     assert isinstance(told, NumberPrediction)
     scale = float(target.scale)
