@@ -19,6 +19,7 @@ from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for, sinc, spec_for
 
 ALGORITHMS: dict[str, Algorithm] = {
     "sequential": Sequential(),
+    "single": Sequential("single"),
     "mackay": ReEstimation("mackay"),
     "em": ReEstimation("em"),
 }
