@@ -22,7 +22,6 @@ from benchmarks.accuracy.scoring import TWO_SIDED_95, Classifier, binned, calibr
 from benchmarks.engines import ENGINES, NOISE_SD, installed
 from benchmarks.files import NotRun, Split
 from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc, sinc_split
-from benchmarks.learning import Scaled
 from benchmarks.options import Options
 
 MOST = (4, 8, 16, 32, 64)
@@ -150,13 +149,12 @@ def draw_variance() -> Path:
     rng = np.random.default_rng(ACCURACY_SEED)
     x = np.sort(np.concatenate([rng.uniform(-8.0, 3.0, 45), rng.uniform(7.0, 10.0, 15)]))
     t = sinc(x) + rng.normal(0.0, SINC_NOISE, len(x))
-    inputs, target = Scaled.of(x[:, None]), Scaled.of(t)
-    model = learned(inputs(x[:, None]), target(t), "regression", GaussianProcess()).model
     at = np.linspace(-18.0, 20.0, 761)
-    told = predict(model, inputs(at[:, None]))
+    found = learned(Split(x[:, None], t, at[:, None], sinc(at)), "regression", GaussianProcess())
+    told = predict(found.model, found.inputs(at[:, None]))
     assert isinstance(told, NumberPrediction)
-    scale = float(target.scale)
-    mean = target.shift + scale * told.mean
+    scale = float(found.target.scale)
+    mean = found.target.shift + scale * told.mean
     drawing = canvas((11, 5.6), "Where a variance comes from: sinc with a gap, and beyond the data")
     (axes,) = drawing.panels
     parts = (
