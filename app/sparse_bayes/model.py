@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import ConstantFunction, Functions, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.types import Array
@@ -20,7 +21,8 @@ class Model:
 
     Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
     they don't reach of it belongs to the predictive variance. `last_gain` and `next_gain` in nats: what the last
-    function brought that entered, and what the best would have brought that did not.
+    function brought that entered, and what the best would have brought that did not. Under an independent prior
+    `augmentation` is what error bars away from the data are made of, None where they can't be.
     """
 
     likelihood: Likelihood
@@ -38,3 +40,4 @@ class Model:
     amplitude: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
+    augmentation: Augmentation | None = None

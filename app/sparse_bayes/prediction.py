@@ -1,9 +1,11 @@
 """Predictive distributions of a model."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
+from app.sparse_bayes.augmentation import Augmented
 from app.sparse_bayes.basis import KernelFunctions, evaluate
 from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.likelihoods.gaussian import RealPrediction
@@ -18,7 +20,9 @@ __all__ = [
     "Latent",
     "NumberPrediction",
     "Prediction",
+    "Ready",
     "RealPrediction",
+    "chunks",
     "latent",
     "predict",
     "scores",
@@ -28,33 +32,78 @@ BLOCK_BYTES = 8 * 2**20
 """Columns of the model at new points are computed so many bytes at a time."""
 
 
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A model with all that its predictions need factorised once.
+
+    `lower` (R, R) with lower lower' = Sigma; `whitening` of the kernel functions under a Gaussian process prior,
+    `augmented` under an independent one that keeps what it takes.
+    """
+
+    model: Model
+    lower: Array
+    whitening: Whitening | None
+    augmented: Augmented | None
+
+    @classmethod
+    def of(cls, model: Model) -> "Ready":
+        """Raises NotPositiveDefiniteError."""
+        # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
+        # The scale keeps the Cholesky factor safe whatever the weights' units.
+        scale = np.sqrt(model.covariance.diagonal())
+        lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
+        return cls(model, lower, _whitening(model), _augmented(model))
+
+    def predict(self, X: Array) -> tuple[Prediction, Array | None]:
+        """The predictive distribution at X (N, d), and its `support` (N,); raises DataError."""
+        if X.ndim != 2 or X.shape[1] != self.model.inputs:
+            raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
+        found = self.latent(X)
+        return self.model.likelihood.predictive(found, self.model.noise_sd), found.support
+
+    def latent(self, X: Array) -> Latent:
+        """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).
+
+        Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
+        prior the variance of the function that each point brings.
+        """
+        mean, variance, left = np.empty(len(X)), np.empty(len(X)), np.ones(len(X))
+        for first, stop in chunks(len(X), self._width):
+            columns = evaluate(self.model.functions, X[first:stop])
+            mean[first:stop] = columns @ self.model.mean
+            spread = columns @ self.lower
+            variance[first:stop] = np.einsum("nr,nr->n", spread, spread)
+            if self.whitening is not None:
+                reached = self.whitening.columns(columns[:, : len(self.whitening.lower)])
+                left[first:stop] = self.whitening.left(reached)
+            elif self.augmented is not None:
+                left[first:stop] = self.augmented.left(X[first:stop], columns)
+        if self.unreached is None:
+            return Latent(mean, variance, np.zeros(len(X)))
+        return Latent(mean, variance, self.unreached * left, np.maximum(1.0 - left, 0.0))
+
+    @property
+    def unreached(self) -> float | None:
+        """The prior variance of which the data leave a share at each point; None where there is none."""
+        return self.model.amplitude if self.augmented is None else self.augmented.prior
+
+    @property
+    def _width(self) -> int:
+        return len(self.model.mean) + (0 if self.augmented is None else self.augmented.functions.size)
+
+
 def predict(model: Model, X: Array) -> Prediction:
     """The predictive distribution at X (N, d) in the model's encoded units: what the likelihood makes of the latent.
 
     Raises DataError.
     """
-    if X.ndim != 2 or X.shape[1] != model.inputs:
-        raise DataError(f"expected X (N, {model.inputs}), got shape {X.shape}")
-    return model.likelihood.predictive(latent(model, X), model.noise_sd)
+    prediction, _ = Ready.of(model).predict(X)
+    return prediction
 
 
 def latent(model: Model, X: Array) -> Latent:
-    """Mean p'mu and variance p'Sigma p of the function at X (N, d), and c = s (1 - e'E_mm^-1 e), each (N,)."""
-    mean, variance, beyond = np.empty(len(X)), np.empty(len(X)), np.zeros(len(X))
-    whitening = _whitening(model)
-    # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
-    # The scale keeps the Cholesky factor safe whatever the weights' units.
-    scale = np.sqrt(model.covariance.diagonal())
-    lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
-    for first, stop in _chunks(len(X), len(model.mean)):
-        columns = evaluate(model.functions, X[first:stop])
-        mean[first:stop] = columns @ model.mean
-        spread = columns @ lower
-        variance[first:stop] = np.einsum("nr,nr->n", spread, spread)
-        if whitening is not None and model.amplitude is not None:
-            reached = whitening.columns(columns[:, : len(whitening.lower)])
-            beyond[first:stop] = model.amplitude * whitening.left(reached)
-    return Latent(mean, variance, beyond)
+    """The function at X (N, d): see `Ready.latent`."""
+    return Ready.of(model).latent(X)
 
 
 def _whitening(model: Model) -> Whitening | None:
@@ -67,7 +116,15 @@ def _whitening(model: Model) -> Whitening | None:
     return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)))
 
 
-def _chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
+def _augmented(model: Model) -> Augmented | None:
+    if model.augmentation is None or model.noise_sd is None:
+        return None
+    kept, noise_sd = model.augmentation, model.noise_sd
+    return Augmented.of(kept, model.functions, model.alpha, noise_sd=noise_sd, rows=model.rows)
+
+
+def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
+    """First row and stop of so many rows at a time that `functions` columns of them take BLOCK_BYTES."""
     step = max(1, BLOCK_BYTES // (8 * max(functions, 1)))
     return ((first, min(first + step, rows)) for first in range(0, rows, step))
 

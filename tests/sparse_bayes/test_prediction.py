@@ -12,7 +12,7 @@ from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import ClassPrediction, Latent, RealPrediction, latent, predict, scores
+from app.sparse_bayes.prediction import ClassPrediction, Latent, Ready, RealPrediction, latent, predict, scores
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.scales import FixedWidth
@@ -202,6 +202,28 @@ def test_at_a_vector_nothing_is_beyond_and_far_away_the_whole_process(name: str)
 
 
 @pytest.mark.parametrize("name", PROCESSES)
+def test_the_support_is_the_share_of_the_process_that_the_vectors_explain(name: str) -> None:
+    model = process(name)
+    X = np.vstack([new_points(model), vectors_of(model).centres, np.full((1, model.inputs), 1e6)])
+    found = latent(model, X)
+    assert model.amplitude is not None
+    assert found.support is not None
+    np.testing.assert_allclose(found.support, 1.0 - found.beyond / model.amplitude, atol=1e-12)
+    assert found.support[25:-1].min() > 1.0 - 2.0 * JITTER
+    assert found.support[-1] == 0.0
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_a_model_ready_predicts_as_the_model_does(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    X, t = rows_for(likelihood, 40, 0)
+    model = fit(X, t, spec_for(likelihood))
+    predicted, support = Ready.of(model).predict(X)
+    np.testing.assert_array_equal(predicted.log_density(t), predict(model, X).log_density(t))
+    assert support is None or ((support >= 0.0) & (support <= 1.0)).all()
+
+
+@pytest.mark.parametrize("name", PROCESSES)
 def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: str) -> None:
     model = process(name)
     X = new_points(model)
@@ -219,8 +241,10 @@ def test_the_whole_variance_is_the_sum_of_parts_none_of_which_is_negative(name: 
 
 
 def test_beyond_the_functions_of_independent_precisions_there_is_nothing() -> None:
-    beyond = latent(fit(*sinc(40, 0), spec_for(GaussianNoise())), NEW).beyond
-    np.testing.assert_array_equal(beyond, 0.0)
+    model = fit(*sinc(40, 0), spec_for(GaussianNoise()))
+    found = latent(replace(model, augmentation=None), NEW)
+    np.testing.assert_array_equal(found.beyond, 0.0)
+    assert found.support is None
 
 
 def test_a_process_with_a_vector_for_each_row_predicts_as_the_process_itself(monkeypatch: pytest.MonkeyPatch) -> None:

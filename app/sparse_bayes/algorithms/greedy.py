@@ -10,8 +10,10 @@ from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import InputFunctions
+from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.process import bound
+from app.sparse_bayes.types import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class Greedy:
         return ProcessStanding(replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1))
 
 
+BLOCK_BYTES = 8 * 2**20
+"""Distances of rows to vectors are computed so many bytes at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class ProcessStanding(Standing):
     """Under a Gaussian process prior all is in the state."""
@@ -52,7 +58,8 @@ class ProcessStanding(Standing):
     def kept(self, problem: Problem) -> Kept:
         """The posterior on all rows, in the weights of the functions themselves.
 
-        alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance.
+        alpha are the precisions of their marginal priors, gamma = 1 - posterior over prior variance. A vector that
+        moved stands on the row that the kernel sees nearest to where it is now.
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
@@ -66,8 +73,9 @@ class ProcessStanding(Standing):
         covariance = 0.5 * (covariance + covariance.T)
         prior = np.square(unwhitened) @ (1.0 / settled.posterior.alpha)
         centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
+        stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), vectors.mapped(h))
         return Kept(
-            functions=(task.functions.moved(h.input_map, centres, vectors.rows), *task.fixed(self.state)),
+            functions=(task.functions.moved(h.input_map, centres, stand), *task.fixed(self.state)),
             mean=unwhitened @ settled.posterior.mean,
             covariance=covariance,
             alpha=1.0 / prior,
@@ -77,3 +85,16 @@ class ProcessStanding(Standing):
             next_gain=process.next_gain,
             likelihood=settled.likelihood,
         )
+
+
+def _nearest(U: Array, V: Array) -> Indices:
+    """For each of V (m, d) the row of U (N, d) that is nearest, of equal ones the first: (m,)."""
+    rows, least = np.zeros(len(V), np.intp), np.full(len(V), inf)
+    step = max(1, BLOCK_BYTES // (8 * max(len(V), 1)))
+    for first in range(0, len(U), step):
+        squares = squared_distances(V, U[first : first + step])
+        here = squares.argmin(axis=1)
+        found = squares[np.arange(len(V)), here]
+        nearer = found < least
+        rows[nearer], least[nearer] = first + here[nearer], found[nearer]
+    return rows

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import Functions
 from app.sparse_bayes.evidence import Evidence, evidence
 from app.sparse_bayes.factors import Factors, build
@@ -67,7 +68,7 @@ class Kept:
 
     `mean` (R,) and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in [0, 1].
     `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel functions
-    are part of, None where there is none.
+    are part of, None where there is none; `augmentation` is for error bars away from the data where it is None.
     """
 
     functions: tuple[Functions, ...]
@@ -79,6 +80,7 @@ class Kept:
     amplitude: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
+    augmentation: Augmentation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,9 @@ class Walk(Standing):
         functions, order = problem.candidates.take(self.state.active)
         covariance = rested.covariance[np.ix_(order, order)]
         tuned = self.factors.tuned(rested, self.evidence.beta)
-        return Kept(functions, rested.mean[order], covariance, rested.alpha[order], rested.determined[order], tuned)
+        alpha, gamma = rested.alpha[order], rested.determined[order]
+        augmentation = Augmentation.of(problem, functions)
+        return Kept(functions, rested.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
 
 
 def standing(

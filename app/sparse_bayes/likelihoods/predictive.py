@@ -11,11 +11,17 @@ from app.sparse_bayes.types import Array
 @dataclass(frozen=True, eq=False)
 class Latent:
     """The latent at N points, N(mean, weights + beyond), each (N,): what is not known of the weights of the functions
-    in the model, and what these don't reach of the process that they are part of (0 under an independent prior)."""
+    in the model, and what these don't reach of the process that they are part of, or of a function that a new point
+    brings under an independent prior.
+
+    `support` (N,), in [0, 1], is the share of the prior variance at a point that the data speak for; None where that is
+    not known.
+    """
 
     mean: Array
     weights: Array
     beyond: Array
+    support: Array | None = None
 
     @property
     def variance(self) -> Array:

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
 
+from app.sparse_bayes.algorithms import greedy
 from app.sparse_bayes.algorithms.state import Standing, State, Termination
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
 from app.sparse_bayes.errors import SparseBayesError
@@ -19,7 +21,7 @@ from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, process_spec, rows_for, sinc, spec_for, width_for
+from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, friedman, process_spec, rows_for, sinc, spec_for, width_for
 
 SPECS: dict[str, Spec] = {
     "each": process_spec(GaussianNoise()),
@@ -152,6 +154,19 @@ def test_free_vectors_leave_their_rows_and_raise_the_bound() -> None:
     functions = kernel_functions_of(free)
     assert (functions.centres != X[functions.rows]).any()
     assert free.log_marginal_likelihood > on_rows.log_marginal_likelihood - 0.5
+
+
+@pytest.mark.parametrize("block_bytes", [8 * 2**20, 100])
+@pytest.mark.parametrize("warp", ["none", "evidence"])
+def test_a_vector_that_moved_stands_on_the_row_that_the_kernel_sees_nearest(
+    warp: Literal["none", "evidence"], block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(greedy, "BLOCK_BYTES", block_bytes)
+    X, t, _ = friedman(60, 0)
+    functions = kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), warp=warp, most=8)))
+    U, V = functions.input_map(X), functions.input_map(functions.centres)
+    squares = np.square(U[None] - V[:, None]).sum(axis=2)
+    np.testing.assert_array_equal(functions.rows, squares.argmin(axis=1))
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda member: member.type)

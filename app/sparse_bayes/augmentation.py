@@ -1,0 +1,92 @@
+"""A function more at each new point, so that error bars grow where no function of the model reaches.
+
+[RASMUSSEN2005] is Rasmussen & Quiñonero-Candela, Healing the relevance vector machine through augmentation, ICML 22.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.sparse_bayes.basis import Functions, KernelFunctions, evaluate
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.linalg import cholesky, solve_lower
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array
+
+MOST_ROWS = 256
+"""So many training rows say what the data know of a function at a new point."""
+
+
+@dataclass(frozen=True, eq=False)
+class Augmentation:
+    """What a model under independent precisions keeps for it.
+
+    `functions` stand on n of the training rows, drawn by content; `spread` is the variance of all targets.
+    """
+
+    functions: KernelFunctions
+    spread: float
+
+    @classmethod
+    def of(cls, problem: Problem, kept: Sequence[Functions]) -> "Augmentation | None":
+        """With the kernel of the functions `kept`, else of the candidates.
+
+        None where no kernel falls with the distance, and where the noise is not Gaussian.
+        """
+        if not problem.likelihood.conjugate:
+            return None
+        for functions in (*kept, *problem.candidates.dictionaries):
+            if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance):
+                rows = subset(problem.X, problem.t, MOST_ROWS, 0)
+                return cls(functions.moved(functions.input_map, problem.X[rows], rows), float(problem.t.var()))
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Augmented:
+    """RVM* [RASMUSSEN2005; SCIENCE 4]: each new point x brings k(., x), of prior precision a*, 1/a* = var(t) - 1/beta.
+
+    With p = k(X, x): s* = beta p'p - beta^2 p'P Sigma P'p and e = 1 - beta phi(x)'Sigma P'p; the variance grows by
+    e^2/(a* + s*), which far from all rows is 1/a*. Of N rows n are kept, each counting `weight` = N/n times, in Sigma
+    as well, so that s* stays positive. With n = N all is as defined.
+
+    The mean keeps its value. Its own correction e q*/(a* + s*) pays only where every row is kept (RMSE on sinc with 100
+    rows .0373 instead of .0390, Friedman 1 with 240 rows 1.79 instead of 1.85), and ruins it where 256 of 1,000 are
+    (.050 instead of .010): what is left of the targets is no longer orthogonal to the functions in the model.
+
+    `P` (n, R) the functions of the model at the rows kept, `root` (R,) = A^-1/2, `lower` (R, R) the factor of
+    I + beta weight A^-1/2 P'P A^-1/2, `precision` = beta weight, `prior` = 1/a*.
+    """
+
+    functions: KernelFunctions
+    P: Array
+    root: Array
+    lower: Array
+    precision: float
+    prior: float
+
+    @classmethod
+    def of(
+        cls, kept: Augmentation, functions: Sequence[Functions], alpha: Array, *, noise_sd: float, rows: int
+    ) -> "Augmented":
+        """For a model of R functions with precisions alpha (R,) that learned from `rows` rows."""
+        P = evaluate(functions, kept.functions.centres)
+        precision = rows / kept.functions.size / noise_sd**2
+        root = alpha**-0.5
+        whitened = P * root
+        lower = cholesky(np.eye(len(alpha)) + precision * (whitened.T @ whitened))
+        return cls(kept.functions, P, root, lower, precision, max(kept.spread - noise_sd**2, 0.0))
+
+    def left(self, X: Array, columns: Array) -> Array:
+        """e^2 a*/(a* + s*), (N,), at X (N, d), where the model's functions are `columns` (N, R).
+
+        The share of the new function's prior variance that the data leave; times 1/a* it is what the variance grows by.
+        """
+        p = self.functions(X, np.arange(self.functions.size))
+        towards = solve_lower(self.lower, (p @ self.P * self.root).T)
+        reached = solve_lower(self.lower, (columns * self.root).T)
+        e = 1.0 - self.precision * np.einsum("rn,rn->n", reached, towards)
+        known = np.einsum("nm,nm->n", p, p) - self.precision * np.einsum("rn,rn->n", towards, towards)
+        return np.asarray(e**2 / (1.0 + self.prior * self.precision * np.maximum(known, 0.0)))

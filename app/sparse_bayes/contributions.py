@@ -1,0 +1,38 @@
+"""What each function of a model adds to its predictions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.sparse_bayes.basis import evaluate
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import chunks
+from app.sparse_bayes.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The functions that add most to the latent's mean at N points, greatest first, each (N, k).
+
+    `functions` their positions in the model, `added` phi_r(x) mu_r in the latent's units, `shares` of the sum of the
+    sizes of all R of them; 0 where nothing is added at all.
+    """
+
+    functions: Indices
+    added: Array
+    shares: Array
+
+
+def contributions(model: Model, X: Array, most: int) -> Contributions:
+    """Of the min(most, R) functions that add most at X (N, d); of equal ones the first."""
+    shape = (len(X), min(most, len(model.mean)))
+    functions, added, shares = np.empty(shape, np.intp), np.empty(shape), np.empty(shape)
+    for first, stop in chunks(len(X), len(model.mean)):
+        terms = evaluate(model.functions, X[first:stop]) * model.mean
+        sizes = np.abs(terms)
+        greatest = np.argsort(-sizes, axis=1, kind="stable")[:, :most]
+        whole = sizes.sum(axis=1, keepdims=True)
+        functions[first:stop] = greatest
+        added[first:stop] = np.take_along_axis(terms, greatest, axis=1)
+        shares[first:stop] = np.take_along_axis(sizes / np.where(whole > 0.0, whole, 1.0), greatest, axis=1)
+    return Contributions(functions, added, shares)

@@ -1,0 +1,43 @@
+"""Predictions of many points at once: how far their errors go together."""
+
+import numpy as np
+
+from app.sparse_bayes.basis import KernelFunctions, evaluate
+from app.sparse_bayes.errors import DataError, SparseBayesError
+from app.sparse_bayes.prediction import Ready, RealPrediction
+from app.sparse_bayes.types import Array
+
+
+def joint(ready: Ready, X: Array) -> tuple[Array, Array]:
+    """Mean (N,) and covariance (N, N) of new observations at X (N, d) under Gaussian noise.
+
+    P Sigma P' + s (k(x, x') - b'b) + I/beta. Under an independent prior what the points bring themselves, of sds d,
+    goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`. Raises DataError.
+    """
+    prediction, _ = ready.predict(X)
+    if not isinstance(prediction, RealPrediction):
+        raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
+    spread = evaluate(ready.model.functions, X) @ ready.lower
+    covariance = spread @ spread.T + _beyond(ready, X, prediction.beyond)
+    covariance.flat[:: len(X) + 1] = prediction.variance
+    return prediction.mean, 0.5 * (covariance + covariance.T)
+
+
+def _beyond(ready: Ready, X: Array, variance: Array) -> Array:
+    """What the functions in the model don't reach, (N, N)."""
+    if ready.augmented is not None:
+        sd = np.sqrt(variance)
+        return sd[:, None] * _alike(ready.augmented.functions, X) * sd
+    if ready.whitening is not None and ready.model.amplitude is not None:
+        vectors, *_ = ready.model.functions
+        if not isinstance(vectors, KernelFunctions):
+            raise SparseBayesError("expected the kernel functions of a process first")
+        B = ready.whitening.columns(vectors(X, np.arange(vectors.size)))
+        left: Array = ready.model.amplitude * (_alike(vectors, X) - B @ B.T)
+        return left
+    return np.zeros((len(X), len(X)))
+
+
+def _alike(functions: KernelFunctions, X: Array) -> Array:
+    U = functions.input_map(X)
+    return functions.kernel(U, U)

@@ -1,0 +1,66 @@
+"""What functions add to a prediction: all of them together are the mean."""
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes import prediction
+from app.sparse_bayes.contributions import contributions
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import latent
+from app.sparse_bayes.spec import Spec
+from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc, spec_for
+
+SPECS: dict[str, Spec] = {
+    "independent": spec_for(GaussianNoise()),
+    "process": process_spec(GaussianNoise(), inputs=True),
+    "classes": spec_for(Bernoulli()),
+}
+NEW = np.linspace(-14.0, 14.0, 17)[:, None]
+
+
+def fitted(name: str) -> Model:
+    spec = SPECS[name]
+    return fit(*rows_for(spec.likelihood, 40, 0), spec)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_all_together_are_the_mean_and_greater_ones_come_first(name: str) -> None:
+    model = fitted(name)
+    X = ripley(20, 1)[0] if name == "classes" else NEW
+    found = contributions(model, X, 1_000)
+    assert found.functions.shape == (len(X), len(model.mean))
+    np.testing.assert_allclose(found.added.sum(axis=1), latent(model, X).mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
+    assert (np.diff(np.abs(found.added), axis=1) <= 0.0).all()
+    np.testing.assert_allclose(found.shares, np.abs(found.added) / np.abs(found.added).sum(axis=1, keepdims=True))
+
+
+def test_a_contribution_is_a_function_times_its_weight() -> None:
+    model = fitted("process")
+    found = contributions(model, NEW, 2)
+    assert found.functions.shape == (len(NEW), 2)
+    P = np.hstack([functions(NEW, np.arange(functions.size)) for functions in model.functions])
+    terms = P * model.mean
+    np.testing.assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(np.abs(found.added).max(axis=1), np.abs(found.added[:, 0]))
+    np.testing.assert_allclose(np.abs(found.added[:, 0]), np.abs(terms).max(axis=1), rtol=1e-12)
+
+
+def test_where_nothing_is_added_no_share_is_had() -> None:
+    X, t = sinc(40, 0)
+    spec = spec_for(GaussianNoise())
+    model = fit(X, t, Spec(spec.likelihood, spec.basis[:1]))
+    found = contributions(model, np.array([[1e9]]), 3)
+    np.testing.assert_array_equal(found.added, 0.0)
+    np.testing.assert_array_equal(found.shares, 0.0)
+
+
+def test_points_in_chunks_have_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted("independent")
+    whole = contributions(model, NEW, 3)
+    monkeypatch.setattr(prediction, "BLOCK_BYTES", 8 * len(model.mean) * 5)
+    pieces = contributions(model, NEW, 3)
+    np.testing.assert_array_equal(pieces.functions, whole.functions)
+    np.testing.assert_allclose(pieces.added, whole.added, rtol=1e-12)
