@@ -13,7 +13,10 @@ NOTES = (
         "The share of noisy targets inside, pooled over the splits ± two standard errors: the greater of the "
         "binomial one and the one between splits."
     ),
-    f"Far away: every input moved by {FAR:g} of its standard deviations; the median predicted sd over the targets' sd.",
+    (
+        f"Far away: every input moved by {FAR:g} of its standard deviations; the median predicted sd over the targets' "
+        "sd. It grows with the distance where the inputs themselves are functions of the model."
+    ),
 )
 
 
