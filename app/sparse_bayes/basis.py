@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.kernels import Gaussian, Kernel
-from app.sparse_bayes.scales import CrossValidationWidth, InputMap, Width
+from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth, InputMap, Width
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -21,7 +21,7 @@ class KernelBasis:
     __pydantic_config__ = {"extra": "forbid"}
 
     kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
-    width: Width = field(default_factory=CrossValidationWidth, metadata={"discriminator": "type"})
+    width: Width | InheritedWidth = field(default_factory=CrossValidationWidth, metadata={"discriminator": "type"})
     warp: Literal["none", "evidence"] = "none"
     type: Literal["kernel"] = "kernel"
 

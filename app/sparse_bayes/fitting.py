@@ -19,7 +19,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import FixedWidth, InputMap, Learning, Width
+from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
 from app.sparse_bayes.spec import Spec, check, learning
 from app.sparse_bayes.types import Array, Indices
 
@@ -30,10 +30,12 @@ REBUILT_EVERY = 16
 computes what an unbroken one does."""
 
 
-def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> Problem:
-    """The problem of a spec whose widths are all fixed: X (N, d), t (N,), candidates on the rows `centres`, or all.
+def pose(
+    X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, inherited: InputMap | None = None
+) -> Problem:
+    """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
-    Raises DataError, IllegalCombinationError.
+    `inherited` is the input map of kernels that have another fit's. Raises DataError, IllegalCombinationError.
     """
     check(spec)
     check_rows(X, t)
@@ -48,17 +50,22 @@ def pose(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> P
             case Inputs():
                 dictionaries.append(InputFunctions(np.arange(X.shape[1])))
             case KernelBasis(kernel=kernel, width=width):
-                dictionaries.append(KernelFunctions(kernel, _given(width), X[rows], rows))
                 learns = learning(spec, basis)
-                if learns.widths == "none" and not isinstance(width, FixedWidth):
-                    raise SparseBayesError("expected widths that are fixed or learned: selection finds the others")
+                dictionaries.append(KernelFunctions(kernel, _input_map(width, learns, inherited), X[rows], rows))
     working, log_jacobian = spec.likelihood.working(t)
     candidates = Candidates(tuple(dictionaries))
     return Problem(X, working, candidates, spec.likelihood, spec.prior, learns, spec.seed, log_jacobian=log_jacobian)
 
 
-def _given(width: Width) -> InputMap:
-    return InputMap.isotropic(width.value if isinstance(width, FixedWidth) else 1.0)
+def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None) -> InputMap:
+    match width:
+        case FixedWidth(value=value):
+            return InputMap.isotropic(value)
+        case InheritedWidth() if inherited is not None:
+            return inherited
+        case _ if learns.widths != "none":
+            return InputMap.isotropic(1.0)
+    raise SparseBayesError("expected widths that are fixed, inherited or learned: selection finds the others")
 
 
 def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:

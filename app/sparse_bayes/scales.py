@@ -53,7 +53,17 @@ class EvidencePerInputWidth:
     type: Literal["evidence_per_input"] = "evidence_per_input"
 
 
+@dataclass(frozen=True)
+class InheritedWidth:
+    """The widths and warps that another fit of the same kernel found: those of the best before it."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["inherited"] = "inherited"
+
+
 Width = FixedWidth | CrossValidationWidth | EvidenceWidth | EvidencePerInputWidth
+"""The ways that can be asked for."""
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _learns_noise(likelihood: Likelihood) -> bool:
 
 def _check_scales(spec: Spec, basis: KernelBasis) -> None:
     learned = LEARNED[spec.prior.type]
-    known = {"fixed"} | SEARCHED[spec.prior.type] | set(learned)
+    known = {"fixed", "inherited"} | SEARCHED[spec.prior.type] | set(learned)
     if basis.width.type not in known:
         raise IllegalCombinationError("basis", f'"{basis.width.type}" can\'t find a width under "{spec.prior.type}"')
     if basis.warp != "none" and basis.width.type not in learned:

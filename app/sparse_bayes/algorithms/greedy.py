@@ -7,9 +7,11 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms.phases import STEPS
+from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import InputFunctions
+from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.process import bound
@@ -85,6 +87,10 @@ class ProcessStanding(Standing):
             next_gain=process.next_gain,
             likelihood=settled.likelihood,
         )
+
+    def integral(self, problem: Problem) -> Integral:
+        """Over all that is learned but the places of the vectors."""
+        return integral(Task.of(problem), self.state, process_of(self.state))
 
 
 def _nearest(U: Array, V: Array) -> Indices:

@@ -1,12 +1,13 @@
 """The price of choice: what R functions pay for having been chosen among M candidates, phase by phase."""
 
 from dataclasses import dataclass, replace
-from math import inf, lgamma, log
+from math import inf, log
 from typing import Literal
 
 from app.sparse_bayes.algorithms.state import Walk, standing
 from app.sparse_bayes.evidence import Evidence
 from app.sparse_bayes.factors import Factors
+from app.sparse_bayes.integrated import log_choices
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 
@@ -50,11 +51,6 @@ class Price:
 
 FREE = Price(0, 0.0)
 """Nothing is paid: the objective is L."""
-
-
-def log_choices(candidates: int, chosen: int) -> float:
-    """log C(M, R)."""
-    return lgamma(candidates + 1.0) - lgamma(chosen + 1.0) - lgamma(candidates - chosen + 1.0)
 
 
 def first_phase(problem: Problem) -> str | None:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
+from math import log
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from app.sparse_bayes.basis import Functions
 from app.sparse_bayes.evidence import Evidence, evidence
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.integrated import USUAL_LOG_BETA, Integral, Peak, log_choices, normal
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
@@ -93,6 +95,10 @@ class Standing(ABC):
     def kept(self, problem: Problem) -> Kept:
         """What a model keeps of it."""
 
+    @abstractmethod
+    def integral(self, problem: Problem) -> Integral:
+        """The evidence with the hyperparameters integrated out: the end of a fit beside those under other priors."""
+
 
 @dataclass(frozen=True, eq=False)
 class Walk(Standing):
@@ -110,6 +116,18 @@ class Walk(Standing):
         alpha, gamma = rested.alpha[order], rested.determined[order]
         augmentation = Augmentation.of(problem, functions)
         return Kept(functions, rested.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
+
+    def integral(self, problem: Problem) -> Integral:
+        """Over log alpha and log beta, with the price of choice by dictionary: which of its functions each lent."""
+        here, unit = self.evidence, log(float(np.mean(problem.t**2)) or 1.0)
+        logs = np.append(np.log(here.posterior.alpha), log(here.beta) - USUAL_LOG_BETA) + unit
+        learned = np.append(np.ones(len(logs) - 1, np.bool_), len(set(problem.likelihood.start(problem.t))) > 1)
+        places = np.searchsorted(problem.candidates.starts, self.state.active, side="right") - 1
+        lent = [int((places == place).sum()) for place in range(len(problem.candidates.dictionaries))]
+        sizes = (dictionary.size for dictionary in problem.candidates.dictionaries)
+        paid = sum(log_choices(size, chosen) for size, chosen in zip(sizes, lent, strict=True))
+        peak = Peak(here.value - paid, *normal(logs[learned]), -here.hessian[np.ix_(learned, learned)])
+        return Integral(peak.integral)
 
 
 def standing(

@@ -14,7 +14,8 @@ from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
-from app.sparse_bayes.selection import AS_GOOD, Folding, Rows, Step, Trained, _search, train
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
+from app.sparse_bayes.selection.widths import AS_GOOD, _search
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc

@@ -1,24 +1,20 @@
-"""Choosing among whole fits: the width, then the final fit, then its figures on rows held out.
+"""The width of one dictionary, found among whole fits: by cross-validation, or by evidence."""
 
-One generator of progress.
-"""
-
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from math import exp, isfinite, log, sqrt
-from typing import Literal
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from math import exp, log, sqrt
 
 import numpy as np
 
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.errors import DataError
-from app.sparse_bayes.fitting import fit, learned, pose, standings
-from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, subset
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.folds import Split, subset
+from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth, width_range
-from app.sparse_bayes.spec import Spec, check, searched
+from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.spec import Spec, searched
 from app.sparse_bayes.types import Array
 
 GRID = 13
@@ -43,87 +39,6 @@ GOLDEN = 0.381966
 MOST_ROWS_SEARCHED = 1_000
 """The width is looked for on at most so many rows, drawn by content."""
 
-MOST_CENTRES = 4_000
-"""Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
-
-
-@dataclass(frozen=True)
-class Folding:
-    """How rows are kept apart in cross-validation. `keys` (N,).
-
-    Group codes for "groups", positions in time for "order", None for "random".
-    """
-
-    by: Literal["random", "groups", "order"] = "random"
-    keys: Array | None = None
-
-    def splits(self, rows: "Rows", folds: int, seed: int) -> list[Split]:
-        """Pairs of rows to learn from and rows to measure on."""
-        if self.by == "random" or self.keys is None:
-            return random_folds(rows.X, rows.t, folds, seed)
-        return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """X (N, d) and t (N,); classes are 0.0 and 1.0. Finite."""
-
-    X: Array
-    t: Array
-
-
-@dataclass(frozen=True)
-class Step:
-    """How far a training is, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`."""
-
-    phase: str
-    completed: int
-    total: int | None
-    unit: str
-    log_marginal_likelihood: float | None = None
-    functions: int | None = None
-    noise_sd: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """The end: the model, the spec as run (every width fixed), and `scores` on the held-out rows (empty without).
-
-    Scores, in the units of t. Regression: rmse, mae, r2, nll, coverage_95. Classes: error, log_loss, brier.
-    """
-
-    model: Model
-    spec: Spec
-    scores: dict[str, float]
-
-
-def train(
-    rows: Rows, spec: Spec, *, folding: Folding | None = None, held_out: Rows | None = None
-) -> Iterator[Step | Trained]:
-    """Find the width where the spec asks for a search, fit on all rows, measure.
-
-    Steps, at least one first and one last, then one Trained.
-
-    Raises DataError, IllegalCombinationError.
-    """
-    check(spec)
-    check_rows(rows.X, rows.t)
-    spec.likelihood.check(rows.t)
-    resolved = yield from _with_width(rows, spec, folding or Folding())
-    centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
-    problem = pose(rows.X, rows.t, resolved, centres=centres)
-    yield Step("fit", 0, None, "looks")
-    for now in standings(problem, resolved):
-        state = now.state
-        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(state.beta)
-        yield Step("fit", state.iteration, None, "looks", reached, len(state.active), noise_sd)
-    model = learned(problem, now)
-    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
-    total = now.state.iteration
-    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
-    yield Trained(model, resolved, measured)
-
 
 Scoring = Callable[[Spec], Generator[None, None, Array]]
 """The score of a spec, greater is better: one for each row measured on, to be averaged (one number where there is
@@ -133,7 +48,7 @@ It yields after each of its fits.
 """
 
 
-def _with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None, Spec]:
+def with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None, Spec]:
     """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows."""
     places = searched(spec)
     if not places:
@@ -147,11 +62,10 @@ def _with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, Non
         return replace(spec, basis=(*spec.basis[:place], found, *spec.basis[place + 1 :]))
 
     some = subset(rows.X, rows.t, MOST_ROWS_SEARCHED, spec.seed)
-    fewer = Rows(rows.X[some], rows.t[some])
+    fewer = rows.take(some)
     fits, sections, score = 1, SECTIONS, _by_evidence(fewer)
     if isinstance(basis.width, CrossValidationWidth):
-        keys = None if folding.keys is None else folding.keys[some]
-        splits = _usable(fewer, spec, replace(folding, keys=keys).splits(fewer, basis.width.folds, spec.seed))
+        splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))
         fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits)
     width = yield from _search(width_range(fewer.X), fits, sections, lambda width: score(fixed(width)))
     return fixed(width)
@@ -210,7 +124,7 @@ def _worse(tried: Array, best: Array, *, by: float) -> bool:
     return float(lost.mean()) > by * error
 
 
-def _usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
+def usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
     """The splits from whose rows something can be learned and on which something can be measured."""
     usable = []
     for learning, measuring in splits:

@@ -1,0 +1,93 @@
+"""The evidence of a Gaussian process integrated over its hyperparameters."""
+
+from math import log
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import Process, State
+from app.sparse_bayes.algorithms.task import Task
+from app.sparse_bayes.hyperparameters import WARP_SCALE, Hyperparameters
+from app.sparse_bayes.integrated import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
+from app.sparse_bayes.process import bound, bound_gradient
+from app.sparse_bayes.types import Array, Indices, Mask
+
+MOST_ROWS = 1_000
+"""Rows that the curvature is measured on; that of all grows with their number."""
+
+NUDGE = 1e-3
+"""Step of the differences of gradients, in logarithms and warps."""
+
+IRRELEVANT = 30.0
+"""Widths beyond so many sds of their input, and ..."""
+
+STRAIGHT = 0.02
+"""... bends smaller than this are not seen by L: integrating over them adds nothing."""
+
+USUAL_SQUARE = 0.25
+"""Over d, the mean of the hyperprior on the log of each input's variance over its squared width."""
+
+
+def integral(task: Task, state: State, process: Process) -> Integral:
+    """Over all that is learned but the places of the vectors, which are variational [SPARSE_GP 7].
+
+    Which inputs have a width that matters was chosen too: log C(d, k).
+    """
+    h = process.hyperparameters
+    F, widths, bends = len(h.alpha), len(h.input_map.widths), _bends(h)
+    own = np.append(task.free(h)[:1], np.ones(1 + F, np.bool_))
+    relevant, bent = _relevant(task, h), np.abs(bends) > STRAIGHT
+    active = np.flatnonzero(np.concatenate([own, relevant, bent]))
+    curvature = _curvature(task, state, process, active)
+    unit = log(task.square)
+    logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
+    given = normal(logs[own])
+    n = int(own.sum())
+    value = Peak(state.objective, *given, curvature[:n, :n]).integral
+    scales = _log_squares(task, h)[relevant]
+    of_squares = normal(scales - log(USUAL_SQUARE / task.problem.X.shape[1]))
+    of_widths = of_squares[0] + len(scales) * log(2.0), -2.0 * of_squares[1], 4.0 * of_squares[2]
+    parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE))
+    whole = Peak(
+        state.objective - (log_choices(widths, len(scales)) if task.learns else 0.0),
+        sum(part[0] for part in parts),
+        np.concatenate([part[1] for part in parts]),
+        np.concatenate([part[2] for part in parts]),
+        curvature,
+    )
+    return Integral(value, whole.integral - value)
+
+
+def _bends(h: Hyperparameters) -> Array:
+    warp = [part for part in (h.input_map.skew, h.input_map.tail) if part is not None]
+    return np.concatenate(warp) if warp else np.empty(0)
+
+
+def _log_squares(task: Task, h: Hyperparameters) -> Array:
+    """log of the inputs' variance over the squared widths, (k,)."""
+    variances = task.problem.X.var(axis=0)
+    variances[variances == 0.0] = 1.0
+    shared = len(h.input_map.widths) < len(variances)
+    own = variances.mean(keepdims=True) if shared else variances
+    return np.asarray(np.log(own / np.square(h.input_map.widths)))
+
+
+def _relevant(task: Task, h: Hyperparameters) -> Mask:
+    return (_log_squares(task, h) > -2.0 * log(IRRELEVANT)) & task.learns
+
+
+def _curvature(task: Task, state: State, process: Process, active: Indices) -> Array:
+    """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MOST_ROWS."""
+    h, vectors = process.hyperparameters, task.vectors(state)
+    rows = task.rows(state, task.some(MOST_ROWS))
+    theta = h.packed()
+
+    def gradient(place: int, step: float) -> Array:
+        moved = theta.copy()
+        moved[place] += step
+        there = h.unpacked(moved)
+        found = bound(rows, vectors, task.kernel, task.problem.likelihood, there)
+        slopes, _ = bound_gradient(rows, vectors, task.kernel, there, found)
+        return slopes[active]
+
+    curvature = np.array([gradient(k, -NUDGE) - gradient(k, NUDGE) for k in active]).reshape(len(active), len(active))
+    return np.asarray((curvature + curvature.T) * (task.problem.rows / len(rows.t) / (4.0 * NUDGE)))

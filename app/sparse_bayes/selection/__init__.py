@@ -1,0 +1,6 @@
+"""Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
+
+from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.training import Contender, Trained, train
+
+__all__ = ["Contender", "Folding", "Rows", "Step", "Trained", "train"]

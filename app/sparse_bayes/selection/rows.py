@@ -1,0 +1,53 @@
+"""What is selected with: rows, how they are kept apart, and how far a training is."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds
+from app.sparse_bayes.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """X (N, d) and t (N,); classes are 0.0 and 1.0. Finite."""
+
+    X: Array
+    t: Array
+
+    def take(self, chosen: Indices) -> "Rows":
+        """Some of the rows."""
+        return Rows(self.X[chosen], self.t[chosen])
+
+
+@dataclass(frozen=True)
+class Folding:
+    """How rows are kept apart in cross-validation. `keys` (N,).
+
+    Group codes for "groups", positions in time for "order", None for "random".
+    """
+
+    by: Literal["random", "groups", "order"] = "random"
+    keys: Array | None = None
+
+    def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
+        """Pairs of rows to learn from and rows to measure on."""
+        if self.by == "random" or self.keys is None:
+            return random_folds(rows.X, rows.t, folds, seed)
+        return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
+
+    def take(self, chosen: Indices) -> "Folding":
+        """That of some of the rows."""
+        return Folding(self.by, None if self.keys is None else self.keys[chosen])
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a training is, in the units of t: `completed` of `total` (None: not known) `unit`s of `phase`."""
+
+    phase: str
+    completed: int
+    total: int | None
+    unit: str
+    log_marginal_likelihood: float | None = None
+    functions: int | None = None
+    noise_sd: float | None = None

@@ -1,0 +1,138 @@
+"""One training: the width where it is searched for, the fit, its rivals, and what was measured."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+from app.sparse_bayes.algorithms.state import Standing
+from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.fitting import learned, pose, standings
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.integrated import Integral
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.problem import Problem, check_rows
+from app.sparse_bayes.scales import InheritedWidth, InputMap
+from app.sparse_bayes.selection.leave_one_out import leave_one_out
+from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.widths import with_width
+from app.sparse_bayes.spec import Spec, check
+
+MOST_CENTRES = 4_000
+"""Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One of the fits that were compared: its spec, how many functions it kept, and its score.
+
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats; the greatest was taken.
+    """
+
+    spec: Spec
+    functions: int
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The end: the model, the spec as run (no width searched for any more), and what was measured.
+
+    `scores` on the held-out rows and `leave_one_out` (see there) are empty without; `contenders`, the one taken first,
+    where there were rivals. Figures are in the units of t.
+    """
+
+    model: Model
+    spec: Spec
+    scores: dict[str, float]
+    leave_one_out: dict[str, float]
+    contenders: tuple[Contender, ...] = ()
+
+
+def train(
+    rows: Rows,
+    spec: Spec,
+    *,
+    rivals: tuple[Spec, ...] = (),
+    folding: Folding | None = None,
+    held_out: Rows | None = None,
+) -> Iterator[Step | Trained]:
+    """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
+
+    A rival's kernel may inherit the input map of the best before it; one that can't learn from these targets is passed
+    over. Steps, at least one first and one last, then one Trained. Raises DataError, IllegalCombinationError.
+    """
+    for each in (spec, *rivals):
+        check(each)
+    check_rows(rows.X, rows.t)
+    spec.likelihood.check(rows.t)
+    folding = folding or Folding()
+    fits = [(yield from _fitted(rows, spec, folding))]
+    for rival in rivals:
+        fits.append((yield from _fitted(rows, rival, folding, earlier=_ranked(fits)[0])))
+    best, *_ = ranked = _ranked(fits) if rivals else fits
+    model, total = best.model, best.last.state.iteration
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
+    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in ranked) if rivals else ()
+    yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The end of one fit; `lent` is what the kernels' input map costs where it is another fit's."""
+
+    spec: Spec
+    problem: Problem
+    last: Standing
+    model: Model
+    lent: float = 0.0
+
+    @cached_property
+    def integral(self) -> Integral:
+        """Of the evidence over the hyperparameters."""
+        return self.last.integral(self.problem)
+
+    @property
+    def scales(self) -> float:
+        """What the input map costs, whoever found it; nothing where no kernel is in the model."""
+        kernels = any(isinstance(one, KernelFunctions) and one.size for one in self.model.functions)
+        return self.integral.input_map + (self.lent if kernels else 0.0)
+
+    @property
+    def score(self) -> float:
+        """In nats, of the targets as they came."""
+        return self.integral.value + self.scales + self.problem.log_jacobian
+
+
+def _ranked(fits: list[_Fit]) -> list[_Fit]:
+    """The best first; of equals the earlier."""
+    return sorted(fits, key=lambda fit: -fit.score)
+
+
+def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = None) -> Generator[Step, None, _Fit]:
+    """A whole fit; `earlier` is the one that an input map may be inherited from."""
+    resolved = yield from with_width(rows, spec, folding)
+    centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
+    inherited = None if earlier is None else _input_map(earlier.model)
+    problem = pose(rows.X, rows.t, resolved, centres=centres, inherited=inherited)
+    phase = "fit" if earlier is None else "rival fit"
+    yield Step(phase, 0, None, "looks")
+    for now in standings(problem, resolved):
+        state = now.state
+        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
+        noise_sd = spec.likelihood.noise(state.beta)
+        yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+    lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
+    return _Fit(resolved, problem, now, learned(problem, now), lent)
+
+
+def _inherits(spec: Spec) -> bool:
+    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, InheritedWidth) for basis in spec.basis)
+
+
+def _input_map(model: Model) -> InputMap | None:
+    """That of a model's kernels; None where it has no such dictionary."""
+    maps = [functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions)]
+    return maps[0] if maps else None
