@@ -6,10 +6,12 @@ import orjson
 
 from app.api.errors import KINDS, fault_members
 from app.domain.errors import Fault, InvalidDataError
-from app.services.prediction import ClassificationAnswer, RegressionAnswer, ServedVersion
+from app.services.answering import ClassificationAnswer, ListedFunction, RegressionAnswer, ServedVersion
+from app.sparse_bayes.contributions import Contributions
+from app.sparse_bayes.types import Array
 
-REAL_OUTPUTS = ("mean", "sd", "variance", "interval")
-CLASS_OUTPUTS = ("label", "probabilities", "latent")
+REAL_OUTPUTS = ("mean", "sd", "variance", "interval", "support")
+CLASS_OUTPUTS = ("label", "probabilities", "latent", "support")
 
 Row = Mapping[str, object]
 
@@ -30,15 +32,42 @@ def predictions_json(
     rows: list[Row] = (
         _real_rows(answer, outputs) if isinstance(answer, RegressionAnswer) else _class_rows(answer, outputs)
     )
+    if answer.explanation is not None:
+        explained = _explanations(answer.explanation, served.functions)
+        rows = [{**row, "explanation": one} for row, one in zip(rows, explained, strict=True)]
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}
     version = served.version
-    return orjson.dumps({"model": version.model, "version": version.number, "predictions": rows})
+    whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": rows}
+    if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
+        whole["covariance"] = answer.covariance
+    return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _explanations(explanation: Contributions, functions: Sequence[ListedFunction]) -> list[list[Row]]:
+    return [
+        [_explained(functions[place], one, share) for place, one, share in zip(places, added, shares, strict=True)]
+        for places, added, shares in zip(
+            explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
+        )
+    ]
+
+
+def _explained(function: ListedFunction, added: float, share: float) -> Row:
+    return {
+        "vector": function.number,
+        "kind": function.kind,
+        "row": function.row,
+        "input": function.input,
+        "contribution": added,
+        "share": share,
+    }
 
 
 def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
     mean, sd = answer.mean.tolist(), answer.sd.tolist()
     lower, upper = answer.lower.tolist(), answer.upper.tolist()
+    support = _support(answer.support, len(mean))
     variances = [
         {"total": total, "noise": noise, "weights": weights, "beyond": beyond}
         for total, noise, weights, beyond in zip(
@@ -47,16 +76,17 @@ def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
     ]
     if tuple(outputs) == REAL_OUTPUTS:
         return [
-            {"mean": m, "sd": s, "variance": v, "lower": lo, "upper": up}
-            for m, s, v, lo, up in zip(mean, sd, variances, lower, upper, strict=True)
+            {"mean": m, "sd": s, "variance": v, "lower": lo, "upper": up, "support": near}
+            for m, s, v, lo, up, near in zip(mean, sd, variances, lower, upper, support, strict=True)
         ]
-    columns: dict[str, list[object]] = {}
+    columns: dict[str, Sequence[object]] = {}
     for output in outputs:
         columns |= {
             "mean": {"mean": mean},
             "sd": {"sd": sd},
             "variance": {"variance": variances},
             "interval": {"lower": lower, "upper": upper},
+            "support": {"support": support},
         }[output]
     return _rows(columns)
 
@@ -64,7 +94,7 @@ def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
 def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Row]:
     negative, positive = answer.classes
     probabilities = answer.probability.tolist()
-    columns: dict[str, list[object]] = {}
+    columns: dict[str, Sequence[object]] = {}
     for output in outputs:
         match output:
             case "label":
@@ -74,12 +104,18 @@ def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Ro
                     [{"label": negative, "probability": 1.0 - p}, {"label": positive, "probability": p}]
                     for p in probabilities
                 ]
+            case "support":
+                columns["support"] = _support(answer.support, len(probabilities))
             case _:
                 columns["latent"] = [
                     {"mean": mean, "variance": variance}
                     for mean, variance in zip(answer.latent_mean.tolist(), answer.latent_variance.tolist(), strict=True)
                 ]
     return _rows(columns)
+
+
+def _support(support: Array | None, rows: int) -> Sequence[float | None]:
+    return [None] * rows if support is None else support.tolist()
 
 
 def _rows(columns: Mapping[str, Sequence[object]]) -> list[Row]:

@@ -9,7 +9,10 @@ from starlette.testclient import TestClient
 from app.api.routes import predictions as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
-from app.services.prediction import Prediction, RegressionAnswer
+from app.services import answering
+from app.services.answering import RegressionAnswer, Wanted, answer
+from app.services.prediction import Prediction
+from app.sparse_bayes.priors import GaussianProcess
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
@@ -28,9 +31,9 @@ Errors = Sequence[Mapping[str, str | int]]
 
 def answer_of(prediction: Prediction, interval: float) -> RegressionAnswer:
     block: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
-    answer = prediction.answer(prediction.version(OWNER, "small"), block, interval=interval)
-    assert isinstance(answer, RegressionAnswer)
-    return answer
+    found = answer(prediction.version(OWNER, "small"), block, Wanted(interval))
+    assert isinstance(found, RegressionAnswer)
+    return found
 
 
 @pytest.mark.parametrize("path", [PATH, "/v1/models/small/versions/1/predict"])
@@ -56,6 +59,7 @@ def test_each_form_of_a_table_gets_the_services_answer(
                 },
                 "lower": expected.lower[row],
                 "upper": expected.upper[row],
+                "support": None,
             }
             for row in range(3)
         ],
@@ -82,6 +86,7 @@ def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: InMemoryPar
         (["interval", "mean"], ["lower", "upper", "mean"]),
         (["sd", "variance"], ["sd", "variance"]),
         (["mean", "mean"], ["mean"]),
+        (["support"], ["support"]),
     ],
 )
 def test_only_what_is_asked_for_is_answered(client: TestClient, outputs: list[str], members: list[str]) -> None:
@@ -98,7 +103,7 @@ def test_classes_come_with_their_probabilities_and_their_json_type(
     parts.kept.models.put(OWNER, small_version("classification", name="labels", classes=classes), number=1)
     predictions = client.post("/v1/models/labels/predict", json={"rows": ROWS}).json()["predictions"]
     for row in predictions:
-        assert list(row) == ["label", "probabilities", "latent"]
+        assert list(row) == ["label", "probabilities", "latent", "support"]
         assert list(row["latent"]) == ["mean", "variance"]
         negative, positive = row["probabilities"]
         assert [negative["label"], positive["label"]] == list(classes)
@@ -201,6 +206,9 @@ def test_a_category_unseen_in_training_is_named_with_the_known_ones(client: Test
         ({"interval": "0.9"}, "/interval", 'Should be a valid number, got "0.9".'),
         ({"outputs": []}, "/outputs", "Needs 1 at least, got 0."),
         ({"on_error": "skip"}, "/on_error", "Should be 'refuse' or 'per_row', got \"skip\"."),
+        ({"explain": 0}, "/explain", "Should be greater than or equal to 1, got 0."),
+        ({"explain": 21}, "/explain", "Should be less than or equal to 20, got 21."),
+        ({"covariance": 1}, "/covariance", "Should be a valid boolean, got 1."),
     ],
 )
 def test_an_option_that_makes_no_sense_is_named(
@@ -219,7 +227,7 @@ def test_an_output_of_the_other_task_is_refused(client: TestClient) -> None:
         client.post(PATH, json={"rows": ROWS, "outputs": ["mean", "label"]}),
         "invalid-request",
         "This model's predictions don't have such an output.",
-        [{"pointer": "/outputs/1", "detail": "A regression has mean, sd, variance, interval."}],
+        [{"pointer": "/outputs/1", "detail": "A regression has mean, sd, variance, interval, support."}],
     )
 
 
@@ -275,3 +283,97 @@ def test_predictions_go_on_while_the_version_is_at_hand(client: TestClient, part
     looks = parts.kept.models.looks
     assert client.post(PATH, json={"rows": ROWS}).content == first.content
     assert parts.kept.models.looks == looks
+
+
+@pytest.fixture
+def process(parts: InMemoryParts) -> None:
+    """The models `process` and `states`, which know how far they reach."""
+    for task, name in (("regression", "process"), ("classification", "states")):
+        made = small_version("regression" if task == "regression" else "classification", name=name, prior=PROCESS)
+        parts.kept.models.put(OWNER, made, number=1)
+
+
+PROCESS = GaussianProcess()
+
+
+@pytest.mark.usefixtures("process")
+@pytest.mark.parametrize("name", ["process", "states"])
+def test_far_from_the_data_the_support_is_nothing(client: TestClient, name: str) -> None:
+    rows = [{"x": 1, "colour": "blue"}, {"x": 1e6, "colour": "blue"}]
+    near, far = client.post(f"/v1/models/{name}/predict", json={"rows": rows}).json()["predictions"]
+    assert near["support"] == approx(1.0, abs=1e-3)
+    assert far["support"] == 0.0
+
+
+def test_the_functions_that_add_most_are_named_as_in_the_versions_list(client: TestClient) -> None:
+    listed = client.get("/v1/models/small/versions/1/relevance-vectors").json()["items"]
+    places = {one["number"]: {member: one[member] for member in ("kind", "row", "input")} for one in listed}
+    whole = client.post(PATH, json={"rows": ROWS, "explain": 20}).json()["predictions"]
+    for row in whole:
+        added = row["explanation"]
+        assert sorted(one["vector"] for one in added) == sorted(places)
+        assert [{member: one[member] for member in ("kind", "row", "input")} for one in added] == [
+            places[one["vector"]] for one in added
+        ]
+        assert 10.0 + sum(one["contribution"] for one in added) == approx(row["mean"])
+        assert sum(one["share"] for one in added) == approx(1.0)
+        sizes = [abs(one["contribution"]) for one in added]
+        assert sizes == sorted(sizes, reverse=True)
+    best = client.post(PATH, json={"rows": ROWS, "explain": 1, "outputs": ["mean"]}).json()["predictions"]
+    assert best == [{"mean": row["mean"], "explanation": row["explanation"][:1]} for row in whole]
+
+
+def test_classes_are_explained_by_what_is_added_to_the_latent(client: TestClient) -> None:
+    rows = client.post("/v1/models/classes/predict", json={"rows": ROWS, "explain": 3}).json()["predictions"]
+    for row in rows:
+        assert sum(one["contribution"] for one in row["explanation"]) == approx(row["latent"]["mean"])
+
+
+def test_a_bad_row_has_its_problem_and_no_explanation(client: TestClient) -> None:
+    rows = [ROWS[0], {"x": 1, "colour": "green"}]
+    body = {"rows": rows, "explain": 2, "on_error": "per_row", "covariance": True}
+    answered = client.post(PATH, json=body).json()
+    assert list(answered["predictions"][1]) == ["error"]
+    assert answered["covariance"][0][0] == approx(answered["predictions"][0]["variance"]["total"])
+    assert answered["covariance"][0][1] is answered["covariance"][1][0] is answered["covariance"][1][1] is None
+
+
+def test_the_covariance_of_all_answers_comes_when_it_is_asked_for(client: TestClient) -> None:
+    plain, together = (client.post(PATH, json={"rows": ROWS, "covariance": asked}).json() for asked in (False, True))
+    covariance = together.pop("covariance")
+    assert together == plain
+    assert [len(row) for row in covariance] == [3, 3, 3]
+    for place, row in enumerate(plain["predictions"]):
+        assert covariance[place][place] == approx(row["variance"]["total"], rel=1e-9)
+    assert covariance[0][1] == approx(covariance[1][0])
+    assert covariance[0][1] != 0.0
+
+
+def test_classes_have_no_covariance(client: TestClient) -> None:
+    detail = "Classes have no covariance: ask for it where numbers are predicted."
+    assert_problem(
+        client.post("/v1/models/classes/predict", json={"rows": ROWS, "covariance": True}),
+        "invalid-request",
+        detail,
+        [{"pointer": "/covariance", "detail": detail}],
+    )
+
+
+def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "MOST_ROWS_TOGETHER", 2)
+    detail = "A covariance is answered for 2 rows at most, got 3."
+    assert_problem(
+        client.post(PATH, json={"rows": ROWS, "covariance": True}),
+        "invalid-request",
+        detail,
+        [{"pointer": "/covariance", "detail": detail}],
+    )
+
+
+def test_the_documentation_tells_what_is_answered(client: TestClient) -> None:
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    assert "near 0: it lies away from all" in schemas["RealOut"]["properties"]["support"]["description"]
+    assert schemas["ClassOut"]["properties"]["support"] == schemas["RealOut"]["properties"]["support"]
+    assert set(schemas["ContributionOut"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}
+    assert {"covariance", "explain"} <= set(schemas["PredictRecordsIn-Input"]["properties"])
+    assert "covariance" in schemas["PredictionsOut"]["properties"]

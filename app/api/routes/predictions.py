@@ -18,10 +18,10 @@ from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError, NotFoundError, TooLargeError
 from app.domain.tables import block_rows
-from app.services.prediction import Prediction, ServedVersion
+from app.services.answering import ServedVersion, Wanted, answer
 
 MOST_BYTES_INLINE = 16_384
-"""Bodies up to this size cost less to answer at once than to hand to a thread."""
+"""Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
 
 _OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
 _OPTION_NAMES = frozenset(PredictOptions.model_fields)
@@ -87,14 +87,14 @@ async def _answered(request: Request, number: int | None) -> Response:
     served = prediction.at_hand(owner, name, number)
     if served is None:
         served = await run_in_threadpool(prediction.version, owner, name, number)
-    if len(body) <= MOST_BYTES_INLINE:
-        content = _predicted(prediction, served, body, most_rows)
+    if len(body) <= MOST_BYTES_INLINE and b'"covariance"' not in body:
+        content = _predicted(served, body, most_rows)
     else:
-        content = await run_in_threadpool(_predicted, prediction, served, body, most_rows)
+        content = await run_in_threadpool(_predicted, served, body, most_rows)
     return Response(content, media_type="application/json")
 
 
-def _predicted(prediction: Prediction, served: ServedVersion, body: bytes, most_rows: int) -> bytes:
+def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:
     raw = read_json(body, others=_OPTION_NAMES)
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
     outputs = _outputs(served, options)
@@ -103,13 +103,14 @@ def _predicted(prediction: Prediction, served: ServedVersion, body: bytes, most_
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
     if options.on_error == "refuse":
         refuse(misfits)
-    answer = prediction.answer(served, block, interval=options.interval)
+    wanted = Wanted(options.interval, options.covariance, options.explain)
+    found = answer(served, block, wanted)
     if options.on_error == "refuse":
-        refuse(answer.faults)
+        refuse(found.faults)
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in misfits}
-    faults = [*misfits, *(fault for fault in answer.faults if fault.row not in said)]
-    return predictions_json(served, answer, outputs=outputs, faults=faults)
+    faults = [*misfits, *(fault for fault in found.faults if fault.row not in said)]
+    return predictions_json(served, found, outputs=outputs, faults=faults)
 
 
 def _outputs(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Predictions as OpenAPI shows them; the answers themselves are written by app.api.answers, without detours."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -15,9 +16,39 @@ class VarianceOut(BaseModel):
     noise: float = Field(description="How far a new observation scatters about the function.")
     weights: float = Field(description="What is not known of the weights of the functions in the model.")
     beyond: float = Field(
-        description="What these functions don't reach of the Gaussian process that they are part of: it grows with the "
-        "distance from the data. 0 under independent weights."
+        description="What these functions don't reach: of the Gaussian process that they are part of, or, under "
+        "independent weights and Gaussian noise, of a further function at the point. It grows with the distance from "
+        "the data; 0 where the model can't tell."
     )
+
+
+Support = Annotated[
+    float | None,
+    Field(
+        description="How far the data speak for this point, from 0 to 1. 1: they do; near 0: it lies away from all "
+        "that the model has seen, and the answer falls back to the average. Null where the model can't tell."
+    ),
+]
+
+
+class ContributionOut(BaseModel):
+    """What one function of the model adds to a prediction."""
+
+    vector: int = Field(description="Its number in the version's list of relevance vectors, from 1.")
+    kind: str = Field(description="The kernel's type, `bias`, or `input` for an input itself.")
+    row: int | None = Field(description="The row of the dataset that the kernel stands on, or next to.")
+    input: str | None = Field(description="The input that it is.")
+    contribution: float = Field(
+        description="What it adds: in the target's units, or in those of the latent function where that is another "
+        "(of classes, counts, and logarithms). All functions' together, with the targets' average, are the mean."
+    )
+    share: float = Field(description="Its size's share of the sum of all functions' sizes, from 0 to 1.")
+
+
+Explanation = Annotated[
+    Sequence[ContributionOut] | None,
+    Field(description="With `explain`: the functions that add most, the greatest first. Left out without it."),
+]
 
 
 class RealOut(BaseModel):
@@ -28,6 +59,8 @@ class RealOut(BaseModel):
     variance: VarianceOut
     lower: float
     upper: float
+    support: Support
+    explanation: Explanation = None
 
 
 class ClassProbabilityOut(BaseModel):
@@ -50,6 +83,8 @@ class ClassOut(BaseModel):
     label: Label
     probabilities: Sequence[ClassProbabilityOut]
     latent: LatentOut
+    support: Support
+    explanation: Explanation = None
 
 
 class RowProblemOut(BaseModel):
@@ -74,3 +109,9 @@ class PredictionsOut(BaseModel):
     model: str
     version: int
     predictions: Sequence[RealOut | ClassOut | RowErrorOut] = Field(description="Only with the members of `outputs`.")
+    covariance: Sequence[Sequence[float | None]] | None = Field(
+        None,
+        description="With `covariance`: how far the errors of each two answers go together, in the target's units "
+        "squared. The diagonal is `variance.total`, so that the variance of a sum of answers is the sum of all "
+        "entries. Null in the rows and columns of rows that have no prediction. Left out without it.",
+    )

@@ -136,7 +136,7 @@ TrainingJobIn: TypeAlias = Annotated[
 TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
 
 
-Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent"]
+Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent", "support"]
 
 
 class PredictOptions(BaseModel):
@@ -147,11 +147,19 @@ class PredictOptions(BaseModel):
     interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
     outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
         None,
-        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval` for numbers, "
-        "of `label`, `probabilities`, `latent` for classes; without it, all.",
+        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
+        "numbers, of `label`, `probabilities`, `latent`, `support` for classes; without it, all.",
     )
     on_error: Literal["refuse", "per_row"] = Field(
         "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
+    )
+    covariance: bool = Field(
+        False,
+        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
+        "numbers under Gaussian noise, at most 1,000 rows.",
+    )
+    explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
+        None, description="So many functions of the model are named with each prediction, those that add most to it."
     )
 
 

@@ -1,0 +1,222 @@
+"""Predictions of one version: a block of raw columns in, and the answer in the user's units."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.domain.encoding import encode_inputs, user_mean, user_sd, user_variance
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.models import Predictor, Version
+from app.domain.tables import Block, ColumnKind, Label
+from app.sparse_bayes.contributions import Contributions, contributions
+from app.sparse_bayes.joint import joint
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
+from app.sparse_bayes.types import Array, Mask
+
+ROWS_AT_ONCE = 8192
+"""Rows of one evaluation of the model: what bounds the memory of a large batch."""
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+MOST_ROWS_TOGETHER = 1_000
+"""Rows of which the covariance is answered: their squares of numbers are in one answer."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
+    `covariance` of the answers; of how many functions, `explain`, what they add to each."""
+
+    interval: float = 0.95
+    covariance: bool = False
+    explain: int | None = None
+
+
+@dataclass(frozen=True)
+class ListedFunction:
+    """A function of a model as its version's list of relevance vectors has it: see `RelevanceVector`."""
+
+    number: int
+    kind: str
+    row: int | None
+    input: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVersion:
+    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
+
+    `ready` is the predictor's model factorised, `functions` (R,) are its functions as the version's list of relevance
+    vectors has them. `not_read` are the other columns of the table it was trained on: rows of that table may be sent as
+    they are.
+    """
+
+    version: Version
+    predictor: Predictor
+    ready: Ready
+    functions: tuple[ListedFunction, ...]
+    columns: tuple[tuple[str, ColumnKind], ...]
+    not_read: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionAnswer:
+    """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
+
+    `support` in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` where they were
+    wanted. A row with a fault is NaN throughout.
+    """
+
+    mean: Array
+    sd: Array
+    total: Array
+    noise: Array
+    weights: Array
+    beyond: Array
+    lower: Array
+    upper: Array
+    support: Array | None
+    covariance: Array | None
+    explanation: Contributions | None
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationAnswer:
+    """Predictions of N rows for two classes: probability (N,) of `classes[1]`, the latent's mean and variance (N,).
+
+    `support` in [0, 1], None where the model does not know it; `explanation` where it was wanted, in the latent's
+    units. A row with a fault is NaN throughout.
+    """
+
+    classes: tuple[Label, ...]
+    probability: Array
+    latent_mean: Array
+    latent_variance: Array
+    support: Array | None
+    explanation: Contributions | None
+    faults: tuple[Fault, ...]
+
+
+def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:
+    """Predict a block's N rows; raises InvalidRequestError for a covariance that there can't be."""
+    encoding = served.predictor.encoding
+    inputs, faults = encode_inputs(encoding, block)
+    # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
+    sound = np.isfinite(inputs[:, 0]) if faults else None
+    asked = _Asked(inputs if sound is None else inputs[sound], sound, faults)
+    if encoding.target.classes:
+        return _classes(served, asked, wanted)
+    return _reals(served, asked, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others."""
+
+    inputs: Array
+    sound: Mask | None
+    faults: tuple[Fault, ...]
+
+    def parts(self, ready: Ready) -> list[tuple[Prediction, Array | None]]:
+        """One at least: an empty table has no rows, but still the members of an answer."""
+        firsts = range(0, len(self.inputs) or 1, ROWS_AT_ONCE)
+        return [ready.predict(self.inputs[first : first + ROWS_AT_ONCE]) for first in firsts]
+
+    def joined(self, parts: Sequence[Array | None]) -> Array | None:
+        """None where a part is."""
+        known = [part for part in parts if part is not None]
+        return _joined(known, self.sound) if len(known) == len(parts) else None
+
+    def explanation(self, served: ServedVersion, wanted: Wanted) -> Contributions | None:
+        """In the target's units, or in those of the function that is learned where that is another."""
+        if wanted.explain is None:
+            return None
+        found = contributions(served.predictor.model, self.inputs, wanted.explain)
+        with np.errstate(over="ignore"):
+            added = np.clip(found.added * served.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
+        if self.sound is None:
+            return replace(found, added=added)
+        functions = np.zeros((len(self.sound), found.functions.shape[1]), np.intp)
+        functions[self.sound] = found.functions
+        return Contributions(functions, _joined([added], self.sound), _joined([found.shares], self.sound))
+
+
+def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted) -> ClassificationAnswer:
+    if wanted.covariance:
+        raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
+    told = asked.parts(served.ready)
+    parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
+    return ClassificationAnswer(
+        classes=served.predictor.encoding.target.classes,
+        probability=_joined([part.probability for part in parts], asked.sound),
+        latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
+        latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
+        support=asked.joined([support for _, support in told]),
+        explanation=asked.explanation(served, wanted),
+        faults=asked.faults,
+    )
+
+
+def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
+    target, sound = served.predictor.encoding.target, asked.sound
+    below = (1.0 - wanted.interval) / 2.0
+    told = asked.parts(served.ready)
+    parts = [part for part, _ in told if isinstance(part, NumberPrediction)]
+    mean = _joined([part.mean for part in parts], sound)
+    lower = _joined([part.quantile(below) for part in parts], sound)
+    upper = _joined([part.quantile(1.0 - below) for part in parts], sound)
+    noise = _joined([part.noise for part in parts], sound)
+    weights = _joined([part.weights for part in parts], sound)
+    beyond = _joined([part.beyond for part in parts], sound)
+    total = noise + weights + beyond
+    sd = np.sqrt(total)
+    # Together, since for few rows a call costs more than its numbers do.
+    places = user_mean(target, np.stack((mean, lower, upper)))
+    variances = user_variance(target, np.stack((total, noise, weights, beyond)))
+    return RegressionAnswer(
+        mean=places[0],
+        sd=user_sd(target, sd),
+        total=variances[0],
+        noise=variances[1],
+        weights=variances[2],
+        beyond=variances[3],
+        lower=places[1],
+        upper=places[2],
+        support=asked.joined([support for _, support in told]),
+        covariance=_covariance(served, asked, parts) if wanted.covariance else None,
+        explanation=asked.explanation(served, wanted),
+        faults=asked.faults,
+    )
+
+
+def _covariance(served: ServedVersion, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:
+    """(N, N), in the user's units squared."""
+    if not all(isinstance(part, RealPrediction) for part in parts):
+        likelihood = served.predictor.model.likelihood.type
+        raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood}".')
+    rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
+    if rows > MOST_ROWS_TOGETHER:
+        raise _refused(f"A covariance is answered for {MOST_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
+    _, found = joint(served.ready, asked.inputs)
+    covariance = np.maximum(user_variance(served.predictor.encoding.target, found), -_LARGEST)
+    if asked.sound is None:
+        return covariance
+    spread = np.full((rows, rows), np.nan)
+    spread[np.ix_(asked.sound, asked.sound)] = covariance
+    return spread
+
+
+def _refused(detail: str) -> InvalidRequestError:
+    return InvalidRequestError(detail, [Fault(detail, pointer="/covariance")])
+
+
+def _joined(parts: Sequence[Array], sound: Mask | None) -> Array:
+    """The parts one after the other, at the places of the sound rows."""
+    values = np.concatenate(parts) if parts else np.empty(0)
+    if sound is None:
+        return values
+    spread = np.full((len(sound), *values.shape[1:]), np.nan)
+    spread[sound] = values
+    return spread
