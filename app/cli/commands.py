@@ -40,6 +40,16 @@ class Kernel(StrEnum):
     LINEAR_SPLINE = "linear_spline"
 
 
+class Likelihood(StrEnum):
+    """How targets scatter."""
+
+    GAUSSIAN = "gaussian"
+    STUDENT_T = "student_t"
+    LOG_GAUSSIAN = "log_gaussian"
+    POISSON = "poisson"
+    BERNOULLI = "bernoulli"
+
+
 class Prior(StrEnum):
     """What is known of the functions' weights beforehand."""
 
@@ -126,6 +136,13 @@ def train(
         list[str] | None, typer.Option("--input", help="A column to learn from; repeat for more.")
     ] = None,
     task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
+    likelihood: Annotated[
+        Likelihood | None,
+        typer.Option(
+            help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
+            "numbers, poisson for counts; bernoulli for two classes."
+        ),
+    ] = None,
     prior: Annotated[
         Prior | None, typer.Option(help="Of the weights: independent by default, or a Gaussian process.")
     ] = None,
@@ -164,6 +181,7 @@ def train(
         model=model,
         inputs=inputs or None,
         task=task,
+        likelihood=likelihood,
         prior=prior,
         kernel=kernel,
         width=width,

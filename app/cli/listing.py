@@ -34,6 +34,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("model", job.model),
             ("task", f"{job.task}: {job.task_reason}"),
             ("target", job.target),
+            ("scatter", str(job.likelihood["type"]).replace("_", " ")),
             ("inputs", ", ".join(column.name for column in job.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
             ("outcome", _outcome(job) or None),

@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.saying import say
-from app.client.answers import Hyperparameters, InputWarp, InputWidth, Version
+from app.client.answers import Hyperparameters, InputWarp, InputWidth, Outlier, Version
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
+
+MOST_OUTLIERS_SHOWN = 8
 
 LEAST_BENT = 0.005
 """Warps below this are as good as none."""
@@ -74,15 +76,44 @@ def show_version(version: Version) -> None:
             ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
             ("width", f"{_widths(found.widths)} ({kernels})" if found.widths else None),
             ("bent inputs", _warps(found.warps) or None),
-            ("noise sd", None if found.noise_sd is None else number(found.noise_sd)),
-            ("process sd", None if found.process_sd is None else number(found.process_sd)),
+            ("scatter", _scatter(version)),
+            ("noise sd", _sd(found.noise_sd, version)),
+            ("process sd", _sd(found.process_sd, version)),
             ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
             ("gains", _gains(found)),
             *((f"on the {rows}", _scores(scores)) for rows, scores in version.metrics.items()),
+            ("outliers", _outliers(version.outliers) or None),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def _scatter(version: Version) -> str:
+    """The likelihood, and how heavy its tails are."""
+    tails = version.hyperparameters.degrees_of_freedom
+    name = str(version.likelihood["type"]).replace("_", " ")
+    return name if tails is None else f"{name} with {number(tails)} degrees of freedom"
+
+
+def _sd(sd: float | None, version: Version) -> str | None:
+    """A standard deviation, and what it is of."""
+    if sd is None:
+        return None
+    match version.likelihood["type"]:
+        case "log_gaussian":
+            return f"{number(sd)} (of log {version.target})"
+        case "poisson":
+            return f"{number(sd)} (of the log rate)"
+        case _:
+            return number(sd)
+
+
+def _outliers(outliers: Sequence[Outlier]) -> str:
+    """The least typical rows, and how many more there are."""
+    shown = ", ".join(str(outlier.row) for outlier in outliers[:MOST_OUTLIERS_SHOWN])
+    more = len(outliers) - MOST_OUTLIERS_SHOWN
+    return f"rows {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
 
 
 def _widths(widths: Sequence[InputWidth]) -> str:

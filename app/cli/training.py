@@ -27,6 +27,7 @@ class Choices:
     model: str | None = None
     inputs: list[str] | None = None
     task: str | None = None
+    likelihood: str | None = None
     prior: str | None = None
     kernel: str | None = None
     width: str | None = None
@@ -50,7 +51,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "holdout": choices.holdout,
         "seed": choices.seed,
         "basis": _basis(choices.kernel, choices.width),
-        "likelihood": None if choices.noise_sd is None else {"type": "gaussian", "noise_sd": choices.noise_sd},
+        "likelihood": _likelihood(choices.likelihood, choices.noise_sd),
         "split": None if choices.split is None else _split(choices.split),
     }
     document |= {name: value for name, value in said.items() if value is not None}
@@ -86,6 +87,14 @@ def _read(request: Path) -> Document:
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{request} holds no JSON object", param_hint="--request")
     return document
+
+
+def _likelihood(name: str | None, noise_sd: float | None) -> Json:
+    if noise_sd is None:
+        return None if name is None else {"type": name}
+    if name not in {None, "gaussian"}:
+        raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint="--noise-sd")
+    return {"type": "gaussian", "noise_sd": noise_sd}
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:

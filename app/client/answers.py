@@ -200,16 +200,26 @@ class InputWarp:
 class Hyperparameters:
     """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
 
-    Under a Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
+    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that. Under a
+    Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
     best that did not.
     """
 
     noise_sd: float | None
+    degrees_of_freedom: float | None
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
     process_sd: float | None
     last_gain: float | None
     next_gain: float | None
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A row learned from that counts `typicality` beside an ordinary row's 1."""
+
+    row: int
+    typicality: float
 
 
 @dataclass(frozen=True)
@@ -252,6 +262,7 @@ class Version:
     rows_held_out: int
     termination: str
     metrics: dict[str, dict[str, float]]
+    outliers: tuple[Outlier, ...]
     dataset: DatasetName
     seconds: float
     software_version: str

@@ -32,7 +32,7 @@ def may_move(now: JobState, following: JobState) -> bool:
 class Progress:
     """How far a running job is, in the user's units: `completed` of `total` `unit`s of `phase`.
 
-    `log_marginal_likelihood` is in nats.
+    `log_marginal_likelihood` is in nats; `noise_sd` is of the target's logarithm where that is learned.
     """
 
     phase: str

@@ -49,14 +49,27 @@ class InputWarp:
 
 
 @dataclass(frozen=True)
+class Outlier:
+    """A row that the model takes for noise: its number in the dataset, and by how much it counts less than others.
+
+    `typicality` is the expected precision of its noise beside that of the others: about 1 for an ordinary row.
+    """
+
+    row: int
+    typicality: float
+
+
+@dataclass(frozen=True)
 class VersionReport:
     """What a version's owner may know without its arrays, in the user's units.
 
     `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
-    one, or one for each column; `noise_sd` is None for classes. `metrics` maps a name ("holdout") to figures ("rmse",
-    "nll", ...); `candidates` counts functions looked at, `functions` those kept. Under a Gaussian process prior
-    `process_sd` is the process's (of the latent function for classes), and `last_gain` and `next_gain` are the nats
-    that the last function brought that entered, and the best would have brought that did not.
+    one, or one for each column; `noise_sd` is None for classes and counts. `metrics` maps a name ("holdout") to figures
+    ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept. Under a Gaussian process
+    prior `process_sd` is the process's (of the latent function for classes and counts), and `last_gain` and `next_gain`
+    are the nats that the last function brought that entered, and the best would have brought that did not. Where the
+    target's logarithm is learned, `noise_sd` and `process_sd` are of that. Under noise with heavy tails it has
+    `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts for.
     """
 
     task: str
@@ -80,6 +93,8 @@ class VersionReport:
     process_sd: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
+    degrees_of_freedom: float | None = None
+    outliers: tuple[Outlier, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,10 @@ class Materialised:
     dropped: int
     inputs: int
 
+    def rows(self) -> Array:
+        """All its rows, mapped read-only."""
+        return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
+
 
 @dataclass(frozen=True, eq=False)
 class _Part:

@@ -20,10 +20,12 @@ from app.domain.jobs import Progress, TrainingJob
 from app.domain.models import InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.tables import Block, Cell, block_rows
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
+from app.sparse_bayes.likelihoods import Likelihood, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
-from app.worker.materialise import EXTRA_COLUMNS, Materialised
+from app.worker.materialise import Materialised
+from app.worker.outliers import outliers
 
 BlockHolding = Callable[[int], tuple[int, Block]]
 """The block in which a dataset row stands, with the number of its first row."""
@@ -61,6 +63,8 @@ def new_version(
         process_sd=user_process_sd(target, model.amplitude),
         last_gain=model.last_gain,
         next_gain=model.next_gain,
+        degrees_of_freedom=_degrees_of_freedom(model.likelihood),
+        outliers=outliers(model, made),
         standardised=job.plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd),
         log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
@@ -77,6 +81,10 @@ def new_version(
         software_version=__version__,
     )
     return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(made.encoding, model))
+
+
+def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
+    return float(likelihood.dof) if isinstance(likelihood, StudentT) and likelihood.dof != "learned" else None
 
 
 def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
@@ -152,14 +160,14 @@ def _vectors(
 
 
 def _places(model: Model, made: Materialised) -> Iterator[_Place]:
-    rows = np.memmap(made.path, "<f8", "r", shape=(made.training + made.held_out, made.inputs + EXTRA_COLUMNS))
-    names = column_names(made.encoding)
+    rows, names = made.rows(), column_names(made.encoding)
     for functions in model.functions:
         match functions:
             case KernelFunctions(kernel=kernel, centres=centres):
                 stood = rows[functions.rows]
                 # A centre that only went through its warp and back differs by rounding.
-                moved = ~np.isclose(centres, stood[:, : made.inputs], rtol=MOVED, atol=MOVED).all(axis=1)
+                stays = np.isclose(centres, stood[:, : made.inputs], rtol=MOVED, atol=MOVED)
+                moved = ~np.logical_and.reduce(stays, axis=1)
                 for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
                     yield _Place(kernel.type, row=int(number), moved=has_moved)
             case InputFunctions(columns=columns):

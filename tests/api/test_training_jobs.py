@@ -68,8 +68,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             },
             {"type": "bias"},
         ],
-        "prior": {"type": "independent"},
-        "algorithm": {"type": "sequential"},
+        "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
+        "algorithm": {"type": "sequential", "ascent": "inner"},
         "standardise": True,
         "missing": "refuse",
         "split": {"by": "random"},
@@ -95,6 +95,9 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
             {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
         ),
+        ({"likelihood": {"type": "student_t"}}, {"likelihood": {"type": "student_t", "dof": "learned"}}),
+        ({"likelihood": {"type": "student_t", "dof": 4}}, {"likelihood": {"type": "student_t", "dof": 4.0}}),
+        ({"likelihood": {"type": "log_gaussian"}}, {"likelihood": {"type": "log_gaussian"}}),
         (
             {"algorithm": {"type": "re_estimation", "update": "em"}},
             {"algorithm": {"type": "re_estimation", "update": "em"}},
@@ -211,7 +214,31 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         (
             {"likelihood": {"type": "bernoulli"}},
-            plainly("/likelihood/type", '"bernoulli" is not a likelihood for regression; "gaussian" is.'),
+            plainly(
+                "/likelihood/type",
+                '"bernoulli" is not a likelihood for regression;'
+                ' "gaussian", "student_t", "log_gaussian" and "poisson" are.',
+            ),
+        ),
+        (
+            {"likelihood": {"type": "student_t", "dof": 2}},
+            plainly("/likelihood/dof", "`dof` must be above 2 and at most 200, got 2."),
+        ),
+        (
+            {"likelihood": {"type": "student_t", "dof": "many"}},
+            at("/likelihood/dof", 'Should be \'learned\', got "many". Or: Should be a valid number, got "many".'),
+        ),
+        (
+            {"likelihood": {"type": "poisson"}},
+            plainly(
+                "/likelihood",
+                '`y` holds fractions, from 0.5 to 5.1, and counts are whole; use "log_gaussian" or "gaussian".',
+                "y",
+            ),
+        ),
+        (
+            {"likelihood": {"type": "poisson", "dof": 3}},
+            at("/likelihood/dof", "There is no member 'dof' here."),
         ),
         ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
         ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),

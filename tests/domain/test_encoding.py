@@ -2,8 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import lognorm
 
 from app.domain.encoding import (
     EncodedCategory,
@@ -19,6 +20,7 @@ from app.domain.encoding import (
     user_log_evidence,
     user_mean,
     user_noise_sd,
+    user_process_sd,
     user_scores,
     user_sd,
     user_variance,
@@ -27,7 +29,7 @@ from app.domain.kinds import seconds_of
 from app.domain.planning import plan
 from app.domain.requests import Missing, TrainingRequest
 from app.domain.tables import Block, block_rows
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
@@ -196,6 +198,66 @@ def test_a_target_comes_back_from_its_scaled_form(values: list[float]) -> None:
 def test_a_target_with_known_noise_keeps_its_units() -> None:
     encoding = encoding_of(TABLE, "height", likelihood=GaussianNoise(0.01))
     assert (encoding.target.shift, encoding.target.scale) == (0.0, 1.0)
+
+
+POSITIVE = st.floats(1e-30, 1e30)
+
+
+@given(st.lists(POSITIVE, min_size=3, max_size=9, unique=True), st.lists(st.integers(0, 3), max_size=2).map(sorted))
+def test_positive_targets_stay_positive_with_logarithms_about_zero_and_come_back(
+    values: list[float], ends: list[int]
+) -> None:
+    table: Block = {"x": numbers(*range(len(values))), "y": numbers(*values)}
+    target = encoding_of(table, "y", likelihood=LogGaussian(), ends=tuple(ends)).target
+    encoded = encode_target(target, table)
+    assert (encoded > 0.0).all()
+    assert np.log(encoded).mean() == pytest.approx(0.0, abs=1e-12)
+    assert (target.shift, target.logarithmic) == (0.0, True)
+    np.testing.assert_allclose(user_mean(target, encoded), values, rtol=1e-12)
+
+
+@given(st.integers(-280, 270), st.lists(st.floats(-37, 37), min_size=3, max_size=9, unique=True))
+def test_positive_targets_at_the_ends_of_the_range_are_encoded_too(middle: int, powers: list[float]) -> None:
+    values = [10.0 ** (middle + power) for power in powers]
+    assume(min(values) < max(values))
+    table: Block = {"x": numbers(*range(len(values))), "y": numbers(*values)}
+    encoded = encode_target(encoding_of(table, "y", likelihood=LogGaussian()).target, table)
+    assert ((encoded >= 1e-75) & (encoded <= 1e75)).all()
+
+
+@given(st.lists(st.integers(0, 2**53 - 1), min_size=3, max_size=9, unique=True))
+def test_counts_stay_as_they_are(values: list[int]) -> None:
+    table: Block = {"x": numbers(*range(len(values))), "y": numbers(*values)}
+    target = encoding_of(table, "y", likelihood=Poisson()).target
+    np.testing.assert_array_equal(encode_target(target, table), values)
+    np.testing.assert_array_equal(user_mean(target, encode_target(target, table)), values)
+
+
+@pytest.mark.parametrize("likelihood", [StudentT(), StudentT(4.0)])
+def test_a_target_with_outliers_is_scaled_as_one_with_gaussian_noise(likelihood: StudentT) -> None:
+    assert encoding_of(TABLE, "height", likelihood=likelihood) == encoding_of(TABLE, "height")
+
+
+def test_the_evidence_of_positive_numbers_is_the_density_of_the_users_own() -> None:
+    y = np.array([200.0, 300.0, 1000.0])
+    target = encoding_of({"x": numbers(1, 2, 3), "y": numbers(*y)}, "y", likelihood=LogGaussian()).target
+    t = encode_target(target, {"y": numbers(*y)})
+    mean, sd = np.log(t).mean(), 0.5
+
+    def log_density(values: np.ndarray[tuple[int], np.dtype[np.float64]], centre: float) -> float:
+        return float(lognorm.logpdf(values, sd, scale=math.exp(centre)).sum())
+
+    of_user = log_density(y, mean + math.log(target.scale))
+    assert user_log_evidence(target, log_density(t, mean), 3) == pytest.approx(of_user)
+    scores = user_scores(target, {"nll": -log_density(t, mean) / 3})
+    assert scores == {"nll": pytest.approx(-of_user / 3)}
+
+
+def test_noise_and_process_of_logarithms_have_no_units() -> None:
+    target = EncodedTarget("y", "number", 0.0, 1000.0, (), logarithmic=True)
+    assert user_noise_sd(target, 0.1) == 0.1
+    assert user_process_sd(target, 0.25) == 0.5
+    assert user_process_sd(EncodedTarget("y", "number", 3.0, 10.0, ()), 0.25) == 5.0
 
 
 def test_a_missing_target_is_nan() -> None:

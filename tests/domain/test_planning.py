@@ -1,3 +1,4 @@
+import math
 import re
 from dataclasses import replace
 
@@ -26,7 +27,7 @@ from app.domain.tables import Block, Column, NumberColumn
 from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import LinearSpline, Matern52
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
@@ -289,6 +290,95 @@ def test_a_likelihood_must_fit_the_task(target: str, likelihood: Bernoulli | Gau
     fault = only_fault(replace(asking(target), likelihood=likelihood))
     assert fault.pointer == "/likelihood/type"
     assert likelihood.type in fault.detail
+
+
+NUMBERS: tuple[Likelihood, ...] = (GaussianNoise(), GaussianNoise(0.5), StudentT(), LogGaussian(), Poisson())
+
+
+@pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
+def test_two_whole_numbers_are_a_quantity_where_the_likelihood_says_so(likelihood: Likelihood) -> None:
+    found = plan(replace(asking("t"), likelihood=likelihood), with_column("t", numbers(1, 2, 2, 1)))
+    assert (found.task, found.classes, found.spec.likelihood) == ("regression", (), likelihood)
+    assert likelihood.type in found.task_reason
+
+
+@pytest.mark.parametrize("likelihood", NUMBERS, ids=str)
+@pytest.mark.parametrize("task", [None, "classification"])
+def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) -> None:
+    fault = only_fault(replace(asking("on"), task=task, likelihood=likelihood))
+    assert fault.pointer == "/likelihood/type"
+    assert fault.detail == f'"{likelihood.type}" is not a likelihood for classification; "bernoulli" is.'
+
+
+@pytest.mark.parametrize(
+    ("column", "likelihood", "said"),
+    [
+        (
+            numbers(0, 1.5, 2, 4),
+            Poisson(),
+            '`t` holds fractions, from 0 to 4, and counts are whole; use "gaussian" or "student_t".',
+        ),
+        (
+            numbers(0.5, 1.5, 2, 4),
+            Poisson(),
+            '`t` holds fractions, from 0.5 to 4, and counts are whole; use "log_gaussian" or "gaussian".',
+        ),
+        (
+            numbers(3, 1, -2, 4),
+            Poisson(),
+            '`t` goes down to -2, and counts begin at 0; use "gaussian" or "student_t".',
+        ),
+        (
+            numbers(3, 1, 0, 4),
+            LogGaussian(),
+            '`t` goes down to 0, and only numbers above 0 have a logarithm; use "poisson" or "gaussian".',
+        ),
+        (
+            numbers(3, 1.5, 0, 4),
+            LogGaussian(),
+            '`t` goes down to 0, and only numbers above 0 have a logarithm; use "gaussian" or "student_t".',
+        ),
+        (
+            numbers(3, 1, -0.5, 4),
+            LogGaussian(),
+            '`t` goes down to -0.5, and only numbers above 0 have a logarithm; use "gaussian" or "student_t".',
+        ),
+        (numbers(1e-40, 1, 2, 1e40), LogGaussian(), "`t` goes from 1e-40 to 1e+40, too far to be computed with."),
+        (numbers(5e-324, 1, 2, 1e308), LogGaussian(), "`t` goes from 4.94066e-324 to 1e+308, too far"),
+    ],
+)
+def test_a_target_that_a_likelihood_cannot_have_made_is_refused_with_another(
+    column: Column, likelihood: Likelihood, said: str
+) -> None:
+    fault = only_fault(replace(asking("t"), likelihood=likelihood), with_column("t", column))
+    assert (fault.pointer, fault.column) == ("/likelihood", "t")
+    assert fault.detail.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("column", "likelihood"),
+    [
+        (numbers(0, 0, 0, 1), Poisson()),
+        (numbers(0, 3, 2**53 - 1, 1), Poisson()),
+        (numbers(1e-300, 2e-300, 3e-300, 1e-290), LogGaussian()),
+        (numbers(1, 2, 3, 4), LogGaussian()),
+        (numbers(-1e300, 0, 1, 1e300), StudentT()),
+    ],
+)
+def test_a_target_that_a_likelihood_may_have_made_is_accepted(column: Column, likelihood: Likelihood) -> None:
+    assert plan(replace(asking("t"), likelihood=likelihood), with_column("t", column)).spec.likelihood == likelihood
+
+
+@pytest.mark.parametrize("dof", [2.0, 1.0, 0.0, -3.0, 200.5, math.inf, math.nan])
+def test_degrees_of_freedom_outside_their_range_are_refused(dof: float) -> None:
+    fault = only_fault(replace(asking(), likelihood=StudentT(dof)))
+    assert fault.pointer == "/likelihood/dof"
+    assert fault.detail.startswith("`dof` must be above 2 and at most 200")
+
+
+@pytest.mark.parametrize("dof", [2.0001, 4, 200.0])
+def test_degrees_of_freedom_may_be_given(dof: float) -> None:
+    assert plan(replace(asking(), likelihood=StudentT(dof)), DATASET).spec.likelihood == StudentT(dof)
 
 
 def test_choices_that_do_not_go_together_are_refused() -> None:

@@ -9,7 +9,7 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
 from app.domain.jobs import Problem, Progress, TrainingJob
-from app.domain.models import InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import InputWarp, InputWidth, NewVersion, Outlier, Predictor, RelevanceVector, VersionReport
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import InputColumn, Task, TrainingPlan, TrainingRequest
 from app.domain.tables import (
@@ -174,6 +174,8 @@ def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersio
         process_sd=1.1,
         last_gain=3.3,
         next_gain=0.0,
+        degrees_of_freedom=2.1,
+        outliers=(Outlier(7, 1e-300), Outlier(0, 0.1 + 0.1)),
     )
     return NewVersion(report, vectors(), predictor(seed=seed))
 

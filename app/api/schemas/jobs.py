@@ -31,7 +31,7 @@ class ProgressOut(FromDomain):
     unit: str
     log_marginal_likelihood: float | None = Field(description="In nats.")
     functions: int | None = Field(description="Functions in the model so far.")
-    noise_sd: float | None
+    noise_sd: float | None = Field(description="As a version has it; null where there is none, or not known yet.")
 
 
 class TransitionOut(FromDomain):

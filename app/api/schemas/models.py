@@ -52,18 +52,32 @@ class InputWarpOut(FromDomain):
 class HyperparametersOut(BaseModel):
     """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
 
-    noise_sd: float | None = Field(description="Of the noise; null for classes.")
+    noise_sd: float | None = Field(
+        description="Of the noise, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about "
+        "10 %. Null for classes and counts."
+    )
+    degrees_of_freedom: float | None = Field(
+        description="Of noise with heavy tails (`student_t`), learned or given: near 2, outliers are wild and many; "
+        "above 30, noise is as good as Gaussian. Null under other likelihoods."
+    )
     widths: Sequence[InputWidthOut]
     warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
     process_sd: float | None = Field(
-        description="Of the Gaussian process (for classes, of the latent function): how wide predictions grow far from "
-        "all data. Null under independent weights."
+        description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
+        "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
     )
     last_gain: float | None = Field(description="The nats that the last function brought that entered.")
     next_gain: float | None = Field(
         description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
         "tens say that more would pay (`most`, `least_gain`)."
     )
+
+
+class OutlierOut(FromDomain):
+    """A row learned from that noise with heavy tails accounts for."""
+
+    row: int = Field(description="The row of the dataset, from 0.")
+    typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
 
 
 class DatasetNameOut(BaseModel):
@@ -106,6 +120,10 @@ class VersionOut(BaseModel):
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="Measured on the rows held out, where there are some."
     )
+    outliers: Sequence[OutlierOut] = Field(
+        description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
+        "first, at most 100. Empty under other likelihoods."
+    )
     dataset: DatasetNameOut
     seconds: float
     software_version: str
@@ -137,6 +155,7 @@ class VersionOut(BaseModel):
             seed=spec.seed,
             hyperparameters=HyperparametersOut(
                 noise_sd=report.noise_sd,
+                degrees_of_freedom=report.degrees_of_freedom,
                 widths=[InputWidthOut.model_validate(width) for width in report.widths],
                 warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
                 process_sd=report.process_sd,
@@ -151,6 +170,7 @@ class VersionOut(BaseModel):
             rows_held_out=report.rows_held_out,
             termination=report.termination,
             metrics=report.metrics,
+            outliers=[OutlierOut.model_validate(outlier) for outlier in report.outliers],
             dataset=DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),
             seconds=report.seconds,
             software_version=report.software_version,

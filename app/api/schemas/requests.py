@@ -33,7 +33,10 @@ class TrainingJobBase(BaseModel):
     )
     model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
     likelihood: Annotated[Likelihood, Field(discriminator="type")] | None = Field(
-        None, description="How targets scatter; without it, Gaussian noise that is learned, or two classes."
+        None,
+        description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
+        "`noise_sd`. `student_t`: some rows are outliers; `dof`, how heavy the tails are, is learned or a number above "
+        "2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: counts. `bernoulli`: two classes.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None

@@ -61,13 +61,23 @@ EncodedInput = EncodedNumber | EncodedCategory
 
 @dataclass(frozen=True)
 class EncodedTarget:
-    """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = 1 for classes[1], 0 for classes[0]."""
+    """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = 1 for classes[1], 0 for classes[0].
+
+    `logarithmic`: what is learned is log t, so that noise and process are measured as logarithms are, whatever the
+    scale.
+    """
 
     name: str
     kind: ColumnKind
     shift: float
     scale: float
     classes: tuple[Label, ...]
+    logarithmic: bool = False
+
+    @property
+    def latent_unit(self) -> float:
+        """A unit of the function that is learned, in the user's: of the target, or of its logarithm."""
+        return 1.0 if self.logarithmic else self.scale
 
 
 @dataclass(frozen=True, eq=False)

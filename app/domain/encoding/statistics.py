@@ -7,7 +7,7 @@ from app.domain.encoding.raw import gaps, real_values
 from app.domain.moments import Moments
 from app.domain.requests import InputColumn, TrainingPlan
 from app.domain.tables import Block, CategoryColumn
-from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.types import Mask
 
 
@@ -20,6 +20,8 @@ class Statistics:
         self._gaps = dict.fromkeys(names, 0)
         self._moments = dict.fromkeys(names, Moments())
         self._counts: dict[str, dict[str, int]] = {name: {} for name in names}
+        self._logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
+        self._log_targets = Moments()
         self.rows = 0
 
     def add(self, block: Block, chosen: Mask) -> None:
@@ -40,7 +42,10 @@ class Statistics:
                 if count:
                     counts[label] = counts.get(label, 0) + count
         else:
-            self._moments[name] += Moments.of(real_values(column)[present])
+            values = real_values(column)[present]
+            self._moments[name] += Moments.of(values)
+            if self._logarithmic and name == self._plan.target:
+                self._log_targets += Moments.of(np.log(values))
 
     @property
     def one_target(self) -> bool:
@@ -66,7 +71,14 @@ class Statistics:
 
     def _target(self) -> EncodedTarget:
         plan, seen = self._plan, self._moments[self._plan.target]
-        likelihood = plan.spec.likelihood
-        scaled = isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "learned"
-        shift, scale = (seen.mean, seen.sd or 1.0) if scaled else (0.0, 1.0)
-        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes)
+        shift, scale = 0.0, 1.0
+        match plan.spec.likelihood:
+            case GaussianNoise(noise_sd="learned") | StudentT():
+                shift, scale = seen.mean, seen.sd or 1.0
+            case LogGaussian():
+                # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
+                with np.errstate(over="ignore"):
+                    scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
+            case _:
+                pass
+        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, self._logarithmic)

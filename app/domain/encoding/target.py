@@ -55,13 +55,13 @@ def user_variance(target: EncodedTarget, variance: Array) -> Array:
 
 
 def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None:
-    """The noise's standard deviation in the user's units, None where there is none."""
-    return None if noise_sd is None else min(noise_sd * target.scale, _LARGEST)
+    """The noise's sd in the user's units, or of the logarithm where that is learned; None where there is none."""
+    return None if noise_sd is None else min(noise_sd * target.latent_unit, _LARGEST)
 
 
 def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:
-    """The standard deviation of a process of variance `amplitude` in the user's units, None where there is none."""
-    return None if amplitude is None else min(math.sqrt(amplitude) * target.scale, _LARGEST)
+    """The sd of a process of variance `amplitude` in the same units as the noise's, None where there is no process."""
+    return None if amplitude is None else min(math.sqrt(amplitude) * target.latent_unit, _LARGEST)
 
 
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:

@@ -4,25 +4,23 @@ from dataclasses import replace
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
+from app.domain.planning.likelihoods import LIKELIHOODS
 from app.domain.requests import BasisChoice, KernelChoice, Task, TrainingRequest
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from app.sparse_bayes.spec import Prior, Spec, check
-
-LIKELIHOODS: dict[Task, type[Likelihood]] = {"regression": GaussianNoise, "classification": Bernoulli}
-"""The likelihood that goes with each task, which is its default too."""
 
 LARGEST_SEED = 2**63 - 1
 
 
 def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
     """The spec asked for, with a default for each choice left out."""
-    likelihood = request.likelihood if request.likelihood is not None else LIKELIHOODS[task]()
+    likelihood = request.likelihood if request.likelihood is not None else LIKELIHOODS[task][0]()
     prior = request.prior if request.prior is not None else Independent()
     if isinstance(prior, GaussianProcess) and prior.least_gain is None:
         prior = replace(prior, least_gain=likelihood.least_gain)
@@ -62,18 +60,13 @@ def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
     return KernelBasis(asked.kernel, width, warp)
 
 
-def spec_faults(spec: Spec, task: Task) -> list[Fault]:
-    """Choices that contradict the task or one another, or lie beyond what can be computed with."""
+def spec_faults(spec: Spec) -> list[Fault]:
+    """Choices that contradict one another, or lie beyond what can be computed with."""
     faults = []
-    fitting = LIKELIHOODS[task]
-    if not isinstance(spec.likelihood, fitting):
-        detail = f'"{spec.likelihood.type}" is not a likelihood for {task}; "{fitting.type}" is.'
-        faults.append(Fault(detail, "/likelihood/type"))
-    if isinstance(spec.likelihood, GaussianNoise) and spec.likelihood.noise_sd != "learned":
-        faults.extend(_range_faults("The noise sd", spec.likelihood.noise_sd, "/likelihood/noise_sd"))
     for number, width in enumerate(_fixed_widths(spec.basis)):
-        if width is not None:
-            faults.extend(_range_faults("The width", width, f"/basis/{number}/width/value"))
+        if width is not None and not 1 / LARGEST <= width <= LARGEST:
+            detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
+            faults.append(Fault(detail, f"/basis/{number}/width/value"))
     if not 0 <= spec.seed <= LARGEST_SEED:
         faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed"))
     try:
@@ -124,9 +117,3 @@ def _fixed_widths(basis: tuple[Basis, ...]) -> list[float | None]:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].removesuffix(".") + "."
-
-
-def _range_faults(what: str, value: float, pointer: str) -> list[Fault]:
-    if 1 / LARGEST <= value <= LARGEST:
-        return []
-    return [Fault(f"{what} must be from {1 / LARGEST:g} to {LARGEST:g}, got {value:g}.", pointer)]

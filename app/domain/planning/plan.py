@@ -8,6 +8,7 @@ from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
 from app.domain.planning.choices import chosen_spec, has_fixed_width, size_faults, spec_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
+from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
 from app.domain.requests import TrainingPlan, TrainingRequest
@@ -21,7 +22,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
-    target = resolve_target(dataset, request.target, request.task)
+    target = resolve_target(dataset, request.target, request.task, request.likelihood)
     spec = chosen_spec(request, target.task)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
@@ -31,7 +32,8 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *input_faults,
         *_constant_faults(request, inputs, standardise=standardise),
         *([] if request.model is None else _name_faults(request.model)),
-        *spec_faults(spec, target.task),
+        *likelihood_faults(spec.likelihood, target.task, target.column),
+        *spec_faults(spec),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, target.column, inputs),

@@ -6,8 +6,10 @@ from difflib import get_close_matches
 from app.domain.datasets import Dataset
 from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault, InvalidRequestError
+from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
 from app.domain.tables import ColumnSummary, Label
+from app.sparse_bayes.likelihoods import Likelihood
 
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""
@@ -26,8 +28,11 @@ class Resolved:
     classes: tuple[Label, ...]
 
 
-def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
-    """The target's column and task; raises InvalidRequestError, since without them nothing else can be judged."""
+def resolve_target(dataset: Dataset, name: str, asked: Task | None, likelihood: Likelihood | None) -> Resolved:
+    """The target's column, and the task as `asked` for, else as column and likelihood have it.
+
+    Raises InvalidRequestError, since without them nothing else can be judged.
+    """
     column = dataset.column(name)
     if column is None:
         raise refusal(Fault(unknown_column(dataset, name), "/target", column=name))
@@ -41,7 +46,7 @@ def resolve_target(dataset: Dataset, name: str, asked: Task | None) -> Resolved:
             f"The target `{name}` holds points in time, which can't be predicted;"
             " send it as a number (seconds or days since some moment), or choose another target.",
         )
-    task, reason = (asked, f"`task` asks for {asked}.") if asked is not None else _inferred(column)
+    task, reason = (asked, f"`task` asks for {asked}.") if asked is not None else _inferred(column, likelihood)
     if task == "regression":
         _check_regression(column)
         return Resolved(column, task, reason, ())
@@ -74,11 +79,13 @@ def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
     return refusal(Fault(detail, "/target", column=column.name))
 
 
-def _inferred(column: ColumnSummary) -> tuple[Task, str]:
+def _inferred(column: ColumnSummary, likelihood: Likelihood | None) -> tuple[Task, str]:
     if column.kind == "boolean":
         return "classification", f"`{column.name}` holds true and false, so these two are the classes."
     if column.kind == "category":
         return "classification", f"`{column.name}` holds texts, so these are the classes."
+    if likelihood is not None and is_for(likelihood, "regression"):
+        return "regression", f'`{column.name}` holds numbers, and "{likelihood.type}" is for quantities.'
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)
         reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"

@@ -1,0 +1,74 @@
+"""How targets scatter: which likelihoods go with a task, and which with what the target holds."""
+
+from collections.abc import Iterator
+
+from app.domain.encoding.inputs import LARGEST
+from app.domain.errors import Fault
+from app.domain.requests import Task
+from app.domain.tables import ColumnSummary
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+
+LIKELIHOODS: dict[Task, tuple[type[Likelihood], ...]] = {
+    "regression": (GaussianNoise, StudentT, LogGaussian, Poisson),
+    "classification": (Bernoulli,),
+}
+"""The likelihoods that go with each task, its default first."""
+
+LEAST_DOF, MOST_DOF = 2.0, 200.0
+"""Degrees of freedom lie above the one, where the variance is finite, and not above the other, where noise is as good
+as Gaussian."""
+
+
+def is_for(likelihood: Likelihood, task: Task) -> bool:
+    """Whether a likelihood goes with a task."""
+    return isinstance(likelihood, LIKELIHOODS[task])
+
+
+def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary) -> Iterator[Fault]:
+    """What the task, the values of the target, or float64 have against a likelihood."""
+    if not is_for(likelihood, task):
+        names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
+        fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
+        yield Fault(f'"{likelihood.type}" is not a likelihood for {task}; {fitting}.', "/likelihood/type")
+        return
+    match likelihood:
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not 1 / LARGEST <= noise_sd <= LARGEST:
+            detail = f"The noise sd must be from {1 / LARGEST:g} to {LARGEST:g}, got {noise_sd:g}."
+            yield Fault(detail, "/likelihood/noise_sd")
+        case StudentT(dof=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
+            detail = f"`dof` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
+            yield Fault(detail, "/likelihood/dof")
+        case Poisson() if (unfit := _no_counts(target)) is not None:
+            yield Fault(unfit, "/likelihood", column=target.name)
+        case LogGaussian() if (unfit := _no_logarithms(target)) is not None:
+            yield Fault(unfit, "/likelihood", column=target.name)
+        case _:
+            pass
+
+
+def _no_counts(target: ColumnSummary) -> str | None:
+    """Why a target is no count, and what to use in place of that."""
+    least, most = _range(target)
+    if least < 0:
+        return f'`{target.name}` goes down to {least:g}, and counts begin at 0; use "gaussian" or "student_t".'
+    if not target.integral:
+        others = '"log_gaussian" or "gaussian"' if least > 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` holds fractions, from {least:g} to {most:g}, and counts are whole; use {others}."
+    return None
+
+
+def _no_logarithms(target: ColumnSummary) -> str | None:
+    """Why a target has no logarithms to compute with, and what to use in place of them."""
+    least, most = _range(target)
+    if least <= 0:
+        others = '"poisson" or "gaussian"' if target.integral and least == 0 else '"gaussian" or "student_t"'
+        return f"`{target.name}` goes down to {least:g}, and only numbers above 0 have a logarithm; use {others}."
+    if most / least > LARGEST:
+        return f"`{target.name}` goes from {least:g} to {most:g}, too far to be computed with."
+    return None
+
+
+def _range(target: ColumnSummary) -> tuple[float, float]:
+    if target.minimum is None or target.maximum is None:
+        raise ValueError(f"column {target.name!r} has values but no range")
+    return target.minimum, target.maximum
