@@ -14,7 +14,8 @@ from benchmarks.files import NotRun, Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import EPSILON, FOLDS, GRID
 
-RVM_GAMMAS = tuple(2.0**power for power in range(-9, 4, 2))
+RVM_GAMMAS = tuple(2.0**power for power in range(-10, 4))
+"""A coarser grid is not fair to it: by steps of 4, Friedman 1 comes to 4.2 instead of 3.4."""
 
 MANY_ROWS = 600
 """Above so many rows a Gaussian process starts once less."""
