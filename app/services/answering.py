@@ -173,8 +173,8 @@ def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAn
     total = noise + weights + beyond
     sd = np.sqrt(total)
     # Together, since for few rows a call costs more than its numbers do.
-    places = user_mean(target, np.stack((mean, lower, upper)))
-    variances = user_variance(target, np.stack((total, noise, weights, beyond)))
+    places = user_mean(target, np.array((mean, lower, upper)))
+    variances = user_variance(target, np.array((total, noise, weights, beyond)))
     return RegressionAnswer(
         mean=places[0],
         sd=user_sd(target, sd),
@@ -214,7 +214,7 @@ def _refused(detail: str) -> InvalidRequestError:
 
 def _joined(parts: Sequence[Array], sound: Mask | None) -> Array:
     """The parts one after the other, at the places of the sound rows."""
-    values = np.concatenate(parts) if parts else np.empty(0)
+    values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     if sound is None:
         return values
     spread = np.full((len(sound), *values.shape[1:]), np.nan)

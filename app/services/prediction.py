@@ -95,7 +95,7 @@ def _size(served: ServedVersion) -> int:
     if ready.whitening is not None:
         arrays.append(ready.whitening.lower)
     if ready.augmented is not None:
-        arrays += [ready.augmented.P, ready.augmented.root, ready.augmented.lower]
+        arrays += [ready.augmented.whitened, ready.augmented.reached]
         kernels.append(ready.augmented.functions)
     for functions in kernels:
         arrays += [functions.centres, functions.centres]  # once more as the kernel sees them

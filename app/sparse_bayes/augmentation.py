@@ -56,14 +56,13 @@ class Augmented:
     rows .0373 instead of .0390, Friedman 1 with 240 rows 1.79 instead of 1.85), and ruins it where 256 of 1,000 are
     (.050 instead of .010): what is left of the targets is no longer orthogonal to the functions in the model.
 
-    `P` (n, R) the functions of the model at the rows kept, `root` (R,) = A^-1/2, `lower` (R, R) the factor of
-    I + beta weight A^-1/2 P'P A^-1/2, `precision` = beta weight, `prior` = 1/a*.
+    With W = A^-1/2 L^-T (R, R), L L' = I + beta weight A^-1/2 P'P A^-1/2, so that Sigma = W W': `whitened` = W and
+    `reached` (n, R) = P W; `precision` = beta weight, `prior` = 1/a*.
     """
 
     functions: KernelFunctions
-    P: Array
-    root: Array
-    lower: Array
+    whitened: Array
+    reached: Array
     precision: float
     prior: float
 
@@ -75,9 +74,10 @@ class Augmented:
         P = evaluate(functions, kept.functions.centres)
         precision = rows / kept.functions.size / noise_sd**2
         root = alpha**-0.5
-        whitened = P * root
-        lower = cholesky(np.eye(len(alpha)) + precision * (whitened.T @ whitened))
-        return cls(kept.functions, P, root, lower, precision, max(kept.spread - noise_sd**2, 0.0))
+        scaled = P * root
+        lower = cholesky(np.eye(len(alpha)) + precision * (scaled.T @ scaled))
+        whitened = root[:, None] * solve_lower(lower, np.eye(len(alpha))).T
+        return cls(kept.functions, whitened, P @ whitened, precision, max(kept.spread - noise_sd**2, 0.0))
 
     def left(self, X: Array, columns: Array) -> Array:
         """e^2 a*/(a* + s*), (N,), at X (N, d), where the model's functions are `columns` (N, R).
@@ -85,8 +85,7 @@ class Augmented:
         The share of the new function's prior variance that the data leave; times 1/a* it is what the variance grows by.
         """
         p = self.functions(X, np.arange(self.functions.size))
-        towards = solve_lower(self.lower, (p @ self.P * self.root).T)
-        reached = solve_lower(self.lower, (columns * self.root).T)
-        e = 1.0 - self.precision * np.einsum("rn,rn->n", reached, towards)
-        known = np.einsum("nm,nm->n", p, p) - self.precision * np.einsum("rn,rn->n", towards, towards)
+        towards, own = p @ self.reached, columns @ self.whitened
+        e = 1.0 - self.precision * np.einsum("nr,nr->n", own, towards)
+        known = np.einsum("nm,nm->n", p, p) - self.precision * np.einsum("nr,nr->n", towards, towards)
         return np.asarray(e**2 / (1.0 + self.prior * self.precision * np.maximum(known, 0.0)))
