@@ -3,10 +3,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import typer
 
-from app.cli.commands import Kernel, Prior
+from app.cli.commands import Kernel, Likelihood, Prior
 from app.cli.training import SOUGHT, Choices, spelled_out
 from app.sparse_bayes.kernels import Kernel as KernelUnion
+from app.sparse_bayes.likelihoods import Likelihood as LikelihoodUnion
 from app.sparse_bayes.priors import Prior as PriorUnion
 from app.sparse_bayes.scales import FixedWidth, Width
 
@@ -57,8 +59,30 @@ def test_what_is_not_said_is_left_to_the_service() -> None:
 
 def test_the_options_are_the_members_of_the_unions() -> None:
     assert {kernel.value for kernel in Kernel} == {member().type for member in get_args(KernelUnion)}
+    assert {one.value for one in Likelihood} == {member().type for member in get_args(LikelihoodUnion)}
     assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorUnion)}
     assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "noise_sd", "spelled"),
+    [
+        ("poisson", None, {"type": "poisson"}),
+        ("gaussian", None, {"type": "gaussian"}),
+        ("gaussian", 0.5, {"type": "gaussian", "noise_sd": 0.5}),
+        (None, 0.5, {"type": "gaussian", "noise_sd": 0.5}),
+    ],
+)
+def test_a_likelihood_is_spelled_out(
+    likelihood: str | None, noise_sd: float | None, spelled: dict[str, str | float]
+) -> None:
+    choices = Choices(target="y", likelihood=likelihood, noise_sd=noise_sd)
+    assert spelled_out(choices, None)["likelihood"] == spelled
+
+
+def test_noise_of_a_known_sd_is_gaussian() -> None:
+    with pytest.raises(typer.BadParameter, match="student_t has no noise of a known sd"):
+        spelled_out(Choices(target="y", likelihood="student_t", noise_sd=0.5), None)
 
 
 @pytest.mark.parametrize("way", SOUGHT)

@@ -6,11 +6,11 @@ from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, E
 from app.domain.models import InputWarp, InputWidth
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.likelihoods import GaussianNoise, StudentT
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained
 from app.sparse_bayes.spec import Spec
-from app.worker.report import _warps, _widths
+from app.worker.report import _degrees_of_freedom, _warps, _widths
 from tests.worker.trainers import model_of
 
 SPEC = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(2.0)), Bias()))
@@ -23,7 +23,7 @@ ENCODING = Encoding(
 
 def trained(*functions: Functions) -> Trained:
     model = model_of(Rows(X, np.arange(2.0)), SPEC)
-    return Trained(replace(model, functions=functions), SPEC, {})
+    return Trained(replace(model, functions=functions), SPEC, {}, {})
 
 
 def kernels(*widths: float, skew: list[float] | None = None, tail: list[float] | None = None) -> KernelFunctions:
@@ -51,6 +51,11 @@ def test_warps_are_named_where_there_are_some() -> None:
         InputWarp("colour=blue", -0.2, 0.0),
     )
     assert _warps(trained(kernels(2.0, tail=[1.0, 2.0, 3.0])).model, ENCODING)[2] == InputWarp("colour=blue", 0.0, 3.0)
+
+
+def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:
+    assert _degrees_of_freedom(StudentT(2.5)) == 2.5
+    assert _degrees_of_freedom(GaussianNoise()) is None
 
 
 def test_the_width_of_an_only_input_has_its_name() -> None:

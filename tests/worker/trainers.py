@@ -66,7 +66,7 @@ def quick(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = N
     """Two steps and the end."""
     yield step(0)
     yield step(1)
-    yield Trained(model_of(rows, spec), spec, {} if held_out is None else {"rmse": 2.0, "nll": 1.0})
+    yield Trained(model_of(rows, spec), spec, {} if held_out is None else {"rmse": 2.0, "nll": 1.0}, {})
 
 
 def process(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
@@ -94,13 +94,14 @@ def process(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None =
         ),
         spec,
         {},
+        {},
     )
 
 
 def chatty(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
     """A thousand steps as fast as they come."""
     yield from map(step, range(1000))
-    yield Trained(model_of(rows, spec), spec, {})
+    yield Trained(model_of(rows, spec), spec, {}, {})
 
 
 def told(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None) -> Results:
@@ -172,7 +173,7 @@ def marked(rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = 
         yield step(number)
         number += 1
         time.sleep(0.05)
-    yield Trained(model_of(rows, spec), spec, {})
+    yield Trained(model_of(rows, spec), spec, {}, {})
 
 
 TRAINERS: tuple[Trainer, ...] = (
