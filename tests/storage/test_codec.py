@@ -1,4 +1,6 @@
+import json
 import struct
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from app.domain.models import Predictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Kernel
 from app.storage.codec import (
@@ -107,6 +110,27 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     assert isinstance(inputs, InputFunctions)
     assert inputs.columns.dtype == np.intp
     assert (back.model.amplitude, back.model.last_gain, back.model.next_gain) == (1.0 / 7.0, None, 5e-324)
+
+
+def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:
+    predictor = samples.predictor()
+    functions, *_ = predictor.model.functions
+    assert isinstance(functions, KernelFunctions)
+    model = replace(predictor.model, augmentation=Augmentation(functions, 1.0 / 3.0))
+    made = replace(predictor, model=model)
+    back = decode_predictor(encode_predictor(made))
+    assert isinstance(back.model.augmentation, Augmentation)
+    assert _equal(made, back)
+
+
+def test_a_predictor_from_before_a_field_has_its_default() -> None:
+    arrays: list[Stored] = []
+    packed = json.dumps(pack(samples.predictor(), arrays))
+    assert packed.count('"augmentation": null') == 1
+    older = json.loads(packed.replace(', "augmentation": null', ""))
+    back = decode_predictor(write(Content.PREDICTOR, older, arrays, compressible=False))
+    assert back.model.augmentation is None
+    assert _equal(back, samples.predictor())
 
 
 def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in_memory() -> None:
