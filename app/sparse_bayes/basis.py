@@ -154,6 +154,11 @@ class Candidates:
         order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
         return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
 
+    def lent(self, chosen: Sequence[int]) -> tuple[int, ...]:
+        """How many of the chosen each dictionary lent."""
+        places = np.searchsorted(self.starts, np.asarray(chosen, np.intp), side="right") - 1
+        return tuple(int((places == place).sum()) for place in range(len(self.dictionaries)))
+
     def _grouped(self, chosen: Sequence[int]) -> list[tuple[int, Indices, Indices]]:
         numbers = np.asarray(chosen, np.intp)
         places = np.searchsorted(self.starts, numbers, side="right") - 1

@@ -66,3 +66,11 @@ def test_moved_functions_are_those_of_the_same_kernel_elsewhere() -> None:
     moved = NARROW.moved(InputMap.isotropic(2.0), X[:3] + 0.1, np.array([5, 6, 0]))
     np.testing.assert_allclose(moved(NEW, np.array([2, 0])), Gaussian()(NEW / 2.0, (X[[2, 0]] + 0.1) / 2.0))
     np.testing.assert_array_equal(moved.take(np.array([1])).rows, [6])
+
+
+def test_each_dictionary_knows_how_many_it_lent() -> None:
+    X = np.zeros((5, 3))
+    kernels = KernelFunctions(Gaussian(), InputMap.isotropic(1.0), X, np.arange(5))
+    candidates = Candidates((kernels, ConstantFunction(), InputFunctions(np.arange(3))))
+    assert candidates.lent((0, 8, 4, 6)) == (2, 0, 2)
+    assert candidates.lent(()) == (0, 0, 0)

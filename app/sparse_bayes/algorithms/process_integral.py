@@ -30,7 +30,7 @@ USUAL_SQUARE = 0.25
 def integral(task: Task, state: State, process: Process) -> Integral:
     """Over all that is learned but the places of the vectors, which are variational [SPARSE_GP 7].
 
-    Which inputs have a width that matters was chosen too: log C(d, k).
+    Which columns without kernel are in was chosen, and which inputs have a width that matters: log C(d, k) for each.
     """
     h = process.hyperparameters
     F, widths, bends = len(h.alpha), len(h.input_map.widths), _bends(h)
@@ -42,19 +42,27 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
     given = normal(logs[own])
     n = int(own.sum())
-    value = Peak(state.objective, *given, curvature[:n, :n]).integral
+    paid = sum(log_choices(size, chosen) for size, chosen in _without_kernel(task, state))
+    value = Peak(state.objective - paid, *given, curvature[:n, :n]).integral
     scales = _log_squares(task, h)[relevant]
     of_squares = normal(scales - log(USUAL_SQUARE / task.problem.X.shape[1]))
     of_widths = of_squares[0] + len(scales) * log(2.0), -2.0 * of_squares[1], 4.0 * of_squares[2]
     parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE))
     whole = Peak(
-        state.objective - (log_choices(widths, len(scales)) if task.learns else 0.0),
+        state.objective - paid - (log_choices(widths, len(scales)) if task.learns else 0.0),
         sum(part[0] for part in parts),
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),
         curvature,
     )
     return Integral(value, whole.integral - value)
+
+
+def _without_kernel(task: Task, state: State) -> list[tuple[int, int]]:
+    """Of each dictionary without kernel its size, and how many of it are in."""
+    candidates = task.problem.candidates
+    lent = zip(candidates.dictionaries, candidates.lent(state.active[: len(state.alpha)]), strict=True)
+    return [(dictionary.size, chosen) for dictionary, chosen in lent if dictionary is not task.functions]
 
 
 def _bends(h: Hyperparameters) -> Array:

@@ -122,10 +122,8 @@ class Walk(Standing):
         here, unit = self.evidence, log(float(np.mean(problem.t**2)) or 1.0)
         logs = np.append(np.log(here.posterior.alpha), log(here.beta) - USUAL_LOG_BETA) + unit
         learned = np.append(np.ones(len(logs) - 1, np.bool_), len(set(problem.likelihood.start(problem.t))) > 1)
-        places = np.searchsorted(problem.candidates.starts, self.state.active, side="right") - 1
-        lent = [int((places == place).sum()) for place in range(len(problem.candidates.dictionaries))]
-        sizes = (dictionary.size for dictionary in problem.candidates.dictionaries)
-        paid = sum(log_choices(size, chosen) for size, chosen in zip(sizes, lent, strict=True))
+        lent = zip(problem.candidates.dictionaries, problem.candidates.lent(self.state.active), strict=True)
+        paid = sum(log_choices(dictionary.size, chosen) for dictionary, chosen in lent)
         peak = Peak(here.value - paid, *normal(logs[learned]), -here.hessian[np.ix_(learned, learned)])
         return Integral(peak.integral)
 

@@ -22,12 +22,15 @@ from app.sparse_bayes.spec import Spec, check
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
+CLEAR = 0.1
+"""Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
+
 
 @dataclass(frozen=True)
 class Contender:
     """One of the fits that were compared: its spec, how many functions it kept, and its score.
 
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats; the greatest was taken.
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats.
     """
 
     spec: Spec
@@ -60,22 +63,24 @@ def train(
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    A rival's kernel may inherit the input map of the best before it; one that can't learn from these targets is passed
-    over. Steps, at least one first and one last, then one Trained. Raises DataError, IllegalCombinationError.
+    A rival's kernel may inherit the input map of the best before it. Steps, at least one first and one last, then one
+    Trained. Raises DataError, IllegalCombinationError.
     """
     for each in (spec, *rivals):
         check(each)
     check_rows(rows.X, rows.t)
     spec.likelihood.check(rows.t)
     folding = folding or Folding()
-    fits = [(yield from _fitted(rows, spec, folding))]
+    best = yield from _fitted(rows, spec, folding)
+    beaten: list[_Fit] = []
     for rival in rivals:
-        fits.append((yield from _fitted(rows, rival, folding, earlier=_ranked(fits)[0])))
-    best, *_ = ranked = _ranked(fits) if rivals else fits
+        tried = yield from _fitted(rows, rival, folding, earlier=best)
+        best, lost = (tried, best) if tried.beats(best) else (best, tried)
+        beaten.append(lost)
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
-    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in ranked) if rivals else ()
+    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
     yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders)
 
 
@@ -105,10 +110,10 @@ class _Fit:
         """In nats, of the targets as they came."""
         return self.integral.value + self.scales + self.problem.log_jacobian
 
-
-def _ranked(fits: list[_Fit]) -> list[_Fit]:
-    """The best first; of equals the earlier."""
-    return sorted(fits, key=lambda fit: -fit.score)
+    def beats(self, other: "_Fit") -> bool:
+        """Whether it takes another's place: by a clear margin where that has another likelihood."""
+        same = self.spec.likelihood == other.spec.likelihood
+        return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
 
 
 def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = None) -> Generator[Step, None, _Fit]:

@@ -1,0 +1,131 @@
+from dataclasses import replace
+from math import log
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.algorithms import Sequential
+from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
+from app.sparse_bayes.errors import ConstantTargetError, DataError
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian
+from app.sparse_bayes.prediction import NumberPrediction, predict, scores
+from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.scales import FixedWidth, InheritedWidth
+from app.sparse_bayes.selection import Contender, Rows, Trained, train
+from app.sparse_bayes.spec import Spec
+from tests.sparse_bayes.drawn import process_spec, ripley, sinc, spec_for
+
+PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, least_gain=2.0)
+RIVAL = Spec(
+    GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias(), Inputs()), Independent(price=True), Sequential()
+)
+
+
+def trained(rows: Rows, spec: Spec, *rivals: Spec) -> Trained:
+    *_, last = train(rows, spec, rivals=rivals)
+    assert isinstance(last, Trained)
+    return last
+
+
+def columns(relevant: int, of: int, rows: int = 100) -> Rows:
+    """Numbers that depend on some of many columns, and straight."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, of))
+    t = X[:, :relevant].sum(axis=1) + 0.5 * rng.standard_normal(rows)
+    return Rows(X, (t - t.mean()) / t.std())
+
+
+def test_a_curve_is_better_told_by_a_process() -> None:
+    found = trained(Rows(*sinc(100, 0)), PROCESS, RIVAL)
+    assert found.spec == PROCESS
+    best, beaten = found.contenders
+    assert best.score > beaten.score + 5.0
+    assert (best.spec, beaten.spec) == (PROCESS, RIVAL)
+
+
+def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
+    found = trained(columns(3, 40), PROCESS, RIVAL)
+    assert found.spec == RIVAL
+    assert found.model.amplitude is None
+    assert len(found.model.mean) <= 8
+    assert [contender.spec for contender in found.contenders] == [RIVAL, PROCESS]
+
+
+def test_a_score_has_no_units() -> None:
+    rows = Rows(*sinc(60, 1))
+    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).contenders for scale in (1.0, 1e6))
+    for one, other in zip(here, there, strict=True):
+        assert other.score == pytest.approx(one.score - 60 * log(1e6), abs=1e-3)
+
+
+def test_without_rivals_nothing_is_compared() -> None:
+    assert trained(Rows(*sinc(40, 0)), PROCESS).contenders == ()
+
+
+def positive(rows: int = 120) -> Rows:
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2.0, 2.0, (rows, 1))
+    return Rows(X, np.exp(1.5 * X[:, 0] + 0.3 * rng.standard_normal(rows)))
+
+
+def test_targets_whose_scatter_grows_with_them_are_modelled_by_their_logarithm() -> None:
+    found = trained(positive(), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
+    assert found.spec.likelihood == LogGaussian()
+
+
+def test_another_likelihood_has_to_be_clearly_better() -> None:
+    X, t = sinc(60, 2)
+    found = trained(Rows(X, t + 20.0), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
+    best, beaten = found.contenders
+    assert found.spec.likelihood == GaussianNoise()
+    assert isinstance(best, Contender)
+    assert abs(best.score - beaten.score) < 6.0  # near 20 a logarithm is straight
+
+
+def test_a_rival_that_cannot_learn_these_targets_is_refused() -> None:
+    with pytest.raises(DataError, match="above 0"):
+        trained(Rows(*sinc(40, 0)), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
+    with pytest.raises(ConstantTargetError):
+        trained(Rows(sinc(40, 0)[0], np.ones(40)), PROCESS)
+
+
+# --- Leave-one-out --------------------------------------------------------------------------------------------------
+
+
+def test_leave_one_out_is_every_row_predicted_by_all_others() -> None:
+    """At fixed functions and hyperparameters, each row left out in turn."""
+    X, t = sinc(25, 4)
+    found = trained(Rows(X, t), Spec(GaussianNoise(0.1), (KernelBasis(width=FixedWidth(3.0)), Bias())))
+    model = found.model
+    P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
+    densities, hits = [], []
+    for n in range(25):
+        others = np.delete(np.arange(25), n)
+        precision = np.diag(model.alpha) + 100.0 * P[others].T @ P[others]
+        mean = P[n] @ np.linalg.solve(precision, 100.0 * P[others].T @ t[others])
+        variance = 0.01 + P[n] @ np.linalg.solve(precision, P[n])
+        densities.append(-0.5 * (np.log(2.0 * np.pi * variance) + (t[n] - mean) ** 2 / variance))
+        hits.append(abs(t[n] - mean) <= 1.959964 * variance**0.5)
+    predicted = predict(model, X)
+    assert isinstance(predicted, NumberPrediction)
+    if np.all(predicted.beyond == 0.0):
+        assert found.leave_one_out["nll"] == pytest.approx(-float(np.mean(densities)), rel=1e-6)
+    assert found.leave_one_out["coverage_95"] == pytest.approx(float(np.mean(hits)), abs=0.05)
+
+
+def test_under_a_process_leave_one_out_is_near_what_folds_say() -> None:
+    X, t = sinc(150, 5)
+    found = trained(Rows(X, t), PROCESS)
+    folds = np.arange(150) % 10
+    nll = []
+    for k in range(10):
+        model = fit(X[folds != k], t[folds != k], PROCESS)
+        nll.append(scores(predict(model, X[folds == k]), t[folds == k])["nll"])
+    assert found.leave_one_out["nll"] == pytest.approx(float(np.mean(nll)), abs=0.1)
+    assert 0.85 <= found.leave_one_out["coverage_95"] <= 1.0
+
+
+def test_where_sites_depend_on_the_latent_there_is_none() -> None:
+    X, t = ripley(40, 0)
+    assert trained(Rows(X, t), spec_for(Bernoulli())).leave_one_out == {}
