@@ -203,19 +203,25 @@ def predict(
     *,
     version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
     interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
+    explain: Annotated[
+        int | None, typer.Option(min=1, max=20, help="Name so many functions of the model that add most to each row.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Predict for the rows of FILE.
 
-    FILE is CSV or Parquet. The answer is a table on a terminal, else CSV.
+    FILE is CSV or Parquet. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
+    the row, and near 0 away from all that the model has seen.
     """
     from app.cli.connection import service
     from app.cli.predicting import predict
 
     with service(url) as client:
-        predict(client, model, file, version=version, interval=interval, output=output, as_json=as_json)
+        predict(
+            client, model, file, version=version, interval=interval, explain=explain, output=output, as_json=as_json
+        )
 
 
 @application.command()

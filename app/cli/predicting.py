@@ -13,7 +13,7 @@ from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
 from app.client import ClientError, Problem, Relevance
-from app.client.answers import Json, Prediction, Predictions, Version
+from app.client.answers import Contribution, Json, Prediction, Predictions, Version
 from app.domain.errors import RelevanceError
 from app.domain.tables import Label
 
@@ -31,21 +31,22 @@ def predict(
     *,
     version: int | None,
     interval: float,
+    explain: int | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Predict for every row of `file`; raises typer.Exit(1) where it can't be read."""
+    """Predict for every row of `file`, naming `explain` functions; raises typer.Exit(1) where it can't be read."""
     learned = client.version(model, version)
-    answered = _answered(client, learned, file, interval)
+    answered = _answered(client, learned, file, interval=interval, explain=explain)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
             document = Predictions(learned.model, learned.version, tuple(answer for _, answer in answered))
             print_json(document) if output is None else write_json(output, document)
         elif output is not None or not sys.stdout.isatty():
             with _opened(output) as stream:
-                _write_csv(stream, learned, answered)
+                _write_csv(stream, learned, answered, explain=explain)
         else:
-            _show(learned, answered)
+            _show(learned, answered, explain=explain)
     except RelevanceError as unreadable:
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
@@ -53,7 +54,9 @@ def predict(
         say(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def _answered(client: Relevance, version: Version, file: Path, interval: float) -> Iterator[tuple[Row, Prediction]]:
+def _answered(
+    client: Relevance, version: Version, file: Path, *, interval: float, explain: int | None
+) -> Iterator[tuple[Row, Prediction]]:
     kinds = {column.name: column.kind for column in version.inputs}
     first = 0
     for rows in batches(file, kinds, size=BATCH):
@@ -61,7 +64,11 @@ def _answered(client: Relevance, version: Version, file: Path, interval: float) 
         cells: list[Json] = [[row[name] for name in kinds if name in row] for row in rows]
         try:
             answer = client.predict(
-                version.model, {"names": names, "rows": cells}, version=version.version, interval=interval
+                version.model,
+                {"names": names, "rows": cells},
+                version=version.version,
+                interval=interval,
+                explain=explain,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -75,26 +82,39 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     return ClientError(replace(problem, detail=problem.detail + note))
 
 
-def headings(version: Version) -> tuple[str, ...]:
+def headings(version: Version, *, explain: int | None) -> tuple[str, ...]:
     """What a prediction adds to its row."""
+    explanation = () if explain is None else ("because",)
     if version.classes:
-        return ("predicted", *(f"probability_{label}" for label in version.classes))
-    return ("mean", "sd", "lower", "upper")
+        return ("predicted", *(f"probability_{label}" for label in version.classes), "support", *explanation)
+    return ("mean", "sd", "lower", "upper", "support", *explanation)
 
 
 def figures(version: Version, answer: Prediction) -> tuple[Label | None, ...]:
     """What stands under `headings`."""
+    told: tuple[Label | None, ...]
     if version.classes:
         shares = {share.label: share.probability for share in answer.probabilities or ()}
-        return (answer.label, *(shares[label] for label in version.classes))
-    return (answer.mean, answer.sd, answer.lower, answer.upper)
+        told = (answer.label, *(shares[label] for label in version.classes), answer.support)
+    else:
+        told = (answer.mean, answer.sd, answer.lower, answer.upper, answer.support)
+    return told if answer.explanation is None else (*told, "; ".join(map(_because, answer.explanation)))
 
 
-def _write_csv(stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]]) -> None:
+def _because(one: Contribution) -> str:
+    """A function and what it adds, as in "gaussian at row 17: +2.5"."""
+    place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
+    return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
+
+
+def _write_csv(
+    stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]], *, explain: int | None
+) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     for position, (row, answer) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
-            writer.writerow((*row, *(f"{version.target}_{heading}" for heading in headings(version))))
+            names = headings(version, explain=explain)
+            writer.writerow((*row, *(f"{version.target}_{heading}" for heading in names)))
         writer.writerow([_csv_cell(cell) for cell in (*row.values(), *figures(version, answer))])
 
 
@@ -102,11 +122,12 @@ def _csv_cell(cell: Label | None) -> Label | None:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _show(version: Version, answered: Iterator[tuple[Row, Prediction]]) -> None:
+def _show(version: Version, answered: Iterator[tuple[Row, Prediction]], *, explain: int | None) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
     cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)
-    print_table((*names, *headings(version)), (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
+    titles = (*names, *headings(version, explain=explain))
+    print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):
         warn(f"... and {more:,} rows more: --output FILE writes them all.")
 

@@ -310,8 +310,23 @@ class Latent:
     variance: float
 
 
+@dataclass(frozen=True)
+class Contribution:
+    """What one function of the model adds to a prediction: `vector` is its number in the version's list."""
+
+    vector: int
+    kind: str
+    row: int | None
+    input: str | None
+    contribution: float
+    share: float
+
+
 class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for."""
+    """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for.
+
+    `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
+    """
 
     mean: float | None = None
     sd: float | None = None
@@ -321,13 +336,15 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     label: Label | None = None
     probabilities: tuple[ClassProbability, ...] | None = None
     latent: Latent | None = None
+    support: float | None = None
+    explanation: tuple[Contribution, ...] | None = None
     error: Problem | None = None
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """The answers, in the order of the rows."""
+class Predictions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answers, in the order of the rows; `covariance` where it was asked for, None where a row has no answer."""
 
     model: str
     version: int
     predictions: tuple[Prediction, ...]
+    covariance: tuple[tuple[float | None, ...], ...] | None = None

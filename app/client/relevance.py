@@ -153,11 +153,19 @@ class Relevance:
         self.http.delete(f"/v1/models/{_part(name)}/versions/{number}")
 
     def predict(
-        self, name: str, table: Mapping[str, Json], *, version: int | None = None, interval: float | None = None
+        self,
+        name: str,
+        table: Mapping[str, Json],
+        *,
+        version: int | None = None,
+        interval: float | None = None,
+        explain: int | None = None,
+        covariance: bool | None = None,
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; without `version`, by the newest."""
         where = f"/v1/models/{_part(name)}" + ("" if version is None else f"/versions/{version}")
-        options = {} if interval is None else {"interval": interval}
+        wanted: dict[str, Json] = {"interval": interval, "explain": explain, "covariance": covariance}
+        options = {name: value for name, value in wanted.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})
 
     def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:

@@ -78,14 +78,15 @@ class Ready:
                 left[first:stop] = self.whitening.left(reached)
             elif self.augmented is not None:
                 left[first:stop] = self.augmented.left(X[first:stop], columns)
-        if self.unreached is None:
+        unreached = self.model.amplitude if self.augmented is None else self.augmented.prior
+        if unreached is None:
             return Latent(mean, variance, np.zeros(len(X)))
-        return Latent(mean, variance, self.unreached * left, np.maximum(1.0 - left, 0.0))
+        return Latent(mean, variance, unreached * left, np.maximum(1.0 - left, 0.0) if self._places else None)
 
     @property
-    def unreached(self) -> float | None:
-        """The prior variance of which the data leave a share at each point; None where there is none."""
-        return self.model.amplitude if self.augmented is None else self.augmented.prior
+    def _places(self) -> bool:
+        """Whether something in the model has a place: a process that no vector speaks for knows of no distance."""
+        return self.augmented is not None or (self.whitening is not None and len(self.whitening.lower) > 0)
 
     @property
     def _width(self) -> int:

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,7 +81,7 @@ def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, fil
     done = asked("predict", trained, str(file))
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper"]
+    assert list(rows[0]) == ["note", "x", "parity", "y", "y_mean", "y_sd", "y_lower", "y_upper", "y_support"]
     assert [row["note"] for row in rows] == [f"row {x:g}" for x, _, _ in ROWS]
     assert all(float(row["y_lower"]) < float(row["y_mean"]) < float(row["y_upper"]) for row in rows)
     assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
@@ -95,6 +97,27 @@ def test_predictions_are_the_same_from_csv_parquet_and_json(
     answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
     assert len(answers[0]) == len(ROWS)
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file), "--explain", "2")
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(rows[0])[-2:] == ["y_support", "y_because"]
+    assert all(len(row["y_because"].split("; ")) <= 2 for row in rows)
+    assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["y_because"])
+    explained = json.loads(asked("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
+    assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))
+
+
+def test_a_process_says_how_far_the_data_support_a_prediction(asked: Run, tmp_path: Path) -> None:
+    (tmp_path / "waves.csv").write_text("x,y\n" + "".join(f"{i / 10},{math.sin(i / 10)}\n" for i in range(-30, 31)))
+    options = ("--target", "y", "--model", "reach", "--prior", "gaussian_process")
+    assert asked("train", str(tmp_path / "waves.csv"), *options).exit_code == 0
+    (tmp_path / "places.csv").write_text("x\n0\n1e6\n")
+    near, far = csv.DictReader(io.StringIO(asked("predict", "reach", str(tmp_path / "places.csv")).stdout))
+    assert float(near["y_support"]) > 0.9
+    assert float(far["y_support"]) < 0.01
 
 
 def test_predictions_can_be_written_to_a_file(asked: Run, trained: str, file: Path, tmp_path: Path) -> None:

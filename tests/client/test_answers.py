@@ -42,6 +42,7 @@ PAIRS = [
     Pair(answers.Variance, (predictions.VarianceOut,)),
     Pair(answers.ClassProbability, (predictions.ClassProbabilityOut,)),
     Pair(answers.Latent, (predictions.LatentOut,)),
+    Pair(answers.Contribution, (predictions.ContributionOut,)),
     Pair(errors.Problem, (problems.ProblemOut, problems.JobProblemOut, predictions.RowProblemOut)),
     Pair(errors.Place, (problems.PlaceOut,)),
 ]

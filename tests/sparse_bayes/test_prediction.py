@@ -213,6 +213,17 @@ def test_the_support_is_the_share_of_the_process_that_the_vectors_explain(name: 
     assert found.support[-1] == 0.0
 
 
+def test_a_process_without_vectors_knows_no_support() -> None:
+    X = np.linspace(-1.0, 1.0, 40)[:, None]
+    t = 3.0 * X[:, 0] + 0.1 * np.random.default_rng(0).standard_normal(40)
+    model = fit(X, t, process_spec(GaussianNoise(), inputs=True))
+    assert vectors_of(model).size == 0
+    assert model.amplitude is not None
+    found = latent(model, X)
+    assert found.support is None
+    np.testing.assert_allclose(found.beyond, model.amplitude)
+
+
 @pytest.mark.parametrize("name", LIKELIHOODS)
 def test_a_model_ready_predicts_as_the_model_does(name: str) -> None:
     likelihood = LIKELIHOODS[name]
