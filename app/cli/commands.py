@@ -53,6 +53,7 @@ class Likelihood(StrEnum):
 class Prior(StrEnum):
     """What is known of the functions' weights beforehand."""
 
+    AUTOMATIC = "automatic"
     INDEPENDENT = "independent"
     GAUSSIAN_PROCESS = "gaussian_process"
 

@@ -7,7 +7,9 @@ from uuid import UUID
 from app.domain.encoding import Encoding
 from app.domain.requests import TrainingPlan
 from app.domain.tables import Cell
+from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.model import Model as SparseModel
+from app.sparse_bayes.priors import Prior
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,30 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """One of the fits that were compared: `score` is the log of its evidence with the hyperparameters integrated out.
+
+    In nats, of the target in the user's units, so that scores can be compared whatever the likelihood.
+    """
+
+    prior: Prior
+    likelihood: Likelihood
+    functions: int
+    score: float
+
+
+@dataclass(frozen=True)
 class VersionReport:
     """What a version's owner may know without its arrays, in the user's units.
 
     `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
-    one, or one for each column; `noise_sd` is None for classes and counts. `metrics` maps a name ("holdout") to figures
-    ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept. Under a Gaussian process
-    prior `process_sd` is the process's (of the latent function for classes and counts), and `last_gain` and `next_gain`
-    are the nats that the last function brought that entered, and the best would have brought that did not. Where the
-    target's logarithm is learned, `noise_sd` and `process_sd` are of that. Under noise with heavy tails it has
-    `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts for.
+    one, or one for each column; `noise_sd` is None for classes and counts. `metrics` maps a name ("holdout",
+    "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
+    Under a Gaussian process prior `process_sd` is the process's (of the latent function for classes and counts), and
+    `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best would have
+    brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that. Under noise
+    with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts for.
+    `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
     """
 
     task: str
@@ -95,6 +111,7 @@ class VersionReport:
     next_gain: float | None = None
     degrees_of_freedom: float | None = None
     outliers: tuple[Outlier, ...] = ()
+    contenders: tuple[Contender, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

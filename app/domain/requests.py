@@ -7,8 +7,9 @@ from uuid import UUID
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.basis import Bias, Inputs
 from app.sparse_bayes.kernels import Gaussian, Kernel
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import Width
-from app.sparse_bayes.spec import Algorithm, Likelihood, Prior, Spec
+from app.sparse_bayes.spec import Algorithm, Likelihood, Spec
 
 Task = Literal["regression", "classification"]
 Missing = Literal["refuse", "drop_rows", "indicator"]
@@ -53,8 +54,8 @@ Split = RandomSplit | ColumnSplit | OrderSplit
 class KernelChoice:
     """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
 
-    Under independent weights: 5-fold cross-validation, no warp. Under a Gaussian process: a width for each input by
-    evidence, and warps with it where a number is predicted.
+    Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted. Under
+    independent weights that are asked for: 5-fold cross-validation, no warp.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -69,6 +70,21 @@ BasisChoice = KernelChoice | Bias | Inputs
 
 
 @dataclass(frozen=True)
+class AutomaticPrior:
+    """A Gaussian process where the functions allow one, and independent weights beside it where that is affordable.
+
+    The one is taken whose evidence, with the hyperparameters integrated out, is greater.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["automatic"] = "automatic"
+
+
+PriorChoice = AutomaticPrior | Independent | GaussianProcess
+
+
+@dataclass(frozen=True)
 class TrainingRequest:
     """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior."""
 
@@ -79,7 +95,7 @@ class TrainingRequest:
     task: Task | None = None
     likelihood: Likelihood | None = None
     basis: BasisChoice | tuple[BasisChoice, ...] | None = None
-    prior: Prior | None = None
+    prior: PriorChoice | None = None
     algorithm: Algorithm | None = None
     standardise: bool | None = None
     missing: Missing = "refuse"
@@ -110,7 +126,7 @@ class TrainingPlan:
     """The request resolved against the dataset's statistics: all that a worker needs to know.
 
     `classes` are the two labels of a classification, the negative one first (else empty); `target_kind` is the kind of
-    the target's column.
+    the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
     """
 
     task: Task
@@ -126,3 +142,4 @@ class TrainingPlan:
     missing: Missing
     split: Split
     holdout: float
+    rivals: tuple[Spec, ...] = ()

@@ -110,4 +110,5 @@ def learned(problem: Problem, last: Standing) -> Model:
         amplitude=kept.amplitude,
         last_gain=kept.last_gain,
         next_gain=kept.next_gain,
+        augmentation=kept.augmentation,
     )

@@ -42,6 +42,7 @@ class Task:
     inputs: int
     spec: Spec
     by: Literal["random", "groups", "order"]
+    rivals: tuple[Spec, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,13 @@ class Trainer(Protocol):
     """`app.sparse_bayes.selection.train`, or what stands for it."""
 
     def __call__(
-        self, rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None
+        self,
+        rows: Rows,
+        spec: Spec,
+        *,
+        rivals: tuple[Spec, ...] = (),
+        folding: Folding,
+        held_out: Rows | None = None,
     ) -> Iterator[Step | Trained]: ...
 
 
@@ -86,7 +93,7 @@ def _work(train: Trainer, task: Task) -> Iterator[Message]:
     try:
         rows, held_out, keys = _map(task)
         folding = Folding(task.by, None if task.by == "random" else keys)
-        yield from _seldom(train(rows, task.spec, folding=folding, held_out=held_out))
+        yield from _seldom(train(rows, task.spec, rivals=task.rivals, folding=folding, held_out=held_out))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:

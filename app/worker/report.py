@@ -17,10 +17,10 @@ from app.domain.encoding import (
     user_scores,
 )
 from app.domain.jobs import Progress, TrainingJob
-from app.domain.models import InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import Contender, InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.tables import Block, Cell, block_rows
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from app.sparse_bayes.likelihoods import Likelihood, StudentT
+from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
@@ -54,12 +54,13 @@ def new_version(
     job: TrainingJob, dataset: Dataset, trained: Trained, *, made: Materialised, seconds: float, holding: BlockHolding
 ) -> NewVersion:
     """All that is recorded of a successful fit that took `seconds`."""
-    model, target = trained.model, made.encoding.target
+    model, encoding = trained.model, _settled(made.encoding, trained)
+    target = encoding.target
     report = VersionReport(
         task=job.plan.task,
         plan=replace(job.plan, spec=trained.spec),
-        widths=_widths(trained, made.encoding),
-        warps=_warps(trained.model, made.encoding),
+        widths=_widths(trained, encoding),
+        warps=_warps(trained.model, encoding),
         process_sd=user_process_sd(target, model.amplitude),
         last_gain=model.last_gain,
         next_gain=model.next_gain,
@@ -74,13 +75,32 @@ def new_version(
         rows_dropped=made.dropped,
         rows_held_out=made.held_out,
         termination=str(model.termination),
-        metrics={"holdout": user_scores(target, trained.scores)} if trained.scores else {},
+        metrics={
+            name: user_scores(target, scores)
+            for name, scores in (("holdout", trained.scores), ("leave_one_out", trained.leave_one_out))
+            if scores
+        },
+        contenders=tuple(
+            Contender(
+                prior=one.spec.prior,
+                likelihood=one.spec.likelihood,
+                functions=one.functions,
+                score=user_log_evidence(target, one.score, model.rows),
+            )
+            for one in trained.contenders
+        ),
         dataset_id=dataset.id,
         dataset_digest=dataset.digest,
         seconds=seconds,
         software_version=__version__,
     )
-    return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(made.encoding, model))
+    return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(encoding, model))
+
+
+def _settled(encoding: Encoding, trained: Trained) -> Encoding:
+    """With what was open until the likelihood was chosen: whether the latent is the target's logarithm."""
+    logarithmic = isinstance(trained.model.likelihood, LogGaussian)
+    return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
 def _degrees_of_freedom(likelihood: Likelihood) -> float | None:

@@ -180,7 +180,10 @@ class Start:
         return self.runner.insist(read)
 
     def _train(self, job: TrainingJob, made: Materialised) -> Trained | Failure:
-        task = Task(made.path, made.training, made.held_out, made.inputs, job.plan.spec, _folding(job.plan.split))
+        plan = job.plan
+        task = Task(
+            made.path, made.training, made.held_out, made.inputs, plan.spec, _folding(plan.split), rivals=plan.rivals
+        )
         child = self.runner.pool.take()
         try:
             child.start(task)

@@ -65,6 +65,13 @@ class IgnoredOut(FromDomain):
     reason: str
 
 
+class RivalOut(BaseModel):
+    """Another way to fit the same functions."""
+
+    prior: Prior
+    likelihood: Likelihood
+
+
 class TrainingJobOut(BaseModel):
     """A training: what is asked for, resolved, and how far it is."""
 
@@ -91,6 +98,10 @@ class TrainingJobOut(BaseModel):
     basis: Sequence[Basis]
     prior: Prior
     algorithm: Algorithm
+    rivals: Sequence[RivalOut] = Field(
+        description="What is fitted beside it where prior or likelihood were left open; the best of all is taken, and "
+        "the version says which."
+    )
     standardise: bool
     missing: Missing
     split: Split
@@ -126,6 +137,7 @@ class TrainingJobOut(BaseModel):
             basis=spec.basis,
             prior=spec.prior,
             algorithm=spec.algorithm,
+            rivals=[RivalOut(prior=rival.prior, likelihood=rival.likelihood) for rival in plan.rivals],
             standardise=plan.standardise,
             missing=plan.missing,
             split=plan.split,

@@ -87,6 +87,18 @@ class DatasetNameOut(BaseModel):
     digest: str
 
 
+class ContenderOut(FromDomain):
+    """One of the fits that were compared."""
+
+    prior: Prior
+    likelihood: Likelihood
+    functions: int = Field(description="Functions kept.")
+    score: float = Field(
+        description="The log of its evidence with the hyperparameters integrated out, in nats: 3 more make it about 20 "
+        "times as probable."
+    )
+
+
 class VersionOut(BaseModel):
     """What one training learned; it never changes. Figures are in the user's units."""
 
@@ -118,7 +130,13 @@ class VersionOut(BaseModel):
     rows_held_out: int
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
-        description="Measured on the rows held out, where there are some."
+        description="`holdout`: measured on the rows held out, where there are some. `leave_one_out`: how each row "
+        "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
+        "flattering."
+    )
+    contenders: Sequence[ContenderOut] = Field(
+        description="The fits that were compared where prior or likelihood were left open, the one taken first. "
+        "Another likelihood is taken where it is better by a tenth of a nat for each row."
     )
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
@@ -170,6 +188,7 @@ class VersionOut(BaseModel):
             rows_held_out=report.rows_held_out,
             termination=report.termination,
             metrics=report.metrics,
+            contenders=[ContenderOut.model_validate(contender) for contender in report.contenders],
             outliers=[OutlierOut.model_validate(outlier) for outlier in report.outliers],
             dataset=DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),
             seconds=report.seconds,

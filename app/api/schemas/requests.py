@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 
 from app.api.validation import AT
 from app.domain.errors import Fault
-from app.domain.requests import BasisChoice, Missing, RandomSplit, Split, Task, TrainingRequest
+from app.domain.requests import BasisChoice, Missing, PriorChoice, RandomSplit, Split, Task, TrainingRequest
 from app.domain.tables import Cell
-from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
+from app.sparse_bayes.spec import Algorithm, Likelihood
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
@@ -44,16 +44,18 @@ class TrainingJobBase(BaseModel):
         None,
         description="The functions to choose from. One kernel alone is short for it and a bias, with the inputs "
         "themselves as well under a Gaussian process prior; a list is exact. Without it, Gaussian kernels so. A "
-        "kernel's `width` is found by 5-fold cross-validation unless said otherwise; under a Gaussian process prior "
-        "there is one for each input, by evidence, and for numbers a `warp` of each.",
+        "kernel's `width` is one for each input, by evidence, and for numbers there is a `warp` of each; under "
+        "independent weights that are asked for it is found by 5-fold cross-validation.",
     )
-    prior: Annotated[Prior, Field(discriminator="type")] | None = Field(
+    prior: Annotated[PriorChoice, Field(discriminator="type")] | None = Field(
         None,
-        description="What is known of the weights beforehand. `independent`, the default: a precision for each. "
-        "`gaussian_process`: the functions are part of a process, and predictions know what the few leave of it.",
+        description="What is known of the weights beforehand. `gaussian_process`: the functions are part of a process, "
+        "and predictions know what the few leave of it. `independent`: a precision for each. `automatic`, the default: "
+        "a process, and where rows are few enough independent weights beside it; the better is kept.",
     )
     algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
-        None, description="How the evidence is climbed; without it, sequentially, or greedily under a Gaussian process."
+        None,
+        description="How the evidence is climbed; without it, greedily under a Gaussian process, else sequentially.",
     )
     standardise: bool | None = Field(
         None,

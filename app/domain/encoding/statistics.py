@@ -20,7 +20,7 @@ class Statistics:
         self._gaps = dict.fromkeys(names, 0)
         self._moments = dict.fromkeys(names, Moments())
         self._counts: dict[str, dict[str, int]] = {name: {} for name in names}
-        self._logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
+        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.rivals))
         self._log_targets = Moments()
         self.rows = 0
 
@@ -44,7 +44,7 @@ class Statistics:
         else:
             values = real_values(column)[present]
             self._moments[name] += Moments.of(values)
-            if self._logarithmic and name == self._plan.target:
+            if self._positive and name == self._plan.target:
                 self._log_targets += Moments.of(np.log(values))
 
     @property
@@ -73,12 +73,13 @@ class Statistics:
         plan, seen = self._plan, self._moments[self._plan.target]
         shift, scale = 0.0, 1.0
         match plan.spec.likelihood:
-            case GaussianNoise(noise_sd="learned") | StudentT():
-                shift, scale = seen.mean, seen.sd or 1.0
-            case LogGaussian():
+            case _ if self._positive:
                 # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
                 with np.errstate(over="ignore"):
                     scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
+            case GaussianNoise(noise_sd="learned") | StudentT():
+                shift, scale = seen.mean, seen.sd or 1.0
             case _:
                 pass
-        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, self._logarithmic)
+        logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
+        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, logarithmic)

@@ -10,20 +10,34 @@ from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from app.sparse_bayes.scales import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
 from app.sparse_bayes.spec import Prior, Spec, check
 
 LARGEST_SEED = 2**63 - 1
+
+MOST_ROWS_FOR_INDEPENDENT = 5_000
+"""Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
+
+MOST_ROWS_FOR_LOGARITHM = 20_000
+"""Above, a process is not fitted to the logarithm as well."""
+
+SPAN = 10.0
+"""How many times the least target the greatest is, from which on its logarithm is tried."""
 
 
 def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
     """The spec asked for, with a default for each choice left out."""
     likelihood = request.likelihood if request.likelihood is not None else LIKELIHOODS[task][0]()
-    prior = request.prior if request.prior is not None else Independent()
-    if isinstance(prior, GaussianProcess) and prior.least_gain is None:
-        prior = replace(prior, least_gain=likelihood.least_gain)
+    prior = _prior(request, likelihood)
     algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
         likelihood=likelihood,
@@ -32,6 +46,51 @@ def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
         algorithm=request.algorithm if request.algorithm is not None else algorithm,
         seed=request.seed,
     )
+
+
+def _prior(request: TrainingRequest, likelihood: Likelihood) -> Prior:
+    """The one asked for; else a Gaussian process where functions and algorithm allow it."""
+    match request.prior:
+        case Independent() as prior:
+            return prior
+        case GaussianProcess() as prior:
+            asked = prior
+        case _:
+            if not _process_fits(request):
+                return Independent()
+            asked = GaussianProcess()
+    return asked if asked.least_gain is not None else replace(asked, least_gain=likelihood.least_gain)
+
+
+def _process_fits(request: TrainingRequest) -> bool:
+    """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
+    bases = request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
+    kernels = [basis for basis in bases if isinstance(basis, KernelChoice)]
+    covariances = [basis for basis in kernels if isinstance(basis.kernel, Covariance)]
+    return len(kernels) == len(covariances) == 1 and isinstance(request.algorithm, Greedy | None)
+
+
+def rivals(request: TrainingRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
+    """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
+    left_open = not isinstance(request.prior, Independent | GaussianProcess)
+    if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    found = []
+    if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
+        found.append(replace(spec, likelihood=LogGaussian()))
+    if rows <= MOST_ROWS_FOR_INDEPENDENT:
+        basis = tuple(
+            replace(one, width=InheritedWidth(), warp="none") if isinstance(one, KernelBasis) else one
+            for one in spec.basis
+        )
+        found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
+    return tuple(found)
+
+
+def _spans(target: ColumnSummary) -> bool:
+    """Whether all targets are above 0 and the greatest is so many times the least that their scatter may grow too."""
+    least, most = target.minimum, target.maximum
+    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= LARGEST * least
 
 
 def _bases(asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task) -> tuple[Basis, ...]:

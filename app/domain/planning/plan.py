@@ -6,7 +6,7 @@ import unicodedata
 from app.domain.datasets import Dataset
 from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
-from app.domain.planning.choices import chosen_spec, has_fixed_width, size_faults, spec_faults
+from app.domain.planning.choices import chosen_spec, has_fixed_width, rivals, size_faults, spec_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
 from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.rows import row_faults, split_faults
@@ -54,6 +54,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         missing=request.missing,
         split=request.split,
         holdout=request.holdout,
+        rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
     )
 
 

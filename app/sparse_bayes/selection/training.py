@@ -117,7 +117,10 @@ class _Fit:
 
 
 def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = None) -> Generator[Step, None, _Fit]:
-    """A whole fit; `earlier` is the one that an input map may be inherited from."""
+    """A whole fit; `earlier` is the best so far, from which an input map may be inherited.
+
+    Noise of another likelihood may be in other units: of a rival's none is told on the way.
+    """
     resolved = yield from with_width(rows, spec, folding)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
     inherited = None if earlier is None else _input_map(earlier.model)
@@ -127,7 +130,7 @@ def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = 
     for now in standings(problem, resolved):
         state = now.state
         reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(state.beta)
+        noise_sd = spec.likelihood.noise(state.beta) if earlier is None else None
         yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
     return _Fit(resolved, problem, now, learned(problem, now), lent)
