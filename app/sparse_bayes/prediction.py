@@ -1,6 +1,6 @@
 """Predictive distributions of a model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from app.sparse_bayes.types import Array
 __all__ = [
     "ClassPrediction",
     "Latent",
+    "Measured",
     "NumberPrediction",
     "Prediction",
     "Ready",
@@ -67,7 +68,8 @@ class Ready:
         Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
         prior the variance of the function that each point brings.
         """
-        mean, variance, left = np.empty(len(X)), np.empty(len(X)), np.ones(len(X))
+        mean = np.empty((len(X), *self.model.mean.shape[1:]))
+        variance, left = np.empty(len(X)), np.ones(len(X))
         for first, stop in chunks(len(X), self._width):
             columns = evaluate(self.model.functions, X[first:stop])
             mean[first:stop] = columns @ self.model.mean
@@ -130,25 +132,48 @@ def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
     return ((first, min(first + step, rows)) for first in range(0, rows, step))
 
 
-def scores(prediction: Prediction, t: Array) -> dict[str, float]:
-    """Figures of predictions against what came, t (N,), in the units of t.
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What came, t (N,), beside what was predicted of it: `each` has a row's figures (N,), so that rows can be joined.
 
-    Numbers: rmse, mae, r2 (0 where t is constant), nll (mean, nats), coverage_95. Classes: error, log_loss (mean,
-    nats), brier (half of the squared distances from certainty, which for two classes is that of one of them).
+    Numbers: mae, nll (nats), coverage_95. Classes: error, log_loss (nats), brier (half of the squared distances from
+    certainty, which for two classes is that of one of them).
     """
-    nll = -float(prediction.log_density(t).mean())
-    if isinstance(prediction, ClassPrediction):
-        probabilities, labels = prediction.probabilities, t.astype(np.intp)
-        certain = np.eye(probabilities.shape[1])[labels]
-        brier = 0.5 * float(np.square(probabilities - certain).sum(axis=1).mean())
-        return {"error": float((probabilities.argmax(axis=1) != labels).mean()), "log_loss": nll, "brier": brier}
-    residual = t - prediction.mean
-    spread = float(np.var(t))
-    inside = (prediction.quantile(0.025) <= t) & (t <= prediction.quantile(0.975))
-    return {
-        "rmse": float(np.sqrt(np.mean(residual**2))),
-        "mae": float(np.abs(residual).mean()),
-        "r2": 1.0 - float(np.mean(residual**2)) / spread if spread > 0.0 else 0.0,
-        "nll": nll,
-        "coverage_95": float(inside.mean()),
-    }
+
+    t: Array
+    each: dict[str, Array]
+
+    @classmethod
+    def of(cls, prediction: Prediction, t: Array) -> "Measured":
+        """Of the rows that one model predicted, in the units of t."""
+        nll = -prediction.log_density(t)
+        if isinstance(prediction, ClassPrediction):
+            probabilities, labels = prediction.probabilities, t.astype(np.intp)
+            certain = np.eye(probabilities.shape[1])[labels]
+            error = (probabilities.argmax(axis=1) != labels).astype(np.float64)
+            brier = 0.5 * np.square(probabilities - certain).sum(axis=1)
+            return cls(t, {"error": error, "log_loss": nll, "brier": brier})
+        inside = (prediction.quantile(0.025) <= t) & (t <= prediction.quantile(0.975))
+        lost = np.abs(t - prediction.mean)
+        return cls(t, {"mae": lost, "nll": nll, "coverage_95": inside.astype(np.float64)})
+
+    @classmethod
+    def joined(cls, parts: Sequence["Measured"]) -> "Measured":
+        """Rows of several models, at least one, all of numbers or all of classes."""
+        names = parts[0].each
+        joined = {name: np.concatenate([part.each[name] for part in parts]) for name in names}
+        return cls(np.concatenate([part.t for part in parts]), joined)
+
+    def scores(self) -> dict[str, float]:
+        """The means over all rows; of numbers also rmse and r2 (0 where t is constant)."""
+        means = {name: float(rows.mean()) for name, rows in self.each.items()}
+        if "mae" not in self.each:
+            return means
+        squared, spread = float(np.mean(self.each["mae"] ** 2)), float(np.var(self.t))
+        mae, r2 = means.pop("mae"), 1.0 - squared / spread if spread > 0.0 else 0.0
+        return {"rmse": float(np.sqrt(squared)), "mae": mae, "r2": r2, **means}
+
+
+def scores(prediction: Prediction, t: Array) -> dict[str, float]:
+    """Figures of predictions against what came, t (N,), in the units of t: see `Measured`."""
+    return Measured.of(prediction, t).scores()

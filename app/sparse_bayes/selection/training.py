@@ -1,7 +1,7 @@
 """One training: the width where it is searched for, the fit, its rivals, and what was measured."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 
@@ -16,6 +16,7 @@ from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth, InputMap
 from app.sparse_bayes.selection.leave_one_out import leave_one_out
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check
 
@@ -42,8 +43,8 @@ class Contender:
 class Trained:
     """The end: the model, the spec as run (no width searched for any more), and what was measured.
 
-    `scores` on the held-out rows and `leave_one_out` (see there) are empty without; `contenders`, the one taken first,
-    where there were rivals. Figures are in the units of t.
+    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
+    taken first, where there were rivals. Figures are in the units of t.
     """
 
     model: Model
@@ -51,6 +52,7 @@ class Trained:
     scores: dict[str, float]
     leave_one_out: dict[str, float]
     contenders: tuple[Contender, ...] = ()
+    validation: dict[str, float] = field(default_factory=dict)
 
 
 def train(
@@ -60,28 +62,46 @@ def train(
     rivals: tuple[Spec, ...] = (),
     folding: Folding | None = None,
     held_out: Rows | None = None,
+    folds: int = 0,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    A rival's kernel may inherit the input map of the best before it. Steps, at least one first and one last, then one
-    Trained. Raises DataError, IllegalCombinationError.
+    A rival's kernel may inherit the input map of the best before it. With `folds` all of this is done again on each
+    fold's other rows. Steps, at least one first and one last, then one Trained. Raises DataError,
+    IllegalCombinationError.
     """
     for each in (spec, *rivals):
         check(each)
+    folding = folding or Folding()
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
+        ranked = yield from _ranked(some, spec, rivals, apart)
+        return ranked[0].model
+
+    best, *beaten = yield from _ranked(rows, spec, rivals, folding)
+    model, total = best.model, best.last.state.iteration
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+    validation: dict[str, float] = {}
+    if folds:
+        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
+    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
+    yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders, validation)
+
+
+def _ranked(
+    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding
+) -> Generator[Step, None, tuple["_Fit", ...]]:
+    """The best fit, then those beaten as they were."""
     check_rows(rows.X, rows.t)
     spec.likelihood.check(rows.t)
-    folding = folding or Folding()
     best = yield from _fitted(rows, spec, folding)
     beaten: list[_Fit] = []
     for rival in rivals:
         tried = yield from _fitted(rows, rival, folding, earlier=best)
         best, lost = (tried, best) if tried.beats(best) else (best, tried)
         beaten.append(lost)
-    model, total = best.model, best.last.state.iteration
-    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
-    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
-    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders)
+    return best, *beaten
 
 
 @dataclass(frozen=True, eq=False)
