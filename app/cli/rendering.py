@@ -113,7 +113,8 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
     """The least typical rows, and how many more there are."""
     shown = ", ".join(str(outlier.row) for outlier in outliers[:MOST_OUTLIERS_SHOWN])
     more = len(outliers) - MOST_OUTLIERS_SHOWN
-    return f"rows {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
+    rows = "row" if len(outliers) == 1 else "rows"
+    return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
 
 
 def _widths(widths: Sequence[InputWidth]) -> str:
