@@ -50,6 +50,22 @@ class OrderSplit:
 Split = RandomSplit | ColumnSplit | OrderSplit
 
 
+LEAST_FOLDS = 2
+MOST_FOLDS = 20
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The whole training done again on each fold's other rows, and measured on the fold; rows are folded as by `split`.
+
+    Inputs and target stay scaled as all training rows have it.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    folds: int = field(default=5, metadata={"ge": LEAST_FOLDS, "le": MOST_FOLDS})
+
+
 @dataclass(frozen=True)
 class KernelChoice:
     """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
@@ -101,6 +117,7 @@ class TrainingRequest:
     missing: Missing = "refuse"
     split: Split = field(default_factory=RandomSplit)
     holdout: float = 0.0
+    validation: Validation | None = None
     seed: int = 0
 
 
@@ -143,3 +160,4 @@ class TrainingPlan:
     split: Split
     holdout: float
     rivals: tuple[Spec, ...] = ()
+    validation: Validation | None = None

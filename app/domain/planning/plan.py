@@ -54,6 +54,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         missing=request.missing,
         split=request.split,
         holdout=request.holdout,
+        validation=request.validation,
         rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
     )
 

@@ -1,4 +1,4 @@
-"""Which rows can be learned from: gaps, groups, what is held out."""
+"""Which rows can be learned from: gaps, groups, what is held out or folded."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.planning.inputs import is_constant
 from app.domain.planning.target import unknown_column
-from app.domain.requests import OrderSplit, RandomSplit, Split, TrainingRequest
+from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, TrainingRequest
 from app.domain.split import held_out_rows
 from app.domain.tables import ColumnSummary
 
@@ -41,10 +41,11 @@ def row_faults(
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
         splitter = dataset.column(request.split.column)
         needed += [("/split/column", splitter)] if splitter is not None else []
-    if request.missing == "refuse":
-        return [*_gap_faults(dataset, [*needed, *inputs]), *_share_faults(dataset, request.holdout, [])]
-    dropping = [*needed, *inputs] if request.missing == "drop_rows" else needed
-    return _share_faults(dataset, request.holdout, [column for _, column in dropping])
+    gaps = _gap_faults(dataset, [*needed, *inputs]) if request.missing == "refuse" else []
+    dropped_by = {"refuse": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
+    dropping = [column for _, column in dropped_by]
+    shares = _share_faults(dataset, request.holdout, dropping)
+    return [*gaps, *(shares or _fold_faults(dataset, request, dropping))]
 
 
 def _gap_faults(dataset: Dataset, needed: Sequence[tuple[str, ColumnSummary]]) -> list[Fault]:
@@ -79,3 +80,30 @@ def _share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSum
     if kept < 2:
         return [Fault(f"Holding out {holdout:g} of {rows} rows leaves {kept}; at least two are needed.", "/holdout")]
     return []
+
+
+def _fold_faults(dataset: Dataset, request: TrainingRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+    """Folds that are too few or too many, or more than rows or groups are left for; the share held out is valid."""
+    if request.validation is None:
+        return []
+    folds = request.validation.folds
+    if not LEAST_FOLDS <= folds <= MOST_FOLDS:
+        detail = f"Validation takes from {LEAST_FOLDS} to {MOST_FOLDS} folds, got {folds}."
+        return [Fault(detail, "/validation/folds")]
+    rows = dataset.rows - max((column.missing for column in dropping), default=0)
+    rows -= held_out_rows(rows, request.holdout)
+    needed = folds + 1 if isinstance(request.split, OrderSplit) else folds
+    if rows < needed:
+        detail = f"{folds} folds need at least {needed} rows to train on, and there are {rows}; ask for fewer."
+        return [Fault(detail, "/validation/folds")]
+    if not isinstance(request.split, ColumnSplit):
+        return []
+    column = dataset.column(request.split.column)
+    if column is None or column.distinct is None:
+        return []
+    groups = column.distinct - (1 if request.holdout > 0 else 0)
+    if groups >= folds:
+        return []
+    left = "are left to train on" if request.holdout > 0 else "are there"
+    detail = f"{folds} folds need as many groups of `{column.name}`, and at most {groups} {left}; ask for fewer."
+    return [Fault(detail, "/validation/folds", column=column.name)]
