@@ -1,9 +1,14 @@
 """Models and versions over HTTP."""
 
+from dataclasses import replace
+
 import pytest
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.models import Contender
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from tests.api.conftest import DATASET, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version
@@ -74,11 +79,37 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "rows_held_out": 0,
         "termination": "converged",
         "metrics": {},
+        "contenders": [],
         "outliers": [],
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",
     }
+
+
+def test_a_version_tells_what_was_compared_the_best_first(client: TestClient, parts: InMemoryParts) -> None:
+    made = small_version(name="compared", prior=GaussianProcess(least_gain=2.0))
+    fits = (
+        Contender(GaussianProcess(least_gain=2.0), GaussianNoise(), functions=3, score=-10.25),
+        Contender(GaussianProcess(least_gain=2.0), LogGaussian(), functions=4, score=-11.0),
+        Contender(Independent(price=True), GaussianNoise(), functions=9, score=-12.5),
+    )
+    figures = {"holdout": {"rmse": 0.3}, "leave_one_out": {"rmse": 0.25, "nll": 0.5, "coverage_95": 0.95}}
+    parts.kept.models.put(OWNER, replace(made, report=replace(made.report, contenders=fits, metrics=figures)), number=1)
+    version = client.get("/v1/models/compared/versions/1").json()
+    process = {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None}
+    gaussian = {"type": "gaussian", "noise_sd": "learned"}
+    assert version["contenders"] == [
+        {"prior": process, "likelihood": gaussian, "functions": 3, "score": -10.25},
+        {"prior": process, "likelihood": {"type": "log_gaussian"}, "functions": 4, "score": -11.0},
+        {
+            "prior": {"type": "independent", "price": True, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
+            "likelihood": gaussian,
+            "functions": 9,
+            "score": -12.5,
+        },
+    ]
+    assert version["metrics"] == figures
 
 
 @pytest.mark.parametrize("classes", [(False, True), (0, 1), ("no", "yes"), (0.5, 1.5)])

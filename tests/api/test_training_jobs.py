@@ -63,13 +63,24 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {
                 "type": "kernel",
                 "kernel": {"type": "gaussian"},
-                "width": {"type": "cross_validation", "folds": 5},
-                "warp": "none",
+                "width": {"type": "evidence_per_input"},
+                "warp": "evidence",
             },
             {"type": "bias"},
+            {"type": "inputs"},
         ],
-        "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
-        "algorithm": {"type": "sequential", "ascent": "inner"},
+        "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None},
+        "algorithm": {"type": "greedy"},
+        "rivals": [
+            {
+                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None},
+                "likelihood": {"type": "log_gaussian"},
+            },
+            {
+                "prior": {"type": "independent", "price": True, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
+                "likelihood": {"type": "gaussian", "noise_sd": "learned"},
+            },
+        ],
         "standardise": True,
         "missing": "refuse",
         "split": {"by": "random"},
@@ -102,6 +113,23 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"algorithm": {"type": "re_estimation", "update": "em"}},
             {"algorithm": {"type": "re_estimation", "update": "em"}},
         ),
+        (
+            {"prior": {"type": "independent"}},
+            {
+                "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
+                "algorithm": {"type": "sequential", "ascent": "inner"},
+                "basis": [
+                    {
+                        "type": "kernel",
+                        "kernel": {"type": "gaussian"},
+                        "width": {"type": "cross_validation", "folds": 5},
+                        "warp": "none",
+                    },
+                    {"type": "bias"},
+                ],
+                "rivals": [],
+            },
+        ),
         ({"split": {"by": "order"}}, {"split": {"by": "order", "column": None}}),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 2}}},
@@ -114,6 +142,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                         "warp": "none",
                     },
                     {"type": "bias"},
+                    {"type": "inputs"},
                 ],
                 "standardise": False,
             },
@@ -154,6 +183,12 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
 def test_what_is_said_is_done(client: TestClient, asked: dict[str, object], resolved: dict[str, object]) -> None:
     job = client.post(PATH, json={**SUBMIT, **asked}).json()
     assert {name: job[name] for name in resolved} == resolved
+
+
+def test_an_automatic_prior_is_what_nothing_said_means(client: TestClient) -> None:
+    said = client.post(PATH, json={**SUBMIT, "prior": {"type": "automatic"}}).json()
+    unsaid = client.post(PATH, json=SUBMIT).json()
+    assert said | {"id": unsaid["id"]} == unsaid
 
 
 def at(pointer: str, detail: str) -> tuple[str, Errors]:
@@ -258,7 +293,10 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/basis", "Expected widths by evidence, since warps are learned with them."),
         ),
         (
-            {"basis": {"type": "kernel", "width": {"type": "evidence_per_input"}}},
+            {
+                "prior": {"type": "independent"},
+                "basis": {"type": "kernel", "width": {"type": "evidence_per_input"}},
+            },
             plainly("/basis", '"evidence_per_input" can\'t find a width under "independent".'),
         ),
         (
@@ -273,7 +311,11 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"basis": {"type": "kernel", "width": None, "warp": "little"}},
             at("/basis/warp", "Should be 'none' or 'evidence', got \"little\"."),
         ),
-        ({"prior": {"type": "wide"}}, at("/prior/type", "'wide' is none of 'independent', 'gaussian_process'.")),
+        (
+            {"prior": {"type": "wide"}},
+            at("/prior/type", "'wide' is none of 'automatic', 'independent', 'gaussian_process'."),
+        ),
+        ({"prior": {"type": "automatic", "price": True}}, at("/prior/price", "There is no member 'price' here.")),
         (
             {"algorithm": {"type": "re_estimation", "update": "newton"}},
             at("/algorithm/update", "Should be 'mackay' or 'em', got \"newton\"."),

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -231,6 +232,16 @@ def test_counts_stay_as_they_are(values: list[int]) -> None:
     target = encoding_of(table, "y", likelihood=Poisson()).target
     np.testing.assert_array_equal(encode_target(target, table), values)
     np.testing.assert_array_equal(user_mean(target, encode_target(target, table)), values)
+
+
+def test_a_target_whose_logarithm_may_be_learned_is_divided_by_its_geometric_mean_until_that_is_settled() -> None:
+    table: Block = {"x": numbers(1, 2, 3), "y": numbers(1, 10, 100)}
+    found = encoding_of(table, "y").target
+    assert (found.shift, found.logarithmic) == (0.0, False)
+    assert found.scale == pytest.approx(10.0)
+    assert replace(found, logarithmic=True) == encoding_of(table, "y", likelihood=LogGaussian()).target
+    alone = encoding_of(table, "y", likelihood=GaussianNoise()).target
+    assert (alone.shift, alone.logarithmic) == (37.0, False)
 
 
 @pytest.mark.parametrize("likelihood", [StudentT(), StudentT(4.0)])

@@ -78,10 +78,11 @@ def test_only_a_target_gives_a_whole_plan() -> None:
     assert found.standardise
     assert (found.spec.likelihood, found.spec.prior, found.spec.algorithm) == (
         GaussianNoise(),
-        Independent(),
-        Sequential(),
+        GaussianProcess(least_gain=2.0),
+        Greedy(),
     )
-    assert found.spec.basis == (KernelBasis(width=CrossValidationWidth(folds=5)), Bias())
+    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth(), warp="evidence"), Bias(), Inputs())
+    assert [rival.prior for rival in found.rivals] == [Independent(price=True)]
     assert (found.model, found.missing, found.holdout, found.target_kind) == ("small-table", "refuse", 0, "number")
 
 
@@ -152,7 +153,8 @@ def test_a_dictionary_without_kernels_stands_alone(basis: BasisChoice) -> None:
         (GaussianProcess(), None, Bias(), "/basis", "Expected one kernel"),
         (GaussianProcess(), None, KernelChoice(width=FixedWidth(1.0), warp="evidence"), "/basis", "Expected widths"),
         (Independent(), None, KernelChoice(warp="evidence"), "/basis", "Expected widths by evidence"),
-        (None, None, KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
+        (Independent(), None, KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
+        (None, Sequential(), KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
         (None, None, (Inputs(), Inputs()), "/basis", "Expected at most one dictionary of the inputs"),
     ],
 )
