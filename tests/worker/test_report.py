@@ -1,16 +1,29 @@
 from dataclasses import replace
+from datetime import UTC, datetime
+from math import log
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import InputWarp, InputWidth
+from app.domain.identity import uuid7
+from app.domain.jobs import TrainingJob
+from app.domain.models import Contender, InputWarp, InputWidth, NewVersion
+from app.domain.planning import plan
+from app.domain.requests import TrainingRequest
+from app.domain.tables import Block
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise, StudentT
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained
+from app.sparse_bayes.selection.training import Contender as Compared
 from app.sparse_bayes.spec import Spec
-from app.worker.report import _degrees_of_freedom, _warps, _widths
+from app.worker.materialise import Materialised
+from app.worker.report import _degrees_of_freedom, _warps, _widths, new_version
+from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 
 SPEC = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(2.0)), Bias()))
@@ -61,3 +74,66 @@ def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:
 def test_the_width_of_an_only_input_has_its_name() -> None:
     alone = Encoding(ENCODING.inputs[:1], ENCODING.target)
     assert _widths(trained(kernels(2.0), ConstantFunction()), alone) == (InputWidth("size", 2.0),)
+
+
+TABLE: Block = {"size": numbers(3, 4), "colour": texts("red", "blue"), "y": numbers(1, 100)}
+OPEN = EncodedTarget("y", "number", 0.0, 10.0, ())
+"""As a target is encoded while it is open whether its logarithm is learned."""
+
+
+def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewVersion:
+    """What is recorded of a fit on the two rows of TABLE."""
+    path = directory / "rows"
+    np.hstack((X, np.array([[0.1, 0.0, 0.0], [10.0, 0.0, 1.0]]))).tofile(path)
+    dataset = dataset_of(TABLE)
+    request = TrainingRequest(dataset.id, "y")
+    job = TrainingJob(
+        uuid7(), "ada", "running", datetime(2024, 5, 1, tzinfo=UTC), request, plan(request, dataset_of(TABLE))
+    )
+    made = Materialised(path, replace(ENCODING, target=target), training=2, held_out=0, dropped=0, inputs=3)
+    return new_version(job, dataset, of_fit, made=made, seconds=1.0, holding=lambda _: (0, TABLE))
+
+
+def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
+    """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
+    specs = [Spec(likelihood, SPEC.basis, GaussianProcess(least_gain=2.0)) for likelihood in likelihoods]
+    specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
+    contenders = tuple(Compared(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
+    model = model_of(Rows(X, np.arange(2.0)), specs[0])
+    return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, contenders)
+
+
+def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
+    report = recorded(compared(GaussianNoise(), LogGaussian()), OPEN, tmp_path).report
+    process, of_users = GaussianProcess(least_gain=2.0), -2 * log(10.0)
+    assert report.contenders == (
+        Contender(process, GaussianNoise(), 3, -1.0 + of_users),
+        Contender(process, LogGaussian(), 4, -2.0 + of_users),
+        Contender(Independent(price=True), GaussianNoise(), 5, -3.0 + of_users),
+    )
+    assert report.contenders[0].score - report.contenders[1].score == pytest.approx(1.0)
+
+
+def test_nothing_was_compared_where_nothing_was_left_open(tmp_path: Path) -> None:
+    assert recorded(trained(kernels(0.5), ConstantFunction()), OPEN, tmp_path).report.contenders == ()
+
+
+def test_how_each_row_is_predicted_by_the_others_is_told_in_the_users_units(tmp_path: Path) -> None:
+    report = recorded(compared(GaussianNoise()), OPEN, tmp_path).report
+    assert report.metrics == {
+        "leave_one_out": {"rmse": 5.0, "nll": pytest.approx(0.25 + log(10.0)), "coverage_95": 1.0}
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "noise_sd"),
+    [(GaussianNoise(), LogGaussian(), 5.0), (LogGaussian(), GaussianNoise(), 0.5)],
+    ids=["the number", "the logarithm"],
+)
+def test_the_winner_settles_whether_a_logarithm_is_predicted(
+    first: GaussianNoise | LogGaussian, second: GaussianNoise | LogGaussian, noise_sd: float, tmp_path: Path
+) -> None:
+    made = recorded(compared(first, second), OPEN, tmp_path)
+    assert made.predictor.encoding.target == replace(OPEN, logarithmic=isinstance(first, LogGaussian))
+    assert made.predictor.model.likelihood == made.report.plan.spec.likelihood == first
+    assert made.report.noise_sd == noise_sd

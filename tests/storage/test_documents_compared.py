@@ -1,0 +1,40 @@
+"""What was compared, in the documents of plans and reports."""
+
+import json
+from dataclasses import replace
+
+from app.domain.models import Contender
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.spec import Spec
+from app.storage.documents import PLAN, REPORT
+from tests.storage import samples
+
+
+def test_what_was_compared_comes_back_as_it_was_written() -> None:
+    compared = (
+        Contender(GaussianProcess("rows", 2.5, 40), LogGaussian(), functions=7, score=-1.0 / 3.0),
+        Contender(Independent(price=True), GaussianNoise(0.1), functions=70, score=-1e300),
+    )
+    report = replace(samples.new_version().report, contenders=compared)
+    assert REPORT.read(REPORT.write(report)).contenders == compared
+
+
+def test_a_report_from_before_fits_were_compared_has_no_contenders() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["contenders"]
+    assert REPORT.read(json.dumps(written)).contenders == ()
+
+
+def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:
+    beside = Spec(GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias()), Independent(price=True))
+    made = replace(samples.plan(), rivals=(beside, replace(beside, likelihood=LogGaussian())))
+    assert PLAN.read(PLAN.write(made)) == made
+
+
+def test_a_plan_from_before_fits_were_compared_has_no_rivals() -> None:
+    written = json.loads(PLAN.write(samples.plan()))
+    del written["rivals"]
+    assert PLAN.read(json.dumps(written)) == samples.plan()
