@@ -80,12 +80,12 @@ class VersionReport:
 
     `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
     one, or one for each column; `noise_sd` is None for classes and counts. `metrics` maps a name ("holdout",
-    "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept.
-    Under a Gaussian process prior `process_sd` is the process's (of the latent function for classes and counts), and
-    `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best would have
-    brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that. Under noise
-    with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts for.
-    `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
+    "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions`
+    those kept. Under a Gaussian process prior `process_sd` is the process's (of the latent function for classes and
+    counts), and `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best
+    would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
+    Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
+    for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
     """
 
     task: str

@@ -23,7 +23,7 @@ from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 
 STEP_SECONDS = 1.0
-"""Least time between two steps that are told; the first and the last always are."""
+"""Least time between two steps that are told; the last always is, and the first of each phase."""
 
 EXTRA_COLUMNS = 3
 PR_SET_PDEATHSIG = 1
@@ -43,6 +43,7 @@ class Task:
     spec: Spec
     by: Literal["random", "groups", "order"]
     rivals: tuple[Spec, ...] = ()
+    folds: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Trainer(Protocol):
         rivals: tuple[Spec, ...] = (),
         folding: Folding,
         held_out: Rows | None = None,
+        folds: int = 0,
     ) -> Iterator[Step | Trained]: ...
 
 
@@ -93,7 +95,8 @@ def _work(train: Trainer, task: Task) -> Iterator[Message]:
     try:
         rows, held_out, keys = _map(task)
         folding = Folding(task.by, None if task.by == "random" else keys)
-        yield from _seldom(train(rows, task.spec, rivals=task.rivals, folding=folding, held_out=held_out))
+        results = train(rows, task.spec, rivals=task.rivals, folding=folding, held_out=held_out, folds=task.folds)
+        yield from _seldom(results)
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:
@@ -113,13 +116,15 @@ def _map(task: Task) -> tuple[Rows, Rows | None, Array]:
 
 
 def _seldom(results: Iterator[Step | Trained]) -> Iterator[Step | Trained]:
-    """The first step, then about one a second, the last one, and the end."""
+    """The first step of each phase, then about one a second, the last one, and the end."""
     withheld: Step | None = None
-    due = float("-inf")
+    phase, due = "", float("-inf")
     for result in results:
-        if isinstance(result, Step) and time.monotonic() < due:
-            withheld = result
-            continue
+        if isinstance(result, Step):
+            if result.phase == phase and time.monotonic() < due:
+                withheld = result
+                continue
+            phase = result.phase
         if isinstance(result, Trained) and withheld is not None:
             yield withheld
         yield result

@@ -77,7 +77,11 @@ def new_version(
         termination=str(model.termination),
         metrics={
             name: user_scores(target, scores)
-            for name, scores in (("holdout", trained.scores), ("leave_one_out", trained.leave_one_out))
+            for name, scores in (
+                ("holdout", trained.scores),
+                ("validation", trained.validation),
+                ("leave_one_out", trained.leave_one_out),
+            )
             if scores
         },
         contenders=tuple(

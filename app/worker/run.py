@@ -182,7 +182,14 @@ class Start:
     def _train(self, job: TrainingJob, made: Materialised) -> Trained | Failure:
         plan = job.plan
         task = Task(
-            made.path, made.training, made.held_out, made.inputs, plan.spec, _folding(plan.split), rivals=plan.rivals
+            made.path,
+            made.training,
+            made.held_out,
+            made.inputs,
+            plan.spec,
+            _folding(plan.split),
+            rivals=plan.rivals,
+            folds=0 if plan.validation is None else plan.validation.folds,
         )
         child = self.runner.pool.take()
         try:

@@ -4,11 +4,14 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Step, Trained, train
 from app.worker.child import Failure, Message, Task, Trainer
 from app.worker.pool import Child, ChildDied, Pool
@@ -80,7 +83,14 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Pat
         "groups",
         [3.0, 8.0, 13.0],
         ([[15.0, 16.0], [20.0, 21.0]], [17.0, 22.0]),
+        0,
     )
+
+
+def test_a_child_folds_as_its_task_says(child: Child, path: Path) -> None:
+    (said,) = messages(child, replace(task(path, trainers.told), folds=3))
+    assert isinstance(said, Failure)
+    assert ast.literal_eval(said.detail)[-1] == 3
 
 
 def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
@@ -102,6 +112,18 @@ def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, p
     assert steps[-1] == trainers.step(999)
     assert len(steps) < 10
     assert isinstance(end, Trained)
+
+
+def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Path) -> None:
+    x = np.linspace(-3.0, 3.0, 40)
+    path = tmp_path / "rows.f64"
+    path.write_bytes(np.column_stack([x, np.sin(x), np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
+    spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
+    *steps, end = messages(child, Task(path, 40, 0, 1, spec, "random", folds=2))
+    phases = [step.phase for step in steps if isinstance(step, Step)]
+    assert list(dict.fromkeys(phases)) == ["fit", "validation", "done"]
+    assert isinstance(end, Trained)
+    assert end.validation["rows"] == 40.0
 
 
 def test_a_refusal_of_the_core_keeps_its_name_and_text(child: Child, path: Path) -> None:

@@ -16,7 +16,7 @@ from app.domain.jobs import TrainingJob
 from app.domain.models import InputWarp, InputWidth
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import TrainingRequest
+from app.domain.requests import TrainingRequest, Validation
 from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
 from app.services.ingest import Ingest
 from app.sparse_bayes.selection import train
@@ -67,10 +67,13 @@ class Bench:
         *,
         inputs: tuple[str, ...] | None = None,
         holdout: float = 0.0,
+        validation: Validation | None = None,
     ) -> UUID:
         dataset = dataset or self.dataset()
         seed = trainers.spec_of(trainer).seed
-        request = TrainingRequest(dataset.id, "y", inputs, task="regression", holdout=holdout, seed=seed)
+        request = TrainingRequest(
+            dataset.id, "y", inputs, task="regression", holdout=holdout, validation=validation, seed=seed
+        )
         job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
         with self.open_uow() as uow:
             uow.jobs.add(job)
@@ -159,6 +162,15 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
         assert vector.inputs == {"size": vector.row, "colour": "blue" if vector.row % 2 else "red"}
     assert (vectors[2].row, vectors[2].inputs) == (None, None)
     assert [vector.weight_sd for vector in vectors] == [1.0, 2.0, 3.0]
+
+
+def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured(bench: Bench) -> None:
+    assert bench.run(bench.queued(trainers.quick, validation=Validation(4)))
+    with bench.open_uow() as uow:
+        report = uow.models.version(OWNER, "things").report
+    expected = {"mae": 1.5 * 2.0, "nll": 0.5 + np.log(2.0), "rows": 8.0}
+    assert report.metrics == {"validation": pytest.approx(expected)}
+    assert report.plan.validation == Validation(4)
 
 
 def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench) -> None:

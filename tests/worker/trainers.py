@@ -29,7 +29,6 @@ GATE = "gate"
 """The file for which `marked` waits."""
 
 Results = Iterator[Step | Trained]
-Rivals = tuple[Spec, ...]
 
 
 def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Model:
@@ -63,14 +62,16 @@ def mark() -> None:
         Path(os.environ[MARKS], str(os.getpid())).touch()
 
 
-def quick(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def quick(rows: Rows, spec: Spec, *, held_out: Rows | None = None, folds: int = 0, **_: object) -> Results:
     """Two steps and the end."""
     yield step(0)
     yield step(1)
-    yield Trained(model_of(rows, spec), spec, {} if held_out is None else {"rmse": 2.0, "nll": 1.0}, {})
+    measured = {} if held_out is None else {"rmse": 2.0, "nll": 1.0}
+    validation = {"mae": 1.5, "nll": 0.5, "rows": 2.0 * folds} if folds else {}
+    yield Trained(model_of(rows, spec), spec, measured, {}, validation=validation)
 
 
-def process(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def process(rows: Rows, spec: Spec, **_: object) -> Results:
     """A model with all that a process brings: a function that left its row, warps, inputs as functions."""
     yield step(0)
     model, weights = model_of(rows, spec), np.arange(1.0, 6.0)
@@ -99,57 +100,59 @@ def process(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, he
     )
 
 
-def chatty(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def chatty(rows: Rows, spec: Spec, **_: object) -> Results:
     """A thousand steps as fast as they come."""
     yield from map(step, range(1000))
     yield Trained(model_of(rows, spec), spec, {}, {})
 
 
-def told(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def told(
+    rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
+) -> Results:
     """Say what was handed over, as an error's text."""
     yield from ()
     keys = None if folding.keys is None else folding.keys.tolist()
     out = None if held_out is None else (held_out.X.tolist(), held_out.t.tolist())
-    raise DataError(repr((rows.X.tolist(), rows.t.tolist(), folding.by, keys, out)))
+    raise DataError(repr((rows.X.tolist(), rows.t.tolist(), folding.by, keys, out, folds)))
 
 
-def imported(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def imported(rows: Rows, spec: Spec, **_: object) -> Results:
     """Say what this process has imported, as an error's text."""
     yield from ()
     raise DataError(" ".join(sys.modules))
 
 
-def threads(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def threads(rows: Rows, spec: Spec, **_: object) -> Results:
     """Say how many threads linear algebra may use, as an error's text."""
     yield from ()
     raise DataError(os.environ["OPENBLAS_NUM_THREADS"])
 
 
-def refusing(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def refusing(rows: Rows, spec: Spec, **_: object) -> Results:
     """Refuse the rows."""
     yield step(0)
     raise ConstantTargetError("all 7 targets are 3.0")
 
 
-def broken(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def broken(rows: Rows, spec: Spec, **_: object) -> Results:
     """Have a fault that nobody foresaw."""
     yield step(0)
     raise ZeroDivisionError("in the depths")
 
 
-def greedy(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def greedy(rows: Rows, spec: Spec, **_: object) -> Results:
     """Ask for more memory than there is."""
     yield step(0)
     np.empty(2**58)
 
 
-def dying(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def dying(rows: Rows, spec: Spec, **_: object) -> Results:
     """Be killed from outside, each time."""
     yield step(0)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def endless(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def endless(rows: Rows, spec: Spec, **_: object) -> Results:
     """Go on for ever."""
     number = 0
     while True:
@@ -158,14 +161,14 @@ def endless(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, he
         time.sleep(0.05)
 
 
-def stuck(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def stuck(rows: Rows, spec: Spec, **_: object) -> Results:
     """Hold the interpreter's lock for ever."""
     mark()
     yield step(0)
     ctypes.PyDLL(None).sleep(600)
 
 
-def marked(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def marked(rows: Rows, spec: Spec, **_: object) -> Results:
     """Leave a file with the name of this process, then go on until the gate is there."""
     mark()
     gate = Path(os.environ[MARKS], GATE)
@@ -200,6 +203,8 @@ def spec_of(trainer: Trainer) -> Spec:
     return Spec(GaussianNoise(), seed=TRAINERS.index(trainer))
 
 
-def chosen(rows: Rows, spec: Spec, *, rivals: Rivals = (), folding: Folding, held_out: Rows | None = None) -> Results:
+def chosen(
+    rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
+) -> Results:
     """The stand-in that the spec's seed names."""
-    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out)
+    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out, folds=folds)
