@@ -61,6 +61,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "missing": "refuse",
         "split": {"by": "random"},
         "holdout": 0.0,
+        "validation": None,
         "seed": 0,
         "hyperparameters": {
             "noise_sd": 0.2,

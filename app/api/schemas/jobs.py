@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.api.errors import ProblemKind
 from app.api.schemas.problems import JobProblemOut, PlaceOut
 from app.domain.jobs import Event, JobState, Problem, TrainingJob
-from app.domain.requests import Missing, Split, Task
+from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
@@ -106,6 +106,7 @@ class TrainingJobOut(BaseModel):
     missing: Missing
     split: Split
     holdout: float
+    validation: Validation | None = Field(description="The folds measured on after the fit; null where none are.")
     seed: int
 
     @classmethod
@@ -142,6 +143,7 @@ class TrainingJobOut(BaseModel):
             missing=plan.missing,
             split=plan.split,
             holdout=plan.holdout,
+            validation=plan.validation,
             seed=spec.seed,
         )
 

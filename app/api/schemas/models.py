@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.domain.models import Model, RelevanceVector, Version
-from app.domain.requests import Missing, Split
+from app.domain.requests import Missing, Split, Validation
 from app.domain.tables import Cell, ColumnKind, Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
@@ -120,6 +120,7 @@ class VersionOut(BaseModel):
     missing: Missing
     split: Split
     holdout: float
+    validation: Validation | None
     seed: int
     hyperparameters: HyperparametersOut
     log_marginal_likelihood: float = Field(description="In nats.")
@@ -130,7 +131,10 @@ class VersionOut(BaseModel):
     rows_held_out: int
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
-        description="`holdout`: measured on the rows held out, where there are some. `leave_one_out`: how each row "
+        description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
+        "training rows are predicted by trainings without their fold, where it was asked for, over all `rows` that "
+        "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
+        "first stretch is not measured. `leave_one_out`: how each row "
         "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
         "flattering."
     )
@@ -170,6 +174,7 @@ class VersionOut(BaseModel):
             missing=plan.missing,
             split=plan.split,
             holdout=plan.holdout,
+            validation=plan.validation,
             seed=spec.seed,
             hyperparameters=HyperparametersOut(
                 noise_sd=report.noise_sd,

@@ -8,7 +8,16 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 
 from app.api.validation import AT
 from app.domain.errors import Fault
-from app.domain.requests import BasisChoice, Missing, PriorChoice, RandomSplit, Split, Task, TrainingRequest
+from app.domain.requests import (
+    BasisChoice,
+    Missing,
+    PriorChoice,
+    RandomSplit,
+    Split,
+    Task,
+    TrainingRequest,
+    Validation,
+)
 from app.domain.tables import Cell
 from app.sparse_bayes.spec import Algorithm, Likelihood
 
@@ -66,6 +75,14 @@ class TrainingJobBase(BaseModel):
         RandomSplit(), description="Which rows belong together when some are held out or folded."
     )
     holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that is only measured on.")
+    validation: Validation | None = Field(
+        None,
+        description="Measure by cross-validation: when the model is made, the whole training (search for a width and "
+        "comparisons included) is done again `folds` times, each time without one fold of the training rows, and "
+        "measured on that fold. It takes about `folds` times as long again. `split` holds for folds as well: groups "
+        "stay together, and under `order` each stretch but the first is predicted from all before it. Inputs and "
+        "target are scaled once, by all training rows. The figures are the version's `metrics.validation`.",
+    )
     seed: int = Field(
         0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which rows are held out or folded."
     )
@@ -86,6 +103,7 @@ class TrainingJobBase(BaseModel):
             missing=self.missing,
             split=self.split,
             holdout=self.holdout,
+            validation=self.validation,
             seed=self.seed,
         )
 
