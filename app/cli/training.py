@@ -35,6 +35,7 @@ class Choices:
     missing: str | None = None
     split: str | None = None
     holdout: float | None = None
+    validation: int | None = None
     seed: int | None = None
 
 
@@ -49,6 +50,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "prior": None if choices.prior is None else {"type": choices.prior},
         "missing": choices.missing,
         "holdout": choices.holdout,
+        "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
         "basis": _basis(choices.kernel, choices.width),
         "likelihood": _likelihood(choices.likelihood, choices.noise_sd),

@@ -22,6 +22,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         width="0.5",
         noise_sd=0.1,
         split="column:who",
+        validation=5,
     )
     assert spelled_out(choices, None) == {
         "target": "y",
@@ -30,6 +31,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
         "likelihood": {"type": "gaussian", "noise_sd": 0.1},
         "split": {"by": "column", "column": "who"},
+        "validation": {"folds": 5},
     }
 
 
