@@ -34,18 +34,20 @@ def choose(
     """Take the function that raises L most until none brings `least` nats or `most` are in.
 
     K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
-    candidates are the first M rows. `gradient` (N,) = g and `precision` (N,) = lam at the latent without any function;
-    `fixed` (N, F) with precisions `alpha` (F,) are columns already in.
+    candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
+    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns already in.
 
     In the Newton basis phi_c = K_c / sqrt(d_c), K the residual kernel and d its diagonal, the functions are independent
     under the prior with one precision a = 1/s; a candidate gains
     1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: [FAUL2002]'s at a fixed alpha, and the fall of the
-    price of what is left out. Exact for Gaussian noise. O(N M) a step.
+    price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
     M, a = K.shape[1], 1.0 / amplitude
     K = K.copy()
     left = np.ones(M)
-    g, V = _with_columns(gradient, precision, fixed, alpha)
+    latents = gradient.reshape(len(gradient), -1)
+    k = latents.shape[1]
+    g, V = _with_columns(latents, precision, fixed, alpha)
     VK = V @ K
     places: list[int] = []
     gains: list[float] = []
@@ -53,7 +55,8 @@ def choose(
         squares = precision @ np.square(K)
         scale = np.where(left > LEAST_RESIDUE, left, np.inf)
         S = (squares - np.einsum("rm,rm->m", VK, VK)) / scale
-        gain = 0.5 * (np.log(a / (a + S)) + (K.T @ g) ** 2 / scale / (a + S) + squares / scale / a)
+        Q2 = np.square(g.T @ K).sum(axis=0)
+        gain = 0.5 * (k * np.log(a / (a + S)) + Q2 / scale / (a + S) + k * squares / scale / a)
         gain[places] = 0.0
         best = int(gain.argmax())
         if len(places) >= min(most, M) or gain[best] < least:
@@ -61,7 +64,7 @@ def choose(
         phi, kappa = K[:, best] / np.sqrt(left[best]), K[best] / np.sqrt(left[best])
         towards = V @ phi
         v = (precision * phi - V.T @ towards) / np.sqrt(a + S[best])
-        g = g - v * float(phi @ g) / np.sqrt(a + S[best])
+        g = g - np.outer(v, (phi @ g) / np.sqrt(a + S[best]))
         K -= np.outer(phi, kappa)
         left -= np.square(kappa)
         V = np.vstack([V, v])
@@ -71,7 +74,7 @@ def choose(
 
 
 def _with_columns(gradient: Array, precision: Array, fixed: Array, alpha: Array) -> tuple[Array, Array]:
-    """g (N,) after the columns `fixed` are in, and V (F, N) with C^-1 = diag(lam) - V'V."""
+    """g (N, K) after the columns `fixed` are in, and V (F, N) with C^-1 = diag(lam) - V'V."""
     weighted = precision[:, None] * fixed
     lower = cholesky(fixed.T @ weighted + np.diag(alpha))
     V = solve_lower(lower, weighted.T)

@@ -14,10 +14,10 @@ __all__ = ["ConstantFunction", "Functions", "KernelFunctions", "Model"]
 class Model:
     """A fitted sparse Bayes model. R functions, in the order of `functions`; every array is float64.
 
-    `mean` (R,) and `covariance` (R, R) of the weights' posterior, `alpha` (R,) their prior precisions, `gamma` (R,)
-    in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as learned or given, None where the likelihood has
-    none. `inputs` is d. `candidates` (M) were looked at, `rows` (N) learned from. `log_marginal_likelihood` in nats.
-    `termination` is a value of `Termination`.
+    `mean` (R,) of the weights' posterior, or (R, K) for K latents a row, and `covariance` (R, R), of each latent's;
+    `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
+    learned or given, None where the likelihood has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
+    learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
 
     Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
     they don't reach of it belongs to the predictive variance. `last_gain` and `next_gain` in nats: what the last

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_with_cholesky
 from app.sparse_bayes.types import Array
 
@@ -38,8 +40,8 @@ class DataTerm:
 class Posterior:
     """N(mean, covariance) of the weights under precisions alpha (R,) of the prior.
 
-    `whitened` (R, R) = A^1/2 Sigma A^1/2, the covariance in units of the prior's sds, whatever their size;
-    `log_shrinkage` = log |A Sigma|, at most 0.
+    Where a row has K latents `mean` is (R, K), and the covariance that of each. `whitened` (R, R) = A^1/2 Sigma A^1/2,
+    the covariance in units of the prior's sds, whatever their size; `log_shrinkage` = log |A Sigma|, at most 0.
     """
 
     alpha: Array
@@ -56,7 +58,19 @@ class Posterior:
     @property
     def divergence(self) -> float:
         """KL(N(mean, covariance) || N(0, A^-1)) in nats."""
-        return 0.5 * (float(self.alpha @ self.mean**2) - float(self.determined.sum()) - self.log_shrinkage)
+        own = float(self.determined.sum()) + self.log_shrinkage
+        return 0.5 * (float(self.alpha @ self.squares) - self.latents * own)
+
+    @property
+    def latents(self) -> int:
+        """K."""
+        return 1 if self.mean.ndim == 1 else self.mean.shape[1]
+
+    @property
+    def squares(self) -> Array:
+        """mean^2, summed over the latents: (R,)."""
+        squares = np.square(self.mean)
+        return squares if squares.ndim == 1 else np.asarray(squares.sum(axis=1))
 
 
 def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:

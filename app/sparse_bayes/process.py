@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.sparse_bayes.coupled import settle_coupled
 from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import Coupled, Likelihood
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array, Indices
@@ -63,7 +64,10 @@ def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likeliho
     left = whitening.left(B)
     P = np.hstack([rows.F, B])
     alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
-    return Bound(settle(P, rows.t, h.amplitude * left, alpha, likelihood, h.beta), whitening, E, P, left)
+    c = h.amplitude * left
+    if isinstance(likelihood, Coupled):
+        return Bound(settle_coupled(P, rows.t, c, alpha, likelihood), whitening, E, P, left)
+    return Bound(settle(P, rows.t, c, alpha, likelihood, h.beta), whitening, E, P, left)
 
 
 def bound_gradient(
@@ -71,13 +75,14 @@ def bound_gradient(
 ) -> tuple[Array, Array | None]:
     """dL/dtheta, and dL/dmoved (m, d) where the vectors move: at rest q(w) itself need not be followed.
 
-    D = dL/dP = g m' - diag(lam) P Sigma; what c passes on to the whitened columns is s diag(lam) B; then through the
-    whitening, the kernel and the input map.
+    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c passes on to the whitened
+    columns is s diag(lam) B; then through the whitening, the kernel and the input map.
     """
     F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
-    g, lam, B = sites.gradient, sites.precision, found.P[:, F:]
-    D = np.outer(g, rested.mean) - lam[:, None] * (found.P @ rested.covariance)
-    own = 0.5 * (rested.determined - rested.alpha * rested.mean**2)
+    lam, B = rested.latents * sites.precision, found.P[:, F:]
+    D = _as_columns(sites.gradient) @ _as_columns(rested.mean).T
+    D -= lam[:, None] * (found.P @ rested.covariance)
+    own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
     log_amplitude = -float(own[F:].sum()) - 0.5 * s * float(lam @ found.left)
     D_E, D_mm = found.whitening.pull(B, D[:, F:] + s * lam[:, None] * B)
     U, V = h.input_map(rows.X), vectors.mapped(h)
@@ -90,6 +95,11 @@ def bound_gradient(
     pulled = -np.einsum("md,md->d", dV, V)
     theta[2 + F : 2 + F + k] += pulled if k == len(pulled) else pulled.sum()
     return theta, dV / h.input_map.widths
+
+
+def _as_columns(values: Array) -> Array:
+    """One column a latent."""
+    return values[:, None] if values.ndim == 1 else values
 
 
 def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:

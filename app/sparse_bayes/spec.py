@@ -9,7 +9,7 @@ from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import Coupled, Likelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import Learning
 
@@ -34,7 +34,7 @@ LEGAL: dict[str, frozenset[str]] = {
     "independent": frozenset({"sequential", "re_estimation"}),
     "gaussian_process": frozenset({"greedy"}),
 }
-"""For each prior the algorithms that can learn it; every likelihood goes with them all."""
+"""For each prior the algorithms that can learn it; every likelihood of one latent a row goes with them all."""
 
 LEARNED: dict[str, dict[str, Literal["one", "each"]]] = {
     "independent": {},
@@ -65,6 +65,11 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
         )
+    if isinstance(spec.likelihood, Coupled) and not isinstance(spec.prior, GaussianProcess):
+        detail = (
+            f'"{spec.likelihood.type}" is learned under "gaussian_process" alone, with one kernel that is a covariance'
+        )
+        raise IllegalCombinationError("prior", detail)
     if isinstance(spec.prior, Independent):
         _check_hyperpriors(spec, spec.prior)
     if isinstance(spec.prior, GaussianProcess):

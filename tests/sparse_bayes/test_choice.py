@@ -186,3 +186,29 @@ def test_where_each_row_has_its_own_precision_targets_stand_for_the_sites(column
         for size in range(len(places) + 1)
     ]
     np.testing.assert_allclose(found.gains, np.diff(values), rtol=1e-8, atol=1e-8)
+
+
+def test_what_several_latents_gain_together_is_the_sum() -> None:
+    rows, h = drawn(2), guessed(2)
+    U = h.input_map(rows.X)
+    gradient = h.beta * np.column_stack([rows.t, np.cos(rows.X[:, 0]), rows.X[:, 1] ** 2])
+    together = choose(
+        Gaussian()(U, U),
+        amplitude=h.amplitude,
+        gradient=gradient,
+        precision=np.full(30, h.beta),
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=1.0,
+        most=6,
+    )
+    for k, place in enumerate(together.places):
+        before = Vectors(together.places[:k], rows.X[together.places[:k]])
+        after = Vectors(together.places[: k + 1], rows.X[together.places[: k + 1]])
+        rise = sum(
+            bound(Rows(rows.X, t, rows.F), after, Gaussian(), GaussianNoise(), h).value
+            - bound(Rows(rows.X, t, rows.F), before, Gaussian(), GaussianNoise(), h).value
+            for t in (gradient / h.beta).T
+        )
+        assert together.gains[k] == pytest.approx(rise, rel=1e-4)
+        assert place < 30

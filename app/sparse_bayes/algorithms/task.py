@@ -128,6 +128,8 @@ class Task:
         centre = log(self.square)
         low[0], high[0] = -centre - WIDEST, self.greatest_log_beta(cap)
         low[1], high[1] = centre - WIDEST, centre + WIDEST
+        if not self.problem.likelihood.in_target_units:
+            high[1] = min(high[1], 2.0 * log(self.problem.likelihood.greatest_latent_sd))
         F, k = len(h.alpha), len(h.input_map.widths)
         low[2 : 2 + F], high[2 : 2 + F] = -centre - WIDEST, -centre + WIDEST
         unit = np.log(self.start(0).input_map.widths)
@@ -143,12 +145,12 @@ class Task:
         return Vectors(places, rows.X[places])
 
     def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:
-        """g (N,) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
+        """g (N,) or (N, K) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
         vectors = self.spread(rows)
         if vectors is None:
             return h.beta * rows.t, np.full(len(rows.t), h.beta)
         found = bound(rows, vectors, self.kernel, self.problem.likelihood, h).settled
-        return found.sites.gradient + found.sites.precision * found.f, found.sites.precision
+        return found.sites.gradient + (found.sites.precision * found.f.T).T, found.sites.precision
 
     def vectors(self, state: State) -> Vectors:
         """Those in the model."""

@@ -72,6 +72,7 @@ class LogGaussian:
     conjugate: ClassVar[bool] = True
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
+    latents: ClassVar[int] = 1
     in_target_units: ClassVar[bool] = True
     greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0

@@ -118,6 +118,7 @@ class Poisson:
     conjugate: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = True
+    latents: ClassVar[int] = 1
     in_target_units: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 30.0
     least_gain: ClassVar[float] = 1.0

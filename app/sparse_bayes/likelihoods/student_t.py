@@ -94,6 +94,7 @@ class StudentT:
     conjugate: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = False
+    latents: ClassVar[int] = 1
     in_target_units: ClassVar[bool] = True
     greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0

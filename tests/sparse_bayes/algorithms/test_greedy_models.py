@@ -7,7 +7,7 @@ import pytest
 
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict, scores
 from app.sparse_bayes.scales import FixedWidth, Width
@@ -253,3 +253,25 @@ def test_classes_at_a_width_given_are_told_apart(seed: int) -> None:
     found = predict(fit(*ripley(40, seed), spec), ripley(1_000, 99)[0])
     assert isinstance(found, ClassPrediction)
     assert scores(found, ripley(1_000, 99)[1])["log_loss"] < 0.5
+
+
+def three_classes(rows: int, seed: int) -> tuple[Array, Array]:
+    """Three rings' worth of angle: classes by thirds, with noise at the edges."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, 2))
+    angle = np.arctan2(X[:, 1], X[:, 0]) + 0.15 * rng.standard_normal(rows)
+    return X, np.floor((angle + 3.0 * np.pi) / (2.0 * np.pi / 3.0)).astype(int) % 3 * 1.0
+
+
+def test_three_classes_share_few_functions() -> None:
+    X, t = three_classes(240, 0)
+    model = fit(X, t, process_spec(Categorical(3), least_gain=1.0))
+    X_new, t_new = three_classes(500, 1)
+    found = predict(model, X_new)
+    assert isinstance(found, ClassPrediction)
+    assert model.mean.shape == (len(model.alpha), 3)
+    assert len(model.alpha) <= 30
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1.0)
+    measured = scores(found, t_new)
+    assert measured["error"] < 0.12
+    assert measured["log_loss"] < 0.35
