@@ -145,14 +145,17 @@ def train(
         ),
     ] = None,
     prior: Annotated[
-        Prior | None, typer.Option(help="Of the weights: independent by default, or a Gaussian process.")
+        Prior | None,
+        typer.Option(
+            help="Of the weights. By default automatic: a Gaussian process, or independent if that is better."
+        ),
     ] = None,
     kernel: Annotated[Kernel | None, typer.Option(help="Gaussian by default.")] = None,
     width: Annotated[
         str | None,
         typer.Option(
-            help="A number (raw inputs then), cross_validation (the default), evidence, or evidence_per_input (the "
-            "default under a Gaussian process, and only there)."
+            help="A number (raw inputs then), evidence_per_input (the default, but not with --prior independent), "
+            "evidence, or cross_validation (the default there)."
         ),
     ] = None,
     noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,
@@ -161,6 +164,9 @@ def train(
         str | None, typer.Option(help="random (the default), order, order:COLUMN, or column:COLUMN for groups.")
     ] = None,
     holdout: Annotated[float | None, typer.Option(help="Share of rows only measured on.")] = None,
+    validation: Annotated[
+        int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
     request: Annotated[
         Path | None,
@@ -190,6 +196,7 @@ def train(
         missing=missing,
         split=split,
         holdout=holdout,
+        validation=validation,
         seed=seed,
     )
     document = spelled_out(choices, request)

@@ -5,7 +5,7 @@ from itertools import islice
 
 from app.cli.connection import in_plain_text
 from app.cli.progress import figures
-from app.cli.rendering import cell_text, number, print_facts, print_json, print_table, show_version
+from app.cli.rendering import cell_text, fit_name, number, print_facts, print_json, print_table, show_version
 from app.cli.saying import say
 from app.client import Relevance
 from app.client.answers import RelevanceVector, TrainingJob
@@ -35,6 +35,8 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("task", f"{job.task}: {job.task_reason}"),
             ("target", job.target),
             ("scatter", str(job.likelihood["type"]).replace("_", " ")),
+            ("prior", str(job.prior["type"]).replace("_", " ")),
+            ("beside it", "; ".join(map(fit_name, job.rivals)) or None),
             ("inputs", ", ".join(column.name for column in job.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
             ("outcome", _outcome(job) or None),

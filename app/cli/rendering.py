@@ -9,12 +9,18 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.saying import say
-from app.client.answers import Hyperparameters, InputWarp, InputWidth, Outlier, Version
+from app.client.answers import Contender, Hyperparameters, InputWarp, InputWidth, Outlier, Rival, Version
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
 
 MOST_OUTLIERS_SHOWN = 8
+
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
+"""What figures were measured on, by the API's names."""
+
+UNSEEN = 100.0
+"""An input whose width is so many of its standard deviations is as good as not seen by the kernels."""
 
 LEAST_BENT = 0.005
 """Warps below this are as good as none."""
@@ -65,7 +71,6 @@ def cell_text(cell: str | int | float | bool | None) -> str:
 def show_version(version: Version) -> None:
     """What was learned."""
     found = version.hyperparameters
-    kernels = "as standardised" if version.standardised else "in the user's units"
     print_facts(
         [
             ("model", f"{version.model}, version {version.version}"),
@@ -74,19 +79,36 @@ def show_version(version: Version) -> None:
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
             ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
-            ("width", f"{_widths(found.widths)} ({kernels})" if found.widths else None),
+            ("width", _widths(version) or None),
             ("bent inputs", _warps(found.warps) or None),
+            ("prior", str(version.prior["type"]).replace("_", " ")),
             ("scatter", _scatter(version)),
             ("noise sd", _sd(found.noise_sd, version)),
             ("process sd", _sd(found.process_sd, version)),
             ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
             ("gains", _gains(found)),
-            *((f"on the {rows}", _scores(scores)) for rows, scores in version.metrics.items()),
+            ("compared", _compared(version.contenders) or None),
+            *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def fit_name(fit: Contender | Rival) -> str:
+    """A fit by what may differ between those that are compared."""
+    return f"{fit.prior['type']} with {fit.likelihood['type']} noise".replace("_", " ")
+
+
+def _compared(contenders: Sequence[Contender]) -> str:
+    """What was taken, and by how many nats of evidence the others are behind it, or before."""
+    if not contenders:
+        return ""
+    taken, *others = contenders
+    behind = [(fit_name(other), taken.score - other.score) for other in others]
+    said = [f"{name} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}" for name, nats in behind]
+    return "; ".join([f"{fit_name(taken)} taken", *said])
 
 
 def _scatter(version: Version) -> str:
@@ -117,8 +139,18 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
     return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
 
 
-def _widths(widths: Sequence[InputWidth]) -> str:
-    return ", ".join(f"{'' if width.input is None else f'{width.input} '}{number(width.width)}" for width in widths)
+def _widths(version: Version) -> str:
+    """Those of inputs that the kernels see, and which they don't."""
+    widths, standardised = version.hyperparameters.widths, version.standardised
+    unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
+    seen = [_width(width) for width in widths if width.input not in unseen]
+    units = "as standardised" if standardised else "in the user's units"
+    parts = [f"{', '.join(seen)} ({units})" if seen else "", f"not seen: {', '.join(unseen)}" if unseen else ""]
+    return "; ".join(part for part in parts if part)
+
+
+def _width(width: InputWidth) -> str:
+    return number(width.width) if width.input is None else f"{width.input} {number(width.width)}"
 
 
 def _warps(warps: Sequence[InputWarp]) -> str:

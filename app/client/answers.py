@@ -128,6 +128,14 @@ class Ignored:
 
 
 @dataclass(frozen=True)
+class Rival:
+    """Another way to fit the same functions."""
+
+    prior: Choice
+    likelihood: Choice
+
+
+@dataclass(frozen=True)
 class TrainingJob:
     """A training: what was asked for, resolved, and how far it is."""
 
@@ -154,11 +162,13 @@ class TrainingJob:
     basis: tuple[Choice, ...]
     prior: Choice
     algorithm: Choice
+    rivals: tuple[Rival, ...]
     standardise: bool
     missing: str
     split: Choice
     holdout: float
     seed: int
+    validation: Choice | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -223,6 +233,16 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats."""
+
+    prior: Choice
+    likelihood: Choice
+    functions: int
+    score: float
+
+
+@dataclass(frozen=True)
 class DatasetName:
     """The data that were learned from; the digest is of their content."""
 
@@ -262,10 +282,12 @@ class Version:
     rows_held_out: int
     termination: str
     metrics: dict[str, dict[str, float]]
+    contenders: tuple[Contender, ...]
     outliers: tuple[Outlier, ...]
     dataset: DatasetName
     seconds: float
     software_version: str
+    validation: Choice | None = None
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,12 @@ def trained(url: str, file: Path) -> str:
 
     from app.cli.commands import application
 
-    options = ("--target", "y", "--input", "x", "--input", "parity", "--width", "3", "--url", url)
-    done = CliRunner().invoke(application, ("train", str(file), *options))
+    options = ("--target", "y", "--input", "x", "--input", "parity", "--prior", "independent", "--width", "3")
+    done = CliRunner().invoke(application, ("train", str(file), *options, "--url", url))
     assert done.exit_code == 0, done.stderr
     assert "lines, version 1" in done.stdout
     assert "functions" in done.stdout
+    assert "compared" not in done.stdout
     assert "lines.csv: succeeded" in done.stderr
     return "lines"
 
@@ -64,6 +65,30 @@ def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
     sizes = [abs(vector["weight_mean"]) for vector in vectors]
     assert len(vectors) == version["functions"]
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("said", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
+def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
+    asked: Run, tmp_path: Path, said: tuple[str, ...]
+) -> None:
+    rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
+    (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    done = asked("train", str(tmp_path / "open.csv"), "--target", "y", *said)
+    assert done.exit_code == 0, done.stderr
+    assert "rival fit" in done.stderr
+    for shown in (done.stdout, asked("models", "open").stdout):
+        assert re.search(
+            r"^compared +gaussian process with gaussian noise taken; independent with gaussian noise \S+ nats less *$",
+            shown,
+            re.MULTILINE,
+        ), shown
+        assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ *$", shown, re.MULTILINE)
+    version = json.loads(asked("models", "open", "--json").stdout)
+    assert [one["prior"]["type"] for one in version["contenders"]] == ["gaussian_process", "independent"]
+    assert version["contenders"][0]["score"] > version["contenders"][1]["score"]
+    job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "open")
+    assert [rival["prior"]["type"] for rival in job["rivals"]] == ["independent"]
+    assert "independent with gaussian noise" in asked("jobs", job["id"]).stdout
 
 
 def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.cli.rendering import show_version
-from app.client.answers import Choice, DatasetName, Hyperparameters, Outlier, Version
+from app.client.answers import Choice, Contender, DatasetName, Hyperparameters, InputWidth, Outlier, Version
 
 VERSION = Version(
     model="speed",
@@ -35,6 +35,7 @@ VERSION = Version(
     rows_held_out=0,
     termination="converged",
     metrics={},
+    contenders=(),
     outliers=(),
     dataset=DatasetName("2", "ab"),
     seconds=1.0,
@@ -83,3 +84,49 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     told = facts(version, capsys)
     assert told["scatter"] == "student t with 2.5 degrees of freedom"
     assert told["outliers"] == said
+
+
+def contender(prior: str, likelihood: str, score: float) -> Contender:
+    return Contender({"type": prior}, {"type": likelihood}, functions=7, score=score)
+
+
+def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    taken = contender("gaussian_process", "gaussian", -100.25)
+    others = contender("independent", "gaussian", -141.5), contender("gaussian_process", "log_gaussian", -98.0)
+    told = facts(replace(VERSION, prior=taken.prior, contenders=(taken, *others)), capsys)
+    assert told["prior"] == "gaussian process"
+    assert told["compared"] == (
+        "gaussian process with gaussian noise taken; independent with gaussian noise 41.2 nats less; "
+        "gaussian process with log gaussian noise 2.2 nats more"
+    )
+    assert "compared" not in facts(VERSION, capsys)
+
+
+def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
+    measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
+    told = facts(replace(VERSION, metrics=measured), capsys)
+    assert told["on the holdout"] == "rmse 1.25"
+    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375"
+    assert told["moon"] == "mae 2"
+
+
+@pytest.mark.parametrize(
+    ("widths", "standardised", "said"),
+    [
+        (((None, 1.5),), True, "1.5 (as standardised)"),
+        (((None, 1500.0),), True, "1500 (as standardised)"),
+        ((("a", 0.5), ("b", 2.0)), True, "a 0.5, b 2 (as standardised)"),
+        ((("a", 0.5), ("b", 101.0), ("c", 1e6)), True, "a 0.5 (as standardised); not seen: b, c"),
+        ((("a", 0.5), ("b", 101.0)), False, "a 0.5, b 101 (in the user's units)"),
+        ((("b", 101.0),), True, "not seen: b"),
+    ],
+)
+def test_widths_are_told_of_the_inputs_that_the_kernels_see(
+    widths: tuple[tuple[str | None, float], ...],
+    standardised: bool,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
+    assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
+    assert "width" not in facts(VERSION, capsys)
