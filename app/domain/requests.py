@@ -142,8 +142,8 @@ class IgnoredColumn:
 class TrainingPlan:
     """The request resolved against the dataset's statistics: all that a worker needs to know.
 
-    `classes` are the two labels of a classification, the negative one first (else empty); `target_kind` is the kind of
-    the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
+    `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
+    `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
     """
 
     task: Task

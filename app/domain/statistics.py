@@ -139,6 +139,7 @@ class _Numbers:
             sd=seen.sd,
             integral=self._integral,
             distinct=distinct,
+            values=tuple(sorted(self._distinct or ())) if self._kind == "number" else (),
         )
 
     def digest(self) -> bytes:

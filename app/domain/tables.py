@@ -68,7 +68,8 @@ class ColumnSummary:
     `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
     None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
     `MOST_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
-    kind). `integral`: all numbers present are whole and below 2^53 in size.
+    kind). `integral`: all numbers present are whole and below 2^53 in size. `values` are the different ones of a
+    number column from below, where `distinct` counts them.
     """
 
     name: str
@@ -81,6 +82,7 @@ class ColumnSummary:
     integral: bool = False
     distinct: int | None = None
     categories: tuple[tuple[str, int], ...] = ()
+    values: tuple[float, ...] = ()
 
 
 MOST_CATEGORIES_LISTED = 50

@@ -288,6 +288,24 @@ def test_classes_become_zero_and_one_in_every_kind_of_column() -> None:
     assert math.isnan(missing[1])
 
 
+@given(st.lists(st.integers(-(2**53), 2**53), min_size=2, max_size=50, unique=True).map(sorted), st.data())
+def test_classes_of_numbers_are_their_places_in_the_order(labels: list[int], data: st.DataObject) -> None:
+    target = EncodedTarget("y", "number", 0.0, 1.0, tuple(labels))
+    chosen = data.draw(st.lists(st.integers(0, len(labels) - 1), max_size=20))
+    found = encode_target(target, {"y": numbers(*(labels[place] for place in chosen))})
+    np.testing.assert_array_equal(found, chosen)
+    others = [label + 0.5 for label in labels if abs(label) < 2**40]
+    assert np.isnan(encode_target(target, {"y": numbers(*others, None, 1e300, -1e300)})).all()
+
+
+@given(st.sets(st.text(), min_size=2, max_size=50).map(sorted), st.data())
+def test_classes_of_texts_are_their_places_in_the_alphabet(labels: list[str], data: st.DataObject) -> None:
+    target = EncodedTarget("y", "category", 0.0, 1.0, tuple(labels))
+    chosen = data.draw(st.lists(st.integers(0, len(labels) - 1), max_size=20))
+    table: Block = {"y": texts(*(labels[place] for place in chosen), "".join(labels) + "?", None)}
+    np.testing.assert_array_equal(encode_target(target, table), [*chosen, np.nan, np.nan])
+
+
 def test_the_log_evidence_of_the_user_is_the_density_of_his_own_numbers() -> None:
     target = EncodedTarget("y", "number", 3.0, 2.5, ())
     y = np.array([1.0, 4.0, 7.5])

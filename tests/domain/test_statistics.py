@@ -41,7 +41,9 @@ def test_each_kind_has_its_summary() -> None:
     statistics = seen(BLOCK)
     n, b, t, c = statistics.summaries()
     assert statistics.rows == 4
-    assert replace(n, mean=None, sd=None) == ColumnSummary("n", "number", 1, 1.0, 4.0, integral=True, distinct=2)
+    assert replace(n, mean=None, sd=None) == ColumnSummary(
+        "n", "number", 1, 1.0, 4.0, integral=True, distinct=2, values=(1.0, 4.0)
+    )
     assert n.mean == pytest.approx(3.0)
     assert n.sd == pytest.approx(math.sqrt(2))
     assert replace(b, mean=None, sd=None) == ColumnSummary("b", "boolean", 1, 0.0, 1.0, integral=True, distinct=2)
@@ -71,8 +73,8 @@ def test_where_blocks_end_changes_nothing(ends: list[int]) -> None:
     pieces = seen(*(piece for _, piece in cut_up(BLOCK, *ends)))
     whole = seen(BLOCK)
     assert pieces.digest() == whole.digest()
-    assert [(s.missing, s.distinct, s.categories) for s in pieces.summaries()] == [
-        (s.missing, s.distinct, s.categories) for s in whole.summaries()
+    assert [(s.missing, s.distinct, s.categories, s.values) for s in pieces.summaries()] == [
+        (s.missing, s.distinct, s.categories, s.values) for s in whole.summaries()
     ]
 
 

@@ -7,9 +7,9 @@ from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequent
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import EvidenceWidth, FixedWidth, Width
+from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
 from app.sparse_bayes.spec import LEGAL, Basis, Spec, check, learning, searched
 
 
@@ -119,3 +119,14 @@ def test_a_hyperprior_is_of_finite_numbers_not_below_zero(field: str, number: fl
 def test_a_priced_prior_is_read_as_it_is_written() -> None:
     read = TypeAdapter(Prior).validate_python({"type": "independent", "price": True, "b": 1e-6})
     assert read == Independent(price=True, b=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("prior", "algorithm"),
+    [(Independent(), Sequential()), (Independent(), ReEstimation()), (Independent(price=True), Sequential())],
+)
+def test_classes_with_a_latent_each_need_a_process(prior: Prior, algorithm: Algorithm) -> None:
+    with pytest.raises(IllegalCombinationError, match='"gaussian_process" alone') as refused:
+        check(Spec(Categorical(3), prior=prior, algorithm=algorithm))
+    assert refused.value.field == "prior"
+    check(Spec(Categorical(3), (KernelBasis(width=EvidencePerInputWidth()), Bias()), GaussianProcess(), Greedy()))

@@ -61,7 +61,7 @@ EncodedInput = EncodedNumber | EncodedCategory
 
 @dataclass(frozen=True)
 class EncodedTarget:
-    """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = 1 for classes[1], 0 for classes[0].
+    """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = k for classes[k].
 
     `logarithmic`: what is learned is log t, so that noise and process are measured as logarithms are, whatever the
     scale.

@@ -29,11 +29,12 @@ def encode_target(target: EncodedTarget, block: Block) -> Array:
 
 def _class_numbers(target: EncodedTarget, column: Column) -> Array:
     if isinstance(column, CategoryColumn):
-        numbers = [float(target.classes.index(label)) if label in target.classes else np.nan for label in column.labels]
+        places = {label: float(place) for place, label in enumerate(target.classes)}
+        numbers = [places.get(label, np.nan) for label in column.labels]
         return np.array([*numbers, np.nan])[column.codes]
-    values = real_values(column)
-    negative, positive = (float(label) for label in target.classes)
-    return np.where(values == positive, 1.0, np.where(values == negative, 0.0, np.nan))
+    values, labels = real_values(column), np.array([float(label) for label in target.classes])
+    nearest = np.searchsorted(labels[:-1], values)
+    return np.where(labels[nearest] == values, nearest.astype(np.float64), np.nan)
 
 
 def user_mean(target: EncodedTarget, mean: Array) -> Array:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
-from app.domain.planning.likelihoods import LIKELIHOODS
+from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import BasisChoice, KernelChoice, Task, TrainingRequest
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
@@ -34,9 +34,9 @@ SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
 
 
-def chosen_spec(request: TrainingRequest, task: Task) -> Spec:
-    """The spec asked for, with a default for each choice left out."""
-    likelihood = request.likelihood if request.likelihood is not None else LIKELIHOODS[task][0]()
+def chosen_spec(request: TrainingRequest, task: Task, *, classes: int) -> Spec:
+    """The spec asked for, with a default for each choice left out; `classes` is how many the target has."""
+    likelihood = chosen_likelihood(request.likelihood, task, classes)
     prior = _prior(request, likelihood)
     algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(

@@ -6,13 +6,21 @@ from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.requests import Task
 from app.domain.tables import ColumnSummary
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogGaussian,
+    Poisson,
+    StudentT,
+)
 
 LIKELIHOODS: dict[Task, tuple[type[Likelihood], ...]] = {
     "regression": (GaussianNoise, StudentT, LogGaussian, Poisson),
-    "classification": (Bernoulli,),
+    "classification": (Bernoulli, Categorical),
 }
-"""The likelihoods that go with each task, its default first."""
+"""The likelihoods that go with each task."""
 
 LEAST_DOF, MOST_DOF = 2.0, 200.0
 """Degrees of freedom lie above the one, where the variance is finite, and not above the other, where noise is as good
@@ -24,8 +32,19 @@ def is_for(likelihood: Likelihood, task: Task) -> bool:
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
-def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary) -> Iterator[Fault]:
-    """What the task, the values of the target, or float64 have against a likelihood."""
+def chosen_likelihood(asked: Likelihood | None, task: Task, classes: int) -> Likelihood:
+    """The one asked for, of as many classes as the target has where that is left open; else the task's default."""
+    if isinstance(asked, Categorical) and asked.classes is None and classes:
+        return Categorical(classes)
+    if asked is not None:
+        return asked
+    if task == "regression":
+        return GaussianNoise()
+    return Categorical(classes) if classes > 2 else Bernoulli()
+
+
+def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
+    """What the task, the values of the target, its number of classes, or float64 have against a likelihood."""
     if not is_for(likelihood, task):
         names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
         fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
@@ -38,6 +57,12 @@ def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary)
         case StudentT(dof=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
             detail = f"`dof` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
             yield Fault(detail, "/likelihood/dof")
+        case Bernoulli() if classes > 2:
+            detail = f'"bernoulli" is for two classes, and `{target.name}` has {classes}; use "categorical".'
+            yield Fault(detail, "/likelihood/type", column=target.name)
+        case Categorical(classes=said) if said != classes:
+            detail = f"`{target.name}` has {classes} classes, got {said}; without `classes` they are counted."
+            yield Fault(detail, "/likelihood/classes", column=target.name)
         case Poisson() if (unfit := _no_counts(target)) is not None:
             yield Fault(unfit, "/likelihood", column=target.name)
         case LogGaussian() if (unfit := _no_logarithms(target)) is not None:

@@ -23,7 +23,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
     target = resolve_target(dataset, request.target, request.task, request.likelihood)
-    spec = chosen_spec(request, target.task)
+    spec = chosen_spec(request, target.task, classes=len(target.classes))
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
     places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
@@ -32,7 +32,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *input_faults,
         *_constant_faults(request, inputs, standardise=standardise),
         *([] if request.model is None else _name_faults(request.model)),
-        *likelihood_faults(spec.likelihood, target.task, target.column),
+        *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *spec_faults(spec),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
         *split_faults(dataset, request.split, target=request.target),

@@ -1,4 +1,4 @@
-"""What is to be predicted: the target column, the task, and the two classes."""
+"""What is to be predicted: the target column, the task, and the classes."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
-from app.domain.tables import ColumnSummary, Label
+from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary, Label
 from app.sparse_bayes.likelihoods import Likelihood
 
 MOST_NAMED = 20
@@ -20,7 +20,7 @@ MOST_COMPARED = 200
 
 @dataclass(frozen=True)
 class Resolved:
-    """A target that can be learned: its column, the task with its reason, and the two classes of a classification."""
+    """A target that can be learned: its column, the task with its reason, and the classes of a classification."""
 
     column: ColumnSummary
     task: Task
@@ -50,7 +50,8 @@ def resolve_target(dataset: Dataset, name: str, asked: Task | None, likelihood: 
     if task == "regression":
         _check_regression(column)
         return Resolved(column, task, reason, ())
-    return Resolved(column, task, reason, _two_classes(column))
+    chosen = "/likelihood/type" if asked is None and likelihood is not None else "/task"
+    return Resolved(column, task, reason, _classes(column, chosen))
 
 
 def unknown_column(dataset: Dataset, name: str) -> str:
@@ -86,6 +87,8 @@ def _inferred(column: ColumnSummary, likelihood: Likelihood | None) -> tuple[Tas
         return "classification", f"`{column.name}` holds texts, so these are the classes."
     if likelihood is not None and is_for(likelihood, "regression"):
         return "regression", f'`{column.name}` holds numbers, and "{likelihood.type}" is for quantities.'
+    if likelihood is not None:
+        return "classification", f'`{column.name}` holds numbers, and "{likelihood.type}" is for classes.'
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)
         reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"
@@ -102,39 +105,49 @@ def _check_regression(column: ColumnSummary) -> None:
         raise _at_target(column, f"The target `{column.name}` is {column.minimum} in every row: nothing to explain.")
 
 
-def _number_labels(column: ColumnSummary) -> tuple[int | float, int | float]:
+def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
     low, high = column.minimum, column.maximum
     if low is None or high is None:
         raise ValueError(f"column {column.name!r} has values but no range")
-    return (int(low), int(high)) if column.integral else (low, high)
+    values = (low, high) if column.distinct == 2 else column.values
+    return tuple(map(int, values)) if column.integral else values
 
 
-def _two_classes(column: ColumnSummary) -> tuple[Label, Label]:
-    """The two labels in order: false and true, numbers from below, texts by alphabet."""
+def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
+    """The labels in order: false and true, numbers from below, texts by alphabet.
+
+    `chosen` points at what asks for classes where the column alone would not.
+    """
     if column.distinct == 1:
         raise _at_target(column, f"The target `{column.name}` has one class only; two are needed to tell them apart.")
-    if column.distinct != 2:
-        raise _too_many_classes(column)
-    if column.kind == "boolean":
-        return False, True
-    if column.kind == "number":
-        return _number_labels(column)
-    first, second = sorted(label for label, _ in column.categories)
-    return first, second
+    if column.distinct is None:
+        raise _too_many_classes(column, chosen)
+    match column.kind:
+        case "boolean":
+            return False, True
+        case "number":
+            labels = _number_labels(column)
+            if len(labels) < column.distinct:
+                raise _at_target(
+                    column,
+                    f"The dataset is from before the {column.distinct} different numbers of `{column.name}` were kept;"
+                    " upload it again to predict them as classes, or ask for regression.",
+                )
+            return labels
+        case _:
+            return tuple(sorted(label for label, _ in column.categories))
 
 
-def _too_many_classes(column: ColumnSummary) -> InvalidRequestError:
+def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError:
     if column.kind == "number":
-        count = "more than 50" if column.distinct is None else str(column.distinct)
         detail = (
-            f"`{column.name}` holds {count} different numbers, and classification tells two classes apart;"
-            " ask for regression, or send the two classes as texts."
+            f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different numbers, and at most so many classes"
+            " can be told apart; ask for regression."
         )
-        return refusal(Fault(detail, "/task", column=column.name))
-    count = "more than 50" if column.distinct is None else str(column.distinct)
+        return refusal(Fault(detail, chosen, column=column.name))
     classes = listed([quoted(label) for label, _ in column.categories])
     return _at_target(
         column,
-        f"The target `{column.name}` has {count} classes ({classes}); two are supported, three or more not yet:"
-        " keep the rows of two of them, or join some.",
+        f"The target `{column.name}` has more than {MOST_CATEGORIES_LISTED} classes ({classes}), and at most so many"
+        " can be told apart: join some, or keep the rows of the most frequent.",
     )

@@ -1,0 +1,127 @@
+"""Three and more classes, from what is asked to a plan."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.planning import plan
+from app.domain.requests import KernelChoice, TrainingRequest
+from app.domain.tables import Column, NumberColumn
+from app.sparse_bayes.algorithms import Greedy
+from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
+from app.sparse_bayes.kernels import LinearSpline
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import EvidencePerInputWidth
+from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
+
+SIX = texts("c", "b", "a", "c", "b", "a")
+GRADES = numbers(7, 1, 2, 7, 2, 1)
+
+
+def with_target(column: Column) -> Dataset:
+    return dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "t": column})
+
+
+def asking(likelihood: Likelihood | None = None) -> TrainingRequest:
+    return TrainingRequest(DATASET_ID, "t", likelihood=likelihood)
+
+
+def only_fault(request: TrainingRequest, column: Column) -> Fault:
+    with pytest.raises(InvalidRequestError) as caught:
+        plan(request, with_target(column))
+    (fault,) = caught.value.faults
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("column", "request_", "classes", "why"),
+    [
+        (SIX, asking(), ("a", "b", "c"), "holds texts"),
+        (GRADES, replace(asking(), task="classification"), (1, 2, 7), "asks for classification"),
+        (numbers(0.5, 1, -2, 0.5, 1, -2), replace(asking(), task="classification"), (-2.0, 0.5, 1.0), "asks for"),
+        (GRADES, asking(Categorical()), (1, 2, 7), '"categorical" is for classes'),
+    ],
+    ids=["texts", "whole numbers", "fractions", "by the likelihood"],
+)
+def test_classes_are_in_order_and_share_the_functions_of_a_process(
+    column: Column, request_: TrainingRequest, classes: tuple[object, ...], why: str
+) -> None:
+    found = plan(request_, with_target(column))
+    assert (found.task, found.classes) == ("classification", classes)
+    assert [type(label) for label in found.classes] == [type(label) for label in classes]
+    assert why in found.task_reason
+    assert found.spec.likelihood == Categorical(3)
+    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess(least_gain=1.0), Greedy())
+    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
+    assert found.rivals == ()
+
+
+def test_fifty_classes_are_planned() -> None:
+    rows = 100
+    column = texts(*(f"c{row % 50:02}" for row in range(rows)))
+    dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(rows))), "t": column})
+    found = plan(asking(), dataset)
+    assert found.classes == tuple(f"c{number:02}" for number in range(50))
+    assert found.spec.likelihood == Categorical(50)
+
+
+def test_numbers_of_few_values_are_a_quantity_unless_classes_are_asked_for() -> None:
+    assert plan(asking(), with_target(GRADES)).task == "regression"
+
+
+@pytest.mark.parametrize("column", [texts(*"ababab"), flags(True, False, True, True, False, False)], ids=["ab", "on"])
+def test_two_classes_may_have_a_latent_each(column: Column) -> None:
+    assert plan(asking(), with_target(column)).spec.likelihood == Bernoulli()
+    found = plan(asking(Categorical()), with_target(column))
+    assert found.spec.likelihood == Categorical(2)
+    assert len(found.classes) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "likelihood", "pointer", "said"),
+    [
+        (SIX, Bernoulli(), "/likelihood/type", '"bernoulli" is for two classes, and `t` has 3; use "categorical".'),
+        (GRADES, Bernoulli(), "/likelihood/type", '"bernoulli" is for two classes, and `t` has 3; use "categorical".'),
+        (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; without `classes` they are counted."),
+    ],
+    ids=["of two", "of two, on numbers", "of another number"],
+)
+def test_a_likelihood_of_another_number_of_classes_is_refused(
+    column: Column, likelihood: Likelihood, pointer: str, said: str
+) -> None:
+    fault = only_fault(asking(likelihood), column)
+    assert (fault.pointer, fault.detail) == (pointer, said)
+
+
+@pytest.mark.parametrize("likelihood", [Categorical(), Categorical(3)], ids=str)
+def test_classes_are_no_quantity_even_where_one_is_asked_for(likelihood: Likelihood) -> None:
+    fault = only_fault(replace(asking(likelihood), task="regression"), GRADES)
+    assert fault.pointer == "/likelihood/type"
+    assert '"categorical" is not a likelihood for regression' in fault.detail
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        replace(asking(), prior=Independent()),
+        replace(asking(), basis=KernelChoice(LinearSpline())),
+        replace(asking(), basis=Inputs()),
+    ],
+    ids=["independent weights", "no covariance", "no kernel"],
+)
+def test_without_a_process_three_classes_are_refused(request_: TrainingRequest) -> None:
+    fault = only_fault(request_, SIX)
+    assert fault.pointer == "/prior"
+    assert '"categorical" is learned under "gaussian_process" alone' in fault.detail
+
+
+def test_numbers_that_an_old_dataset_did_not_keep_are_asked_for_again() -> None:
+    made = with_target(GRADES)
+    old = replace(made, columns=tuple(replace(column, values=()) for column in made.columns))
+    with pytest.raises(InvalidRequestError, match="upload it again") as caught:
+        plan(replace(asking(), task="classification"), old)
+    assert caught.value.faults[0].pointer == "/target"
