@@ -181,7 +181,11 @@ def _rows(version: Version) -> str:
 
 
 def _scores(scores: Mapping[str, float]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {number(value)}" for name, value in scores.items())
+    """Figures with four digits that count; of rows, all of them."""
+    return ", ".join(
+        f"{value:,.0f} rows" if name == "rows" else f"{name.replace('_', ' ')} {number(value)}"
+        for name, value in scores.items()
+    )
 
 
 def _console() -> Console:

@@ -108,6 +108,8 @@ def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.Capture
     assert told["on the holdout"] == "rmse 1.25"
     assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375"
     assert told["moon"] == "mae 2"
+    on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
+    assert facts(replace(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
 
 
 @pytest.mark.parametrize(
