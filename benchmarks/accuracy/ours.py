@@ -7,13 +7,13 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.planning.choices import chosen_spec
-from app.domain.requests import Task, TrainingRequest
+from app.domain.planning.choices import chosen_spec, rivals
+from app.domain.requests import PriorChoice, Task, TrainingRequest
+from app.domain.tables import ColumnSummary
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, predict
-from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.selection import Rows, Trained, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -31,27 +31,29 @@ class Learned:
     target: Scaled
 
 
-def learned(split: Split, task: Task, prior: Prior | None = None) -> Learned:
+def learned(split: Split, task: Task, prior: PriorChoice | None = None) -> Learned:
     """The one place that chooses and trains: all as the service does it, or another prior and what goes with it."""
-    spec = chosen_spec(TrainingRequest(dataset_id=UUID(int=0), target="t", prior=prior), task)
-    inputs, target = Scaled.of(split.X), _encoded(split.t, spec)
-    *_, last = train(Rows(inputs(split.X), target(split.t)), spec)
+    request = TrainingRequest(dataset_id=UUID(int=0), target="t", prior=prior)
+    classes = len(np.unique(split.t)) if task == "classification" else 0
+    spec, rows = chosen_spec(request, task, classes=classes), len(split.t)
+    least, most = float(split.t.min()), float(split.t.max())
+    beside = rivals(request, spec, rows=rows, target=ColumnSummary("t", "number", 0, minimum=least, maximum=most))
+    inputs, target = Scaled.of(split.X), _encoded(split.t, spec, *beside)
+    *_, last = train(Rows(inputs(split.X), target(split.t)), spec, rivals=beside)
     assert isinstance(last, Trained)
     return Learned(last.model, inputs, target)
 
 
-def _encoded(t: Array, spec: Spec) -> Scaled:
+def _encoded(t: Array, *specs: Spec) -> Scaled:
     """Numbers that may be shifted are standardised, positive ones scaled, classes and counts left as they are."""
-    match spec.likelihood:
-        case GaussianNoise(noise_sd="learned") | StudentT():
-            return Scaled.of(t)
-        case LogGaussian():
-            return Scaled(np.zeros(()), np.exp(np.log(t).mean()))
-        case _:
-            return Scaled(np.zeros(()), np.ones(()))
+    if any(isinstance(spec.likelihood, LogGaussian) for spec in specs):
+        return Scaled(np.zeros(()), np.exp(np.log(t).mean()))
+    if isinstance(specs[0].likelihood, GaussianNoise | StudentT):
+        return Scaled.of(t)
+    return Scaled(np.zeros(()), np.ones(()))
 
 
-def regressor(split: Split, prior: Prior | None = None) -> Regressor:
+def regressor(split: Split, prior: PriorChoice | None = None) -> Regressor:
     """Defaults, or another prior and what goes with it."""
     start = process_time()
     found = learned(split, "regression", prior)
@@ -59,7 +61,7 @@ def regressor(split: Split, prior: Prior | None = None) -> Regressor:
     return Regressor(len(found.model.mean), len(split.t), seconds, partial(_real_answer, found))
 
 
-def classifier(split: Split, prior: Prior | None = None) -> Classifier:
+def classifier(split: Split, prior: PriorChoice | None = None) -> Classifier:
     """Defaults, or another prior and what goes with it; raises NotRun where the core refuses the classes."""
     start = process_time()
     try:
