@@ -92,26 +92,33 @@ def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
 
 
 def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Row]:
-    negative, positive = answer.classes
-    probabilities = answer.probability.tolist()
+    classes, probabilities = answer.classes, answer.probabilities.tolist()
     columns: dict[str, Sequence[object]] = {}
     for output in outputs:
         match output:
             case "label":
-                columns["label"] = [positive if p >= 0.5 else negative for p in probabilities]
+                columns["label"] = [classes[place] for place in answer.most_probable.tolist()]
             case "probabilities":
                 columns["probabilities"] = [
-                    [{"label": negative, "probability": 1.0 - p}, {"label": positive, "probability": p}]
-                    for p in probabilities
+                    [{"label": label, "probability": p} for label, p in zip(classes, row, strict=True)]
+                    for row in probabilities
                 ]
             case "support":
                 columns["support"] = _support(answer.support, len(probabilities))
             case _:
-                columns["latent"] = [
-                    {"mean": mean, "variance": variance}
-                    for mean, variance in zip(answer.latent_mean.tolist(), answer.latent_variance.tolist(), strict=True)
-                ]
+                columns["latent"] = _latents(answer)
     return _rows(columns)
+
+
+def _latents(answer: ClassificationAnswer) -> list[object]:
+    """One for two classes, a list of one for each where each has its own."""
+    means, variances = answer.latent_mean.tolist(), answer.latent_variance.tolist()
+    if answer.latent_mean.ndim == 1:
+        return [{"mean": mean, "variance": variance} for mean, variance in zip(means, variances, strict=True)]
+    return [
+        [{"label": label, "mean": mean, "variance": variance} for label, mean in zip(answer.classes, row, strict=True)]
+        for row, variance in zip(means, variances, strict=True)
+    ]
 
 
 def _support(support: Array | None, rows: int) -> Sequence[float | None]:

@@ -6,10 +6,18 @@ from uuid import UUID
 
 from app.domain.encoding import Encoding
 from app.domain.requests import TrainingPlan
-from app.domain.tables import Cell
+from app.domain.tables import Cell, Label
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.model import Model as SparseModel
 from app.sparse_bayes.priors import Prior
+
+
+@dataclass(frozen=True)
+class ClassWeight:
+    """The mean of a function's weight in the latent of one class."""
+
+    label: Label
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -18,19 +26,29 @@ class RelevanceVector:
 
     `kind` is the kernel's type, "bias" or "input". A kernel has the `row` it stands on with its `inputs` (raw, by
     column name); where it `moved`, the row that it came from. An input function has the encoded column's name, `input`.
-    `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it.
+    `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it. Where each of
+    several classes has a latent, a function has a weight in each of them, `weight_means`, with one sd, alpha and gamma,
+    and `weight_mean` is None.
     """
 
     number: int
     kind: str
     row: int | None
     inputs: dict[str, Cell] | None
-    weight_mean: float
+    weight_mean: float | None
     weight_sd: float
     alpha: float
     gamma: float
     input: str | None = None
     moved: bool = False
+    weight_means: tuple[ClassWeight, ...] = ()
+
+    @property
+    def greatest_weight(self) -> float:
+        """The weight's mean, the one of greatest size where there are several."""
+        if self.weight_mean is not None:
+            return self.weight_mean
+        return max((weight.mean for weight in self.weight_means), key=abs)
 
 
 @dataclass(frozen=True)

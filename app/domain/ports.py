@@ -118,7 +118,7 @@ class Models(Protocol):
     def vectors(
         self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
-        """By number, or by abs(weight_mean), greatest first."""
+        """By number, or by the size of a vector's greatest weight, greatest first."""
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""

@@ -9,10 +9,11 @@ from app.domain.encoding import encode_inputs, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import Predictor, Version
 from app.domain.tables import Block, ColumnKind, Label
+from app.services.explaining import contributions_to
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
-from app.sparse_bayes.types import Array, Mask
+from app.sparse_bayes.types import Array, Indices, Mask
 
 ROWS_AT_ONCE = 8192
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""
@@ -84,19 +85,25 @@ class RegressionAnswer:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationAnswer:
-    """Predictions of N rows for two classes: probability (N,) of `classes[1]`, the latent's mean and variance (N,).
+    """Predictions of N rows for K classes: `probabilities` (N, K) in the order of `classes`.
 
-    `support` in [0, 1], None where the model does not know it; `explanation` where it was wanted, in the latent's
-    units. A row with a fault is NaN throughout.
+    Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
+    (N, K), and they share the variance. `support` in [0, 1], None where the model does not know it; `explanation` where
+    it was wanted, in the latent's units, of that of the most probable class. A row with a fault is NaN throughout.
     """
 
     classes: tuple[Label, ...]
-    probability: Array
+    probabilities: Array
     latent_mean: Array
     latent_variance: Array
     support: Array | None
     explanation: Contributions | None
     faults: tuple[Fault, ...]
+
+    @property
+    def most_probable(self) -> Indices:
+        """The place in `classes` of each row's most probable one, (N,)."""
+        return most_probable(self.probabilities)
 
 
 def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:
@@ -129,11 +136,20 @@ class _Asked:
         known = [part for part in parts if part is not None]
         return _joined(known, self.sound) if len(known) == len(parts) else None
 
-    def explanation(self, served: ServedVersion, wanted: Wanted) -> Contributions | None:
-        """In the target's units, or in those of the function that is learned where that is another."""
+    def explanation(
+        self, served: ServedVersion, wanted: Wanted, *, chosen: Indices | None = None
+    ) -> Contributions | None:
+        """In the target's units, or in those of the function that is learned where that is another.
+
+        `chosen` (n,) are the latents that are explained where a row has several.
+        """
         if wanted.explain is None:
             return None
-        found = contributions(served.predictor.model, self.inputs, wanted.explain)
+        model = served.predictor.model
+        if chosen is None:
+            found = contributions(model, self.inputs, wanted.explain)
+        else:
+            found = contributions_to(model, self.inputs, wanted.explain, chosen=chosen)
         with np.errstate(over="ignore"):
             added = np.clip(found.added * served.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
         if self.sound is None:
@@ -148,15 +164,22 @@ def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted) -> Classifica
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
     told = asked.parts(served.ready)
     parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
+    probabilities = _joined([part.probabilities for part in parts], None)
+    chosen = most_probable(probabilities) if served.predictor.model.mean.ndim > 1 else None
     return ClassificationAnswer(
         classes=served.predictor.encoding.target.classes,
-        probability=_joined([part.probability for part in parts], asked.sound),
+        probabilities=_joined([probabilities], asked.sound),
         latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
         support=asked.joined([support for _, support in told]),
-        explanation=asked.explanation(served, wanted),
+        explanation=asked.explanation(served, wanted, chosen=chosen),
         faults=asked.faults,
     )
+
+
+def most_probable(probabilities: Array) -> Indices:
+    """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
+    return np.asarray(probabilities.shape[1] - 1 - probabilities[:, ::-1].argmax(axis=1), np.intp)
 
 
 def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAnswer:

@@ -185,7 +185,8 @@ class ModelVersionRow(Base):
 class RelevanceVectorRow(Base):
     """One function of a version, for people; `inputs` of its row is JSON in the user's names and units.
 
-    `input` is the encoded column that a function is which stands on no row.
+    `input` is the encoded column that a function is which stands on no row. Where it has a weight for each class,
+    `weight_means` is their means as JSON and `weight_mean` the one of greatest size.
     """
 
     __tablename__ = "relevance_vectors"
@@ -201,6 +202,7 @@ class RelevanceVectorRow(Base):
     weight_sd: Mapped[float]
     alpha: Mapped[float]
     gamma: Mapped[float]
+    weight_means: Mapped[str | None] = mapped_column(default=None)
 
 
 class PosteriorRow(Base):

@@ -17,7 +17,16 @@ from app.domain.encoding import (
     user_scores,
 )
 from app.domain.jobs import Progress, TrainingJob
-from app.domain.models import Contender, InputWarp, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import (
+    ClassWeight,
+    Contender,
+    InputWarp,
+    InputWidth,
+    NewVersion,
+    Predictor,
+    RelevanceVector,
+    VersionReport,
+)
 from app.domain.tables import Block, Cell, block_rows
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
@@ -168,18 +177,22 @@ def _vectors(
     integral = [column.name for column in dataset.columns if column.integral]
     cells = _raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
     sd = np.sqrt(model.covariance.diagonal())
+    several = model.mean.ndim > 1
     for number, place in enumerate(places):
         yield RelevanceVector(
             number=number + 1,
             kind=place.kind,
             row=place.row,
             inputs=None if place.row is None else cells[place.row],
-            weight_mean=float(model.mean[number]),
+            weight_mean=None if several else float(model.mean[number]),
             weight_sd=float(sd[number]),
             alpha=float(model.alpha[number]),
             gamma=float(model.gamma[number]),
             input=place.input,
             moved=place.moved,
+            weight_means=tuple(map(ClassWeight, made.encoding.target.classes, model.mean[number].tolist()))
+            if several
+            else (),
         )
 
 

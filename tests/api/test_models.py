@@ -11,7 +11,7 @@ from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from tests.api.conftest import DATASET, InMemoryParts
 from tests.api.problems import assert_problem
-from tests.services.small_models import small_version
+from tests.services.small_models import STATES, WEIGHTS, small_version, version_of_three_classes
 
 
 def test_models_are_listed_with_what_their_versions_share(client: TestClient) -> None:
@@ -143,12 +143,24 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "input": None,
         "moved": False,
         "weight_mean": 1.0,
+        "weight_means": [],
         "weight_sd": 0.2,
         "alpha": 1.0,
         "gamma": 0.96,
     }
     assert (page["items"][2]["row"], page["items"][2]["inputs"]) == (None, None)
     assert [vector["number"] for vector in client.get(f"{path}?sort=weight&limit=2").json()["items"]] == [2, 1]
+
+
+def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, parts: InMemoryParts) -> None:
+    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
+    shown = client.get("/v1/models/states/versions/1").json()
+    assert (shown["classes"], shown["likelihood"]) == (list(STATES), {"type": "categorical", "classes": 3})
+    items = client.get("/v1/models/states/versions/1/relevance-vectors?sort=weight").json()["items"]
+    assert [vector["number"] for vector in items] == [1, 2, 3]
+    assert [vector["weight_mean"] for vector in items] == [None] * 3
+    assert [[one["label"] for one in vector["weight_means"]] for vector in items] == [list(STATES)] * 3
+    assert [[one["mean"] for one in vector["weight_means"]] for vector in items] == WEIGHTS.tolist()
 
 
 def test_what_is_deleted_is_gone(client: TestClient, parts: InMemoryParts) -> None:

@@ -16,7 +16,7 @@ from app.sparse_bayes.priors import GaussianProcess
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
-from tests.services.small_models import small_version
+from tests.services.small_models import small_version, version_of_three_classes
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -113,6 +113,26 @@ def test_classes_come_with_their_probabilities_and_their_json_type(
         assert type(row["label"]) is type(classes[0])
     labels = client.post("/v1/models/labels/predict", json={"rows": ROWS, "outputs": ["label"]}).json()
     assert labels["predictions"] == [{"label": row["label"]} for row in predictions]
+
+
+@pytest.mark.parametrize("classes", [("gas", "liquid", "solid"), (1, 2, 7)], ids=["texts", "numbers"])
+def test_three_classes_come_with_a_latent_each_in_their_order(
+    client: TestClient, parts: InMemoryParts, classes: tuple[str | int, str | int, str | int]
+) -> None:
+    parts.kept.models.put(OWNER, version_of_three_classes(classes=classes), number=1)
+    predictions = client.post("/v1/models/states/predict", json={"rows": ROWS, "explain": 3}).json()["predictions"]
+    for row in predictions:
+        assert list(row) == ["label", "probabilities", "latent", "support", "explanation"]
+        assert [one["label"] for one in row["probabilities"]] == [one["label"] for one in row["latent"]] == [*classes]
+        assert sum(one["probability"] for one in row["probabilities"]) == approx(1.0)
+        likeliest = max(row["probabilities"], key=lambda one: one["probability"])
+        assert (row["label"], type(row["label"])) == (likeliest["label"], type(classes[0]))
+        assert [list(one) for one in row["latent"]] == [["label", "mean", "variance"]] * 3
+        assert len({one["variance"] for one in row["latent"]}) == 1
+        (explained,) = (one["mean"] for one in row["latent"] if one["label"] == row["label"])
+        assert sum(one["contribution"] for one in row["explanation"]) == approx(explained)
+    parts_asked = client.post("/v1/models/states/predict", json={"rows": ROWS, "outputs": ["latent"]}).json()
+    assert parts_asked["predictions"] == [{"latent": row["latent"]} for row in predictions]
 
 
 def test_rows_of_the_training_table_may_be_sent_as_they_are(client: TestClient) -> None:

@@ -97,6 +97,19 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"target": "known"},
             {"task": "classification", "classes": [False, True], "likelihood": {"type": "bernoulli"}},
         ),
+        (
+            {"target": "three"},
+            {
+                "task": "classification",
+                "classes": ["a", "b", "c"],
+                "likelihood": {"type": "categorical", "classes": 3},
+                "rivals": [],
+            },
+        ),
+        (
+            {"target": "known", "likelihood": {"type": "categorical"}},
+            {"classes": [False, True], "likelihood": {"type": "categorical", "classes": 2}},
+        ),
         ({"task": None}, {"task": "regression"}),
         ({"task": "regression"}, {"task": "regression", "task_reason": "`task` asks for regression."}),
         ({"holdout": 0}, {"holdout": 0.0}),
@@ -363,12 +376,26 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/target", "The target `one` has one class only; two are needed to tell them apart.", "one"),
         ),
         (
-            {"target": "three"},
+            {"target": "three", "likelihood": {"type": "bernoulli"}},
             plainly(
-                "/target",
-                "The target `three` has 3 classes ('a', 'b', 'c'); two are supported, three or more not yet: "
-                "keep the rows of two of them, or join some.",
+                "/likelihood/type",
+                '"bernoulli" is for two classes, and `three` has 3; use "categorical".',
                 "three",
+            ),
+        ),
+        (
+            {"target": "three", "likelihood": {"type": "categorical", "classes": 5}},
+            plainly(
+                "/likelihood/classes",
+                "`three` has 3 classes, got 5; without `classes` they are counted.",
+                "three",
+            ),
+        ),
+        (
+            {"target": "three", "prior": {"type": "independent"}},
+            plainly(
+                "/prior",
+                '"categorical" is learned under "gaussian_process" alone, with one kernel that is a covariance.',
             ),
         ),
     ],

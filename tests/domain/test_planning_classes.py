@@ -8,7 +8,7 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import KernelChoice, TrainingRequest
+from app.domain.requests import KernelChoice, Task, TrainingRequest
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
@@ -20,6 +20,7 @@ from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, te
 
 SIX = texts("c", "b", "a", "c", "b", "a")
 GRADES = numbers(7, 1, 2, 7, 2, 1)
+TASKS: tuple[Task | None, ...] = (None, "classification")
 
 
 def with_target(column: Column) -> Dataset:
@@ -85,16 +86,22 @@ def test_two_classes_may_have_a_latent_each(column: Column) -> None:
     ("column", "likelihood", "pointer", "said"),
     [
         (SIX, Bernoulli(), "/likelihood/type", '"bernoulli" is for two classes, and `t` has 3; use "categorical".'),
-        (GRADES, Bernoulli(), "/likelihood/type", '"bernoulli" is for two classes, and `t` has 3; use "categorical".'),
         (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; without `classes` they are counted."),
     ],
-    ids=["of two", "of two, on numbers", "of another number"],
+    ids=["of two", "of another number"],
 )
 def test_a_likelihood_of_another_number_of_classes_is_refused(
     column: Column, likelihood: Likelihood, pointer: str, said: str
 ) -> None:
     fault = only_fault(asking(likelihood), column)
     assert (fault.pointer, fault.detail) == (pointer, said)
+
+
+def test_two_classes_are_not_seen_in_more_numbers_unless_classes_are_asked_for() -> None:
+    quantity, classes = (only_fault(replace(asking(Bernoulli()), task=task), GRADES) for task in TASKS)
+    assert quantity.pointer == classes.pointer == "/likelihood/type"
+    assert '"bernoulli" is not a likelihood for regression' in quantity.detail
+    assert '"bernoulli" is for two classes' in classes.detail
 
 
 @pytest.mark.parametrize("likelihood", [Categorical(), Categorical(3)], ids=str)

@@ -202,7 +202,7 @@ class InMemoryModels:
     ) -> Page[RelevanceVector]:
         vectors = list(self._pair(owner, name, number)[1].vectors)
         if sort == "weight":
-            vectors.sort(key=lambda vector: -abs(vector.weight_mean))
+            vectors.sort(key=lambda vector: -abs(vector.greatest_weight))
         return page_of(vectors, limit, after)
 
     def predictor(self, version_id: UUID) -> Predictor:

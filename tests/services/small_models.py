@@ -1,25 +1,30 @@
-"""Small versions for tests, made by hand: two functions on one number, for a quantity and for two classes."""
+"""Small versions for tests, made by hand: two functions on one number, for a quantity and for classes."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import ClassWeight, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
 from app.domain.tables import Label
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
 from app.sparse_bayes.model import ConstantFunction, KernelFunctions, Model
-from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.spec import Prior, Spec
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")
 INDEPENDENT = Independent()
+
+STATES = ("gas", "liquid", "solid")
+WEIGHTS = np.array([[1.0, -2.0, 1.0], [-2.0, 0.5, 1.5], [0.5, 0.25, -0.75]])
+"""Of each function in the latent of each of three classes."""
 
 AMPLITUDE = 1.3
 """The variance of the process, under a prior that is one."""
@@ -66,6 +71,20 @@ def small_version(
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
     return NewVersion(_report(plan, noise_sd), vectors, Predictor(encoding, model))
+
+
+def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Label, Label] = STATES) -> NewVersion:
+    """The same functions under a process, with a weight for each class."""
+    made = small_version("classification", name=name, classes=classes, prior=GaussianProcess())
+    plan = replace(
+        made.report.plan, target_kind="category", spec=replace(made.report.plan.spec, likelihood=Categorical(3))
+    )
+    vectors = tuple(
+        replace(vector, weight_mean=None, weight_means=tuple(map(ClassWeight, classes, means)))
+        for vector, means in zip(made.vectors, WEIGHTS.tolist(), strict=True)
+    )
+    model = replace(made.predictor.model, likelihood=Categorical(3), mean=WEIGHTS)
+    return NewVersion(replace(made.report, plan=plan), vectors, replace(made.predictor, model=model))
 
 
 def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> TrainingPlan:

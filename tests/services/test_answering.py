@@ -116,7 +116,7 @@ def test_classes_have_the_cores_probabilities(prior: Prior) -> None:
     assert isinstance(core, ClassPrediction)
     assert isinstance(found, ClassificationAnswer)
     assert found.classes == ("no", "yes")
-    assert_allclose(found.probability, core.probability, rtol=1e-12)
+    assert_allclose(found.probabilities, core.probabilities, rtol=1e-12)
     assert_allclose(found.latent_mean, core.latent_mean, rtol=1e-12)
     assert_allclose(found.latent_variance, core.latent_variance, rtol=1e-12)
 
@@ -130,7 +130,7 @@ def test_a_bad_row_changes_no_other(task: Task) -> None:
     one, other = (
         (found.mean, sound.mean)
         if isinstance(found, RegressionAnswer) and isinstance(sound, RegressionAnswer)
-        else (found.probability, sound.probability)
+        else (found.probabilities[:, 1], sound.probabilities[:, 1])
         if isinstance(found, ClassificationAnswer) and isinstance(sound, ClassificationAnswer)
         else (np.zeros(1), np.ones(1))
     )

@@ -14,6 +14,7 @@ from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, Numb
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.likelihoods import Categorical
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -121,6 +122,16 @@ def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:
     back = decode_predictor(encode_predictor(made))
     assert isinstance(back.model.augmentation, Augmentation)
     assert _equal(made, back)
+
+
+def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
+    predictor = samples.predictor()
+    mean = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 4)))
+    made = replace(predictor, model=replace(predictor.model, likelihood=Categorical(4), mean=mean))
+    back = decode_predictor(encode_predictor(made))
+    assert back.model.likelihood == Categorical(4)
+    np.testing.assert_array_equal(back.model.mean, mean)
+    assert encode_predictor(back) == encode_predictor(made)
 
 
 def test_a_predictor_from_before_a_field_has_its_default() -> None:

@@ -15,7 +15,7 @@ from app.domain.requests import TrainingRequest
 from app.domain.tables import Block
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
+from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained
@@ -137,3 +137,17 @@ def test_the_winner_settles_whether_a_logarithm_is_predicted(
     assert made.predictor.encoding.target == replace(OPEN, logarithmic=isinstance(first, LogGaussian))
     assert made.predictor.model.likelihood == made.report.plan.spec.likelihood == first
     assert made.report.noise_sd == noise_sd
+
+
+def test_three_classes_have_a_weight_of_each_function_and_share_its_sd(tmp_path: Path) -> None:
+    model = model_of(Rows(X, np.arange(2.0)), SPEC)
+    of_two = recorded(Trained(model, SPEC, {}, {}), OPEN, tmp_path).vectors
+    weights = np.arange(3.0 * len(model.mean)).reshape(-1, 3)
+    fit = Trained(replace(model, likelihood=Categorical(3), mean=weights), SPEC, {}, {})
+    made = recorded(fit, replace(OPEN, classes=("a", "b", "c")), tmp_path)
+    assert [vector.weight_mean for vector in made.vectors] == [None] * len(model.mean)
+    assert [[one.label for one in vector.weight_means] for vector in made.vectors] == [["a", "b", "c"]] * len(weights)
+    assert [[one.mean for one in vector.weight_means] for vector in made.vectors] == weights.tolist()
+    for vector, single in zip(made.vectors, of_two, strict=True):
+        assert single.weight_means == ()
+        assert replace(vector, weight_mean=single.weight_mean, weight_means=()) == single

@@ -91,7 +91,9 @@ class TrainingJobOut(BaseModel):
     task: Task
     task_reason: str = Field(description="Why it is this task.")
     target: str
-    classes: Sequence[Label] = Field(description="The two labels of a classification, the negative one first.")
+    classes: Sequence[Label] = Field(
+        description="The labels of a classification: false and true, numbers from below, texts by alphabet."
+    )
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
     likelihood: Likelihood

@@ -109,7 +109,9 @@ class VersionOut(BaseModel):
     task: str
     target: str
     target_kind: ColumnKind
-    classes: Sequence[Label]
+    classes: Sequence[Label] = Field(
+        description="The labels of a classification: false and true, numbers from below, texts by alphabet."
+    )
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
     likelihood: Likelihood
@@ -201,6 +203,13 @@ class VersionOut(BaseModel):
         )
 
 
+class ClassWeightOut(FromDomain):
+    """The mean of a function's weight in the latent of one class."""
+
+    label: Label
+    mean: float
+
+
 class RelevanceVectorOut(FromDomain):
     """One function that a version keeps: a kernel on a row of the dataset, the bias, or an input itself."""
 
@@ -210,7 +219,10 @@ class RelevanceVectorOut(FromDomain):
     inputs: Mapping[str, Cell] | None = Field(description="That row's inputs, in the user's units.")
     input: str | None = Field(description="Which input it is; `colour=red` is 1 for that category, else 0.")
     moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
-    weight_mean: float
+    weight_mean: float | None = Field(description="Null where there is one for each class.")
+    weight_means: Sequence[ClassWeightOut] = Field(
+        description="Of three and more classes, one for each; they share `weight_sd`, `alpha` and `gamma`. Else empty."
+    )
     weight_sd: float
     alpha: float = Field(description="The precision of the weight's prior.")
     gamma: float = Field(description="How well the data determine the weight, from 0 to 1.")

@@ -40,7 +40,8 @@ class ContributionOut(BaseModel):
     input: str | None = Field(description="The input that it is.")
     contribution: float = Field(
         description="What it adds: in the target's units, or in those of the latent function where that is another "
-        "(of classes, counts, and logarithms). All functions' together, with the targets' average, are the mean."
+        "(of classes, counts, and logarithms). All functions' together, with the targets' average, are the mean. Of "
+        "three and more classes, the latent is that of the class answered as `label`."
     )
     share: float = Field(description="Its size's share of the sum of all functions' sizes, from 0 to 1.")
 
@@ -77,12 +78,22 @@ class LatentOut(BaseModel):
     variance: float
 
 
+class ClassLatentOut(BaseModel):
+    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
+
+    label: Label
+    mean: float
+    variance: float
+
+
 class ClassOut(BaseModel):
-    """A class: the more probable one, and how probable each is."""
+    """A class: the most probable one, and how probable each is."""
 
     label: Label
     probabilities: Sequence[ClassProbabilityOut]
-    latent: LatentOut
+    latent: LatentOut | Sequence[ClassLatentOut] = Field(
+        description="One for two classes; of three and more, one for each."
+    )
     support: Support
     explanation: Explanation = None
 

@@ -45,7 +45,9 @@ class TrainingJobBase(BaseModel):
         None,
         description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
         "`noise_sd`. `student_t`: some rows are outliers; `dof`, how heavy the tails are, is learned or a number above "
-        "2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: counts. `bernoulli`: two classes.",
+        "2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: counts. `bernoulli`, the "
+        "default for two classes. `categorical`, the default for 3 to 50: a function for each class, under a Gaussian "
+        "process; `classes` is counted where it is not said.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
@@ -118,7 +120,10 @@ class TrainingJobBase(BaseModel):
 
 
 class InferredJobIn(TrainingJobBase):
-    """A training whose task follows from the target: texts, booleans and two integers are classes, else numbers."""
+    """A training whose task follows from the target: texts, booleans and two integers are classes, else numbers.
+
+    A likelihood for numbers makes two integers a quantity, and `categorical` makes numbers classes.
+    """
 
     task: None = None
 
@@ -133,7 +138,7 @@ class RegressionJobIn(TrainingJobBase):
 
 
 class ClassificationJobIn(TrainingJobBase):
-    """A training to predict one of two classes."""
+    """A training to predict one of at least two and at most 50 classes."""
 
     task: Literal["classification"]
 

@@ -13,7 +13,7 @@ from app.domain.ports import Clock, Page
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
-from app.storage.documents import CELLS, NAMES, REPORT
+from app.storage.documents import CELLS, NAMES, REPORT, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
@@ -66,7 +66,7 @@ class SqlModels:
     def vectors(
         self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
-        """By number, or by abs(weight_mean), greatest first; raises NotFoundError, InvalidRequestError."""
+        """By number, or by the size of a vector's greatest weight; raises NotFoundError, InvalidRequestError."""
         row = RelevanceVectorRow
         query = select(row).where(row.version_id == self.version(owner, name, number).id).limit(limit + 1)
         if sort == "number":
@@ -161,12 +161,13 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         kind=row.kind,
         row=row.dataset_row,
         inputs=None if row.inputs is None else CELLS.read(row.inputs),
-        weight_mean=row.weight_mean,
+        weight_mean=row.weight_mean if row.weight_means is None else None,
         weight_sd=row.weight_sd,
         alpha=row.alpha,
         gamma=row.gamma,
         input=row.input,
         moved=row.moved,
+        weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
     )
 
 

@@ -13,7 +13,7 @@ from app.domain.models import NewVersion, RelevanceVector, Version
 from app.domain.requests import TrainingPlan
 from app.storage.changes import changed
 from app.storage.codec import encode_predictor
-from app.storage.documents import CELLS, NAMES, REPORT
+from app.storage.documents import CELLS, NAMES, REPORT, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
@@ -104,10 +104,11 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         kind=vector.kind,
         dataset_row=vector.row,
         inputs=None if vector.inputs is None else CELLS.write(vector.inputs),
-        weight_mean=vector.weight_mean,
+        weight_mean=vector.greatest_weight,
         weight_sd=vector.weight_sd,
         alpha=vector.alpha,
         gamma=vector.gamma,
         input=vector.input,
         moved=vector.moved,
+        weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
     )

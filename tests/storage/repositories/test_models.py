@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from threading import Barrier
 from uuid import UUID, uuid4
@@ -7,9 +8,10 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
-from app.domain.models import RelevanceVector, Version
+from app.domain.models import ClassWeight, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import TrainingPlan
+from app.domain.tables import Label
 from app.storage.codec import encode_predictor
 from tests.storage import samples
 
@@ -276,7 +278,24 @@ def test_vectors_come_by_the_size_of_their_weight(open_uow: OpenUnitOfWork) -> N
     for limit in (1, 2, 3, 9):
         found = _all_vectors(open_uow, "weight", limit)
         assert [vector.number for vector in found] == [4, 1, 2, 3, 5]
-        assert all(abs(one.weight_mean) >= abs(other.weight_mean) for one, other in pairwise(found))
+        assert all(abs(one.greatest_weight) >= abs(other.greatest_weight) for one, other in pairwise(found))
+
+
+def test_vectors_of_several_classes_come_back_and_by_their_greatest_weight(open_uow: OpenUnitOfWork) -> None:
+    labels: tuple[Label, ...] = ("rød 😀", 2, True)
+    means = ((0.1, -0.2, 0.1 + 0.2), (5e-324, -9.0, 0.0), (1.0, 0.0, -1.0), (-2.0, 1.0, 1.0), (3.0, 0.0, 0.0))
+    made = tuple(
+        replace(vector, weight_mean=None, weight_means=tuple(map(ClassWeight, labels, each)))
+        for vector, each in zip(samples.vectors(), means, strict=True)
+    )
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.succeed(job_id, 1, replace(samples.new_version(), vectors=made)) is not None
+    found = _all_vectors(open_uow, "number", 2)
+    assert found == list(made)
+    assert [type(one.label) for one in found[0].weight_means] == [str, int, bool]
+    for limit in (1, 2, 9):
+        assert [vector.number for vector in _all_vectors(open_uow, "weight", limit)] == [2, 5, 4, 3, 1]
 
 
 def test_vectors_of_nothing_are_not_found(open_uow: OpenUnitOfWork) -> None:

@@ -1,0 +1,79 @@
+"""Answers of models in which each of three classes has a latent."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from app.domain.encoding import encode_inputs
+from app.domain.tables import Block
+from app.services.answering import ClassificationAnswer, Wanted, answer, most_probable
+from app.sparse_bayes.basis import evaluate
+from app.sparse_bayes.prediction import ClassPrediction, predict
+from tests.domain.small_tables import numbers, texts
+from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes
+from tests.services.test_answering import BLOCK, MIXED, served
+
+MADE = version_of_three_classes()
+MANY: Block = {"x": numbers(*np.linspace(-1.0, 4.0, 40)), "colour": texts(*["red", "blue"] * 20)}
+
+
+def classes(block: Block, wanted: Wanted = Wanted()) -> ClassificationAnswer:  # noqa: B008
+    found = answer(served(MADE), block, wanted)
+    assert isinstance(found, ClassificationAnswer)
+    return found
+
+
+def test_each_class_has_the_cores_probability_and_latent() -> None:
+    found = classes(BLOCK)
+    inputs, _ = encode_inputs(MADE.predictor.encoding, BLOCK)
+    core = predict(MADE.predictor.model, inputs)
+    assert isinstance(core, ClassPrediction)
+    assert found.classes == STATES
+    assert (found.probabilities.shape, found.latent_mean.shape, found.latent_variance.shape) == ((3, 3), (3, 3), (3,))
+    assert_allclose(found.probabilities, core.probabilities, rtol=1e-12)
+    assert_allclose(found.probabilities.sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(found.latent_mean, core.latent_mean, rtol=1e-12)
+    assert_allclose(found.latent_variance, core.latent_variance, rtol=1e-12)
+    assert found.support is not None
+
+
+@pytest.mark.parametrize("most", [1, 2, 20])
+def test_a_class_is_explained_by_its_own_latent(most: int) -> None:
+    found = classes(MANY, Wanted(explain=most))
+    inputs, _ = encode_inputs(MADE.predictor.encoding, MANY)
+    chosen = found.most_probable
+    assert len(np.unique(chosen)) > 1
+    terms = evaluate(MADE.predictor.model.functions, inputs) * WEIGHTS.T[chosen]
+    assert found.explanation is not None
+    shown = min(most, 3)
+    assert_allclose(np.abs(found.explanation.added), -np.sort(-np.abs(terms), axis=1)[:, :shown], rtol=1e-12)
+    assert_allclose(found.explanation.added, np.take_along_axis(terms, found.explanation.functions, axis=1), rtol=1e-12)
+    if most > 2:
+        ours = np.take_along_axis(found.latent_mean, chosen[:, None], axis=1)[:, 0]
+        assert_allclose(found.explanation.added.sum(axis=1), ours, rtol=1e-12)
+        assert_allclose(found.explanation.shares.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_a_bad_row_among_classes_changes_no_other() -> None:
+    found = classes(MIXED, Wanted(explain=2))
+    alone = classes({"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}, Wanted(explain=2))
+    sound = np.array([0, 2, 4])
+    assert {fault.row for fault in found.faults} == {1, 3}
+    assert_array_equal(np.isnan(found.probabilities).all(axis=1), [False, True, False, True, False])
+    assert_allclose(found.probabilities[sound], alone.probabilities, rtol=1e-12)
+    assert found.explanation is not None
+    assert alone.explanation is not None
+    assert_array_equal(found.explanation.functions[sound], alone.explanation.functions)
+    assert_allclose(found.explanation.added[sound], alone.explanation.added, rtol=1e-12)
+
+
+def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
+    empty: Block = {"x": numbers(), "colour": texts()}
+    assert classes(empty, Wanted(explain=2)).probabilities.shape == (0, 3)
+    bad = classes({"x": numbers(None), "colour": texts("red")}, Wanted(explain=2))
+    assert np.isnan(bad.probabilities).all()
+
+
+def test_of_equally_probable_classes_the_last_is_answered() -> None:
+    even = np.array([[0.5, 0.5, 0.0], [0.2, 0.4, 0.4], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]])
+    assert_array_equal(most_probable(even), [1, 2, 2, 0])
