@@ -48,6 +48,7 @@ class Likelihood(StrEnum):
     LOG_GAUSSIAN = "log_gaussian"
     POISSON = "poisson"
     BERNOULLI = "bernoulli"
+    CATEGORICAL = "categorical"
 
 
 class Prior(StrEnum):
@@ -141,7 +142,7 @@ def train(
         Likelihood | None,
         typer.Option(
             help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
-            "numbers, poisson for counts; bernoulli for two classes."
+            "numbers, poisson for counts; bernoulli for two classes, categorical for more."
         ),
     ] = None,
     prior: Annotated[

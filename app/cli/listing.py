@@ -84,7 +84,9 @@ def list_vectors(client: Relevance, name: str, version: int | None, *, limit: in
         print_json(vectors)
         return
     inputs = tuple(column.name for column in learned.inputs)
-    headings = ("function", "row", *inputs, "weight", "sd", "alpha", "gamma")
+    classes = [cell_text(weight.label) for weight in vectors[0].weight_means] if vectors else []
+    weights = [f"weight for {label}" for label in classes] or ["weight"]
+    headings = ("function", "row", *inputs, *weights, "sd", "alpha", "gamma")
     print_table(
         headings, (_vector(vector, inputs) for vector in vectors), if_none="No functions: it predicts a constant."
     )
@@ -92,11 +94,12 @@ def list_vectors(client: Relevance, name: str, version: int | None, *, limit: in
 
 def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:
     cells = vector.inputs or {}
+    weights = tuple(weight.mean for weight in vector.weight_means) or (vector.weight_mean,)
     return (
         vector.kind if vector.input is None else f"{vector.kind} {vector.input}",
         "" if vector.row is None else f"{vector.row}{' (moved)' if vector.moved else ''}",
         *map(cell_text, map(cells.get, inputs)),
-        *map(number, (vector.weight_mean, vector.weight_sd, vector.alpha, vector.gamma)),
+        *map(number, (*weights, vector.weight_sd, vector.alpha, vector.gamma)),
     )
 
 

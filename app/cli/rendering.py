@@ -75,6 +75,7 @@ def show_version(version: Version) -> None:
         [
             ("model", f"{version.model}, version {version.version}"),
             ("task", f"{version.task} of {version.target}"),
+            ("classes", ", ".join(map(cell_text, version.classes)) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),

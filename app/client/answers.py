@@ -291,8 +291,19 @@ class Version:
 
 
 @dataclass(frozen=True)
+class ClassWeight:
+    """The mean of a function's weight in the latent of one class."""
+
+    label: Label
+    mean: float
+
+
+@dataclass(frozen=True)
 class RelevanceVector:
-    """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input."""
+    """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input.
+
+    Of three and more classes `weight_mean` is None, and `weight_means` has one for each.
+    """
 
     number: int
     kind: str
@@ -300,7 +311,8 @@ class RelevanceVector:
     inputs: dict[str, Cell] | None
     input: str | None
     moved: bool
-    weight_mean: float
+    weight_mean: float | None
+    weight_means: tuple[ClassWeight, ...]
     weight_sd: float
     alpha: float
     gamma: float
@@ -333,6 +345,15 @@ class Latent:
 
 
 @dataclass(frozen=True)
+class ClassLatent:
+    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
+
+    label: Label
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
 class Contribution:
     """What one function of the model adds to a prediction: `vector` is its number in the version's list."""
 
@@ -357,7 +378,7 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     upper: float | None = None
     label: Label | None = None
     probabilities: tuple[ClassProbability, ...] | None = None
-    latent: Latent | None = None
+    latent: Latent | tuple[ClassLatent, ...] | None = None
     support: float | None = None
     explanation: tuple[Contribution, ...] | None = None
     error: Problem | None = None

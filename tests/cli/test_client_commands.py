@@ -194,3 +194,19 @@ def test_classes_are_predicted_with_their_probabilities(asked: Run, tmp_path: Pa
     assert rows[0]["side_predicted"] == "left"
     assert rows[-1]["side_predicted"] == "right"
     assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)
+
+
+def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    sizes = {-1: "small", 0: "middle", 1: "large"}
+    path.write_text("x,size\n" + "".join(f"{i / 10},{sizes[(i > 10) - (i < -10)]}\n" for i in range(-30, 31)))
+    trained = asked("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
+    assert trained.exit_code == 0, trained.stderr
+    assert re.search(r"classes +large, middle, small", trained.stdout)
+    assert re.search(r"scatter +categorical", trained.stdout)
+    vectors = asked("models", "sizes", "--vectors").stdout
+    assert all(f"weight for {size}" in vectors for size in sizes.values())
+    rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
+    assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]
+    shares = [float(rows[0][f"size_probability_{size}"]) for size in sizes.values()]
+    assert sum(shares) == pytest.approx(1)

@@ -57,7 +57,7 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
     assert 0.03 < version.metrics["holdout"]["rmse"] < 0.3
     assert 1 <= version.functions <= 15
     vectors = list(api.calls.relevance_vectors("sinc-main", 1, sort="weight"))
-    weights = [abs(vector.weight_mean) for vector in vectors]
+    weights = [abs(vector.weight_mean or 0.0) for vector in vectors]
     assert (len(weights), weights) == (version.functions, sorted(weights, reverse=True))
     answer = api.calls.predict("sinc-main", {"columns": {"x": [0.5, 3.0, 5.0]}})
     for x, row in zip((0.5, 3.0, 5.0), answer.predictions, strict=True):
