@@ -27,8 +27,9 @@ WIDEST = 12.0
 MOST_BENT = 3.0
 """... of the warps."""
 
-LATENT_VARIANCE = 1.0
-"""s to begin with where the latent has no units."""
+LATENT_VARIANCE = 10.0
+"""s to begin with where the latent has no units. From 1 the widths of a curved boundary often run away, to a straight
+one of less evidence (Ripley's rows, 100 of 250: log loss .268 against .253)."""
 
 MOST_PIVOTS = 60
 """Functions through which scales are learned where the evidence has no closed form."""
