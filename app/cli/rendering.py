@@ -80,7 +80,7 @@ def show_version(version: Version) -> None:
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
             ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
-            ("width", _widths(version) or None),
+            ("width", seen_widths(version) or None),
             ("bent inputs", _warps(found.warps) or None),
             ("prior", str(version.prior["type"]).replace("_", " ")),
             ("scatter", _scatter(version)),
@@ -140,7 +140,7 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
     return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
 
 
-def _widths(version: Version) -> str:
+def seen_widths(version: Version) -> str:
     """Those of inputs that the kernels see, and which they don't."""
     widths, standardised = version.hyperparameters.widths, version.standardised
     unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]

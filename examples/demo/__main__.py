@@ -1,4 +1,4 @@
-"""Start the service, train two models over HTTP, show what was learned, stop the service."""
+"""Start the service, train models over HTTP, show what was learned, stop the service."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from app.client import ClientError, connect
-from examples.demo import classification, regression
+from examples.demo import classification, comparison, regression
 from examples.demo.service import running_service
 
 DIRECTORY = Path("demo-output")
@@ -20,7 +20,7 @@ def main() -> int:
     try:
         with running_service(database, log=log) as url, connect(url) as client:
             console.print(f"The service answers at {url}; its database is {database}, its log {log}.\n")
-            pictures = [room.run(client, console, DIRECTORY) for room in (regression, classification)]
+            pictures = [room.run(client, console, DIRECTORY) for room in (regression, classification, comparison)]
     except (ClientError, RuntimeError) as failed:
         Console(stderr=True, highlight=False).print(f"{failed}\nThe service's log: {log}", markup=False)
         return 1
@@ -37,7 +37,7 @@ def main() -> int:
 def ways_to_go_on(database: Path, data: Path) -> list[tuple[str, str]]:
     """Commands, and what each does."""
     return [
-        (f"RELEVANCE_DATABASE_URL=sqlite:///{database} make run", "the service again, with these two models; then,"),
+        (f"RELEVANCE_DATABASE_URL=sqlite:///{database} make run", "the service again, with these models; then,"),
         (".venv/bin/relevance models sinc", "in another terminal: what was learned"),
         (f".venv/bin/relevance predict sinc {data}", "predictions for the rows of a file"),
         (".venv/bin/relevance train YOUR.csv --target COLUMN", "a model of your own data"),

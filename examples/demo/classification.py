@@ -26,7 +26,7 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     columns = {"x1": training.positions[:, 0].tolist(), "x2": training.positions[:, 1].tolist()}
     file = write_csv(directory / "ripley.csv", {**columns, "class": training.labels.tolist()})
     dataset = client.upload(file)
-    console.print(f"Posted {file}: {dataset.rows} rows. Training, with the width found by 5-fold cross-validation:")
+    console.print(f"Posted {file}: {dataset.rows} rows. Training on them, with nothing said but the target:")
     job = client.submit({"dataset_id": dataset.id, "target": "class"})
     watch(client.follow(job.id), label="ripley", console=console)
     version = trained_version(client, job.id)

@@ -1,4 +1,4 @@
-"""Two pictures: a fit with its error bars, and a decision boundary; relevance vectors ringed in both."""
+"""A fit with its error bars, and a decision boundary; rows on which functions began are ringed in both."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ def draw_fit(
 ) -> None:
     """The mean, what is known of the function, where new observations will fall, and the truth."""
     mean, sd, own = (np.array(column) for column in zip(*map(_moments, predictions), strict=True))
-    figure, axes = _canvas((11, 6.2), "Regression: sin(x)/x, from 100 noisy points")
+    figure, axes = canvas((11, 6.2), "Regression: sin(x)/x, from 100 noisy points")
     axes.fill_between(
         x,
         mean - TWO_SIDED_95 * sd,
@@ -54,7 +54,7 @@ def draw_fit(
         mec=ORANGE,
         mew=2,
         ms=13,
-        label=f"relevance vectors: {len(rows)} of {len(training.x)} points",
+        label=f"functions began on {len(rows)} of {len(training.x)} points",
     )
     axes.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]))
     _save(figure, axes, path)
@@ -64,7 +64,7 @@ def draw_boundary(
     path: Path, training: Points, grid: tuple[Array, Array], probability: Array, vectors: Sequence[RelevanceVector]
 ) -> None:
     """The probability of class 1 over `grid`, its lines at .25, .5 and .75, and the best possible boundary."""
-    figure, axes = _canvas((9.4, 7.4), "Two classes: Ripley's mixture, from 250 points")
+    figure, axes = canvas((9.4, 7.4), "Two classes: Ripley's mixture, from 250 points")
     across, up = np.meshgrid(*grid)
     axes.contourf(across, up, probability, levels=np.linspace(0, 1, 21), cmap=_two_colours(), alpha=0.9, zorder=0)
     lines = axes.contour(
@@ -93,7 +93,7 @@ def draw_boundary(
         mec=INK,
         mew=2.2,
         ms=15,
-        label=f"relevance vectors: {len(x)} of {len(training.labels)} points",
+        label=f"functions began on {len(x)} of {len(training.labels)} points",
     )
     axes.set(xlabel="x1", ylabel="x2", aspect="equal")
     _save(figure, axes, path)
@@ -111,7 +111,7 @@ def _two_colours() -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list("classes", ["#a9cfe6", "#ffffff", "#f3c4a2"])
 
 
-def _canvas(size: tuple[float, float], title: str) -> tuple[Figure, Axes]:
+def canvas(size: tuple[float, float], title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=size, dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.15, h_pad=0.15)
     axes = figure.add_subplot()

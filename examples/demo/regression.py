@@ -23,7 +23,7 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     training = truth.draw_curve(ROWS, seed=1)
     file = write_csv(directory / "sinc.csv", {"x": training.x.tolist(), "y": training.y.tolist()})
     dataset = client.upload(file)
-    console.print(f"Posted {file}: {dataset.rows} rows. Training, with the width found by 5-fold cross-validation:")
+    console.print(f"Posted {file}: {dataset.rows} rows. Training on them, with nothing said but the target:")
     job = client.submit({"dataset_id": dataset.id, "target": "y"})
     watch(client.follow(job.id), label="sinc", console=console)
     version = trained_version(client, job.id)

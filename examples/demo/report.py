@@ -2,6 +2,7 @@
 
 from rich.console import Console
 
+from app.cli.rendering import fit_name, seen_widths
 from app.client import ClientError, Problem, Relevance
 from app.client.answers import Version
 
@@ -15,17 +16,21 @@ def trained_version(client: Relevance, job_id: str) -> Version:
 
 
 def what_was_learned(console: Console, version: Version, *, truth: str = "") -> None:
-    """Functions, evidence, noise, width, seconds."""
+    """What was taken and compared, functions, evidence, noise, widths, seconds."""
     facts = [
         ("model", f"{version.model}, version {version.version}"),
+        ("prior", str(version.prior["type"]).replace("_", " ")),
+        *(
+            ("compared with", f"{fit_name(other)}: {version.contenders[0].score - other.score:.1f} nats less")
+            for other in version.contenders[1:]
+        ),
         ("functions kept", f"{version.functions} of {version.candidates:,}"),
         ("log evidence", f"{version.log_marginal_likelihood:.1f} nats"),
     ]
     found = version.hyperparameters
     if found.noise_sd is not None:
         facts.append(("noise sd", f"{found.noise_sd:.4f} {truth}"))
-    widths = ", ".join(f"{width.width:.3f}" for width in found.widths)
-    facts += [("width", widths), ("time", f"{version.seconds:.1f} s")]
+    facts += [("width", seen_widths(version)), ("time", f"{version.seconds:.1f} s")]
     for name, value in facts:
         console.print(f"  {name:15} {value}", highlight=False)
     console.print()

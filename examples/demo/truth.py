@@ -1,4 +1,4 @@
-"""Where the data come from: two published generators, so that every answer can be held against the truth."""
+"""Where the data come from: three published generators, so that every answer can be held against the truth."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,11 @@ CENTRES = np.array([[[-0.7, 0.3], [0.3, 0.3]], [[-0.3, 0.7], [0.4, 0.7]]])
 
 VARIANCE = 0.03
 
+INPUTS = 10
+"""Columns of Friedman's table, of which its function knows the first five."""
+
+FRIEDMAN_NOISE_SD = 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -30,6 +35,14 @@ class Points:
 
     positions: Array
     labels: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """inputs (N, 10) and noisy y (N,)."""
+
+    inputs: Array
+    y: Array
 
 
 def sinc(x: Array) -> Array:
@@ -50,6 +63,20 @@ def draw_points(count: int, *, seed: int) -> Points:
     labels = random.permutation(np.arange(count) % 2)
     centres = CENTRES[labels, random.integers(0, 2, count)]
     return Points(centres + random.normal(0.0, np.sqrt(VARIANCE), (count, 2)), labels)
+
+
+def friedman(inputs: Array) -> Array:
+    """10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 at (N, 10): Friedman's first function (1991)."""
+    x1, x2, x3, x4, x5 = inputs[:, :5].T
+    value: Array = 10.0 * np.sin(np.pi * x1 * x2) + 20.0 * (x3 - 0.5) ** 2 + 10.0 * x4 + 5.0 * x5
+    return value
+
+
+def draw_table(count: int, *, seed: int) -> Table:
+    """Ten inputs uniform in [0, 1], y = friedman(inputs) + N(0, 1)."""
+    random = np.random.default_rng(seed)
+    inputs = random.uniform(size=(count, INPUTS))
+    return Table(inputs, friedman(inputs) + random.normal(0.0, FRIEDMAN_NOISE_SD, count))
 
 
 def probability_of_one(positions: Array) -> Array:

@@ -1,6 +1,7 @@
 """`make demo`, as a machine without a terminal runs it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +21,10 @@ def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) ->
     first = run_demo(tmp_path)
     assert "sinc, version 1" in first
     assert "ripley, version 1" in first
-    for picture in ("sinc.png", "ripley.png"):
+    assert "friedman-automatic, version 1" in first
+    assert "not seen: x4, x6, x7, x8, x9, x10" in first
+    assert re.search(r"the error is [5-9]\d% less than the classical machine's", first)
+    for picture in ("sinc.png", "ripley.png", "friedman.png"):
         assert (tmp_path / "demo-output" / picture).read_bytes().startswith(b"\x89PNG")
         assert picture in first
     second = run_demo(tmp_path)
