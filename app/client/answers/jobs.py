@@ -1,0 +1,123 @@
+"""Trainings, and what happens to them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from app.client.answers.datasets import Choice
+from app.client.errors import Problem
+from app.domain.jobs import FINISHED, JobState
+from app.domain.tables import ColumnKind, Label
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: `completed` of `total` (None: not known) `unit`s of `phase`."""
+
+    phase: str
+    completed: int
+    total: int | None
+    unit: str
+    log_marginal_likelihood: float | None
+    functions: int | None
+    noise_sd: float | None
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A move that a job made."""
+
+    state: JobState
+    at: datetime
+    attempt: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a job, numbered from 1."""
+
+    number: int
+    at: datetime
+    kind: Literal["transition", "progress"]
+    transition: Transition | None
+    progress: Progress | None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the job has ended with it."""
+        return self.transition is not None and self.transition.state in FINISHED
+
+
+@dataclass(frozen=True)
+class VersionName:
+    """Which version of which model."""
+
+    model: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Input:
+    """A raw column that a model reads; `categories` in the order in which they are one-hot encoded."""
+
+    name: str
+    kind: ColumnKind
+    categories: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A column left out, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another way to fit the same functions."""
+
+    prior: Choice
+    likelihood: Choice
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A training: what was asked for, resolved, and how far it is."""
+
+    id: str
+    state: JobState
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    cancel_requested_at: datetime | None
+    attempt: int
+    progress: Progress | None
+    version: VersionName | None
+    error: Problem | None
+    transitions: tuple[Transition, ...]
+    dataset_id: str
+    model: str
+    task: str
+    task_reason: str
+    target: str
+    classes: tuple[Label, ...]
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    rivals: tuple[Rival, ...]
+    standardise: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
+    validation: Choice | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in FINISHED

@@ -1,0 +1,150 @@
+"""Models, their versions, and the functions that a version keeps."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.client.answers.datasets import Choice
+from app.client.answers.jobs import Ignored, Input
+from app.domain.tables import Cell, ColumnKind, Label
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name, and what the versions under it have in common."""
+
+    name: str
+    created_at: datetime
+    task: str
+    target: str
+    inputs: tuple[str, ...]
+    versions: int
+    latest: int | None
+
+
+@dataclass(frozen=True)
+class InputWidth:
+    """The width of the kernels in the units of one input as they see it; None for all inputs at once."""
+
+    input: str | None
+    width: float
+
+
+@dataclass(frozen=True)
+class InputWarp:
+    """How the kernels see one input bent; (0, 0) not at all."""
+
+    input: str
+    skew: float
+    tail: float
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
+
+    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that. Under a
+    Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
+    best that did not.
+    """
+
+    noise_sd: float | None
+    degrees_of_freedom: float | None
+    widths: tuple[InputWidth, ...]
+    warps: tuple[InputWarp, ...]
+    process_sd: float | None
+    last_gain: float | None
+    next_gain: float | None
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A row learned from that counts `typicality` beside an ordinary row's 1."""
+
+    row: int
+    typicality: float
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats."""
+
+    prior: Choice
+    likelihood: Choice
+    functions: int
+    score: float
+
+
+@dataclass(frozen=True)
+class DatasetName:
+    """The data that were learned from; the digest is of their content."""
+
+    id: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """What one training learned; it never changes."""
+
+    model: str
+    version: int
+    created_at: datetime
+    job_id: str
+    task: str
+    target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    standardised: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
+    hyperparameters: Hyperparameters
+    log_marginal_likelihood: float
+    functions: int
+    candidates: int
+    rows: int
+    rows_dropped: int
+    rows_held_out: int
+    termination: str
+    metrics: dict[str, dict[str, float]]
+    contenders: tuple[Contender, ...]
+    outliers: tuple[Outlier, ...]
+    dataset: DatasetName
+    seconds: float
+    software_version: str
+    validation: Choice | None = None
+
+
+@dataclass(frozen=True)
+class ClassWeight:
+    """The mean of a function's weight in the latent of one class."""
+
+    label: Label
+    mean: float
+
+
+@dataclass(frozen=True)
+class RelevanceVector:
+    """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input.
+
+    Of three and more classes `weight_mean` is None, and `weight_means` has one for each.
+    """
+
+    number: int
+    kind: str
+    row: int | None
+    inputs: dict[str, Cell] | None
+    input: str | None
+    moved: bool
+    weight_mean: float | None
+    weight_means: tuple[ClassWeight, ...]
+    weight_sd: float
+    alpha: float
+    gamma: float

@@ -1,0 +1,83 @@
+"""Predictions."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from app.client.errors import Problem
+from app.domain.tables import Label
+
+
+@dataclass(frozen=True)
+class Variance:
+    """A prediction's variance and its parts."""
+
+    total: float
+    noise: float
+    weights: float
+    beyond: float
+
+
+@dataclass(frozen=True)
+class ClassProbability:
+    """How probable one class is."""
+
+    label: Label
+    probability: float
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The latent function's Gaussian, before the sigmoid."""
+
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class ClassLatent:
+    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
+
+    label: Label
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one function of the model adds to a prediction: `vector` is its number in the version's list."""
+
+    vector: int
+    kind: str
+    row: int | None
+    input: str | None
+    contribution: float
+    share: float
+
+
+class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for.
+
+    `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
+    """
+
+    mean: float | None = None
+    sd: float | None = None
+    variance: Variance | None = None
+    lower: float | None = None
+    upper: float | None = None
+    label: Label | None = None
+    probabilities: tuple[ClassProbability, ...] | None = None
+    latent: Latent | tuple[ClassLatent, ...] | None = None
+    support: float | None = None
+    explanation: tuple[Contribution, ...] | None = None
+    error: Problem | None = None
+
+
+class Predictions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answers, in the order of the rows; `covariance` where it was asked for, None where a row has no answer."""
+
+    model: str
+    version: int
+    predictions: tuple[Prediction, ...]
+    covariance: tuple[tuple[float | None, ...], ...] | None = None
