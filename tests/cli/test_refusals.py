@@ -49,6 +49,7 @@ JOB = {
     "basis": [],
     "prior": {"type": "independent"},
     "algorithm": {"type": "sequential"},
+    "rivals": [],
     "standardise": True,
     "missing": "refuse",
     "split": {"by": "random"},
