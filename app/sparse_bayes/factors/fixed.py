@@ -1,0 +1,117 @@
+"""Factors where every site has the same precision."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, pi
+
+import numpy as np
+
+from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
+from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, posterior
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class FixedFactors:
+    """Where every site has the same precision beta: one pass for a function that enters, none for one that leaves.
+
+    Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
+    the noise: `slope` (R,) = P'r, `square` = r'r, `candidate_slope` (M,) = Phi'r; `crosses` (M, R) = Phi'P, `norms`
+    (M,) = diag(Phi'Phi).
+    """
+
+    problem: Problem
+    active: tuple[int, ...]
+    P: Array
+    gram: Array
+    origin: Array
+    slope: Array
+    square: float
+    crosses: Array
+    candidate_slope: Array
+    norms: Array
+
+    @classmethod
+    def build(cls, problem: Problem, active: tuple[int, ...], weights: Array) -> "FixedFactors":
+        """Everything in one pass over the candidates."""
+        P = problem.columns(active)
+        r = problem.t - P @ weights
+        towards = np.column_stack([P, r])
+        products, norms = problem.look(towards)
+        return cls(
+            problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
+        )
+
+    @cached_property
+    def heights(self) -> Array:
+        return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
+
+    def alike(self, number: int) -> bool:
+        squares = self.norms[number] * self.gram.diagonal()
+        return bool((self.crosses[number] ** 2 > (1.0 - SPAN) * squares).any())
+
+    def added(self, number: int, weights: Array) -> "FixedFactors":
+        p = self.problem.columns((number,))
+        r = self.problem.t - self.P @ weights
+        crosses = self.problem.products(p)
+        P = np.concatenate([self.P, p], axis=1)
+        gram = np.empty((P.shape[1], P.shape[1]))
+        gram[:-1, :-1] = self.gram
+        gram[-1, :] = gram[:, -1] = P.T @ p[:, 0]
+        return FixedFactors(
+            self.problem,
+            (*self.active, number),
+            P,
+            gram,
+            np.append(weights, 0.0),
+            P.T @ r,
+            float(r @ r),
+            np.concatenate([self.crosses, crosses], axis=1),
+            self.candidate_slope - self.crosses @ (weights - self.origin),
+            self.norms,
+        )
+
+    def keeping(self, kept: Indices, weights: Array) -> "FixedFactors":
+        moved = -self.origin
+        moved[kept] += weights[kept]
+        r = self.problem.t - self.P[:, kept] @ weights[kept]
+        return FixedFactors(
+            self.problem,
+            tuple(self.active[k] for k in kept),
+            self.P[:, kept],
+            self.gram[np.ix_(kept, kept)],
+            weights[kept],
+            self.P[:, kept].T @ r,
+            float(r @ r),
+            self.crosses[:, kept],
+            self.candidate_slope - self.crosses @ moved,
+            self.norms,
+        )
+
+    def sums(self, weights: Array, beta: float) -> Sums:
+        """Sums over rows at weights (R,), in O(R^2)."""
+        moved = weights - self.origin
+        turned = self.gram @ moved
+        square = max(self.square - float(moved @ (2.0 * self.slope - turned)), 0.0)
+        rows, misfit = self.problem.rows, beta * square
+        value = 0.5 * (rows * log(beta / (2.0 * pi)) - misfit)
+        return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        at_origin = Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram)
+        rested = posterior(at_origin, self.origin, alpha)
+        return rested, with_uncertainty(rested, self.sums(rested.mean, beta))
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.zeros(len(self.active))
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        projected = self.crosses @ rested.covariance
+        alone = beta * self.norms
+        S = alone - beta**2 * np.einsum("mr,mr->m", projected, self.crosses)
+        return Look(S, beta * (self.candidate_slope - self.crosses @ (rested.mean - self.origin)), alone)

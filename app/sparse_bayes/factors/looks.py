@@ -1,0 +1,69 @@
+"""What every kind of factors promises, and what a look at the candidates sees."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array, Indices
+
+SPAN = 1e-9
+"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
+for a copy; so is one whose squared correlation with a function in the model is nearer to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """S = phi'C^-1 phi and Q = phi'C^-1 t of every candidate, each (M,) [SCIENCE 1].
+
+    `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
+    """
+
+    S: Array
+    Q: Array
+    alone: Array
+
+
+class Factors(Protocol):
+    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at candidates cheap."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def active(self) -> tuple[int, ...]: ...
+
+    @property
+    def P(self) -> Array: ...
+
+    def alike(self, number: int) -> bool:
+        """Whether candidate `number` is, but for its size, a function in the model."""
+
+    @property
+    def heights(self) -> Array:
+        """The greatest size of each function in the model on the rows, (R,)."""
+
+    def added(self, number: int, weights: Array) -> Self:
+        """With candidate `number` last; `weights` (R,) of those already in are near the mean."""
+
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` (R,) as before."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        """The posterior under alpha (R,) and beta, looked for from `start` (R,), and what it makes of the data."""
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        """The likelihood with what it learns itself at its best."""
+
+    def skew(self, rested: Posterior) -> Array:
+        """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; else 0."""
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        """Every candidate, everything in the model taken into account."""
+
+
+def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
+    """ell = log p(t_n | f_n) - lam_n v_n / 2: sum lam v = sum gamma."""
+    half = 0.5 * float(rested.determined.sum())
+    return DataTerm(sums.value - half, sums.noise_slope - half, sums.noise_curvature)

@@ -1,0 +1,138 @@
+"""Factors where the sites depend on the latent: by Laplace's approximation, or by a bound."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
+from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, newton_step, posterior
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.variational import settle
+
+MOST_NEWTON_STEPS = 100
+"""A log-concave posterior's mode is reached in far fewer."""
+
+SHARES = tuple(0.5**k for k in range(20))
+"""What is tried of a Newton step, in this order, until the log posterior rises as it should."""
+
+MODE_TOLERANCE = 1e-10
+"""Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovingFactors(ABC):
+    """Where the sites' precision depends on f.
+
+    Sums are passes over the rows in the model, looks are passes over all candidates.
+    """
+
+    problem: Problem
+    active: tuple[int, ...]
+    P: Array
+
+    @cached_property
+    def heights(self) -> Array:
+        return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
+
+    def alike(self, number: int) -> bool:
+        p = self.problem.columns((number,))[:, 0]
+        squares = np.einsum("nr,nr->r", self.P, self.P) * float(p @ p)
+        return bool(((p @ self.P) ** 2 > (1.0 - SPAN) * squares).any())
+
+    def added(self, number: int, weights: Array) -> Self:
+        return replace(self, active=(*self.active, number), P=np.hstack([self.P, self.problem.columns((number,))]))
+
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        return replace(self, active=tuple(self.active[k] for k in kept), P=self.P[:, kept])
+
+    @abstractmethod
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        """Precision and gradient (N,) at the posterior."""
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        precision, gradient = self.sites(rested, beta)
+        weighted = precision[:, None] * self.P
+        towards = np.column_stack([weighted, gradient])
+        products, alone = self.problem.look(towards, precision)
+        crosses = products[:, :-1]
+        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
+        return Look(S, products[:, -1], alone)
+
+
+class LaplaceFactors(MovingFactors):
+    """Sites at the mode: Laplace's approximation, for likelihoods that are log-concave."""
+
+    def sums(self, weights: Array, beta: float) -> Sums:
+        """Sums over rows at weights (R,), in O(N R^2)."""
+        likelihood, t = self.problem.likelihood, self.problem.t
+        f = self.P @ weights
+        precision, gradient = likelihood.sites(t, f, beta)
+        value = float(likelihood.log_density(t, f, beta).sum())
+        return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        """Newton's method, a step halved while the log posterior falls.
+
+        The last step is taken whole, which squares what is left of the error.
+        """
+        weights, sums = start, self.sums(start, beta)
+        height = sums.value - 0.5 * float(alpha @ weights**2)
+        step = newton_step(sums, weights, alpha)
+        for _ in range(MOST_NEWTON_STEPS):
+            promise = float(step @ (sums.slope - alpha * weights))
+            if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
+                break
+            for share in SHARES:
+                tried = weights + share * step
+                there = self.sums(tried, beta)
+                reached = there.value - 0.5 * float(alpha @ tried**2)
+                if reached >= height + 1e-4 * share * promise:
+                    weights, sums, height = tried, there, reached
+                    break
+            else:
+                break
+            step = newton_step(sums, weights, alpha)
+        sums = self.sums(weights + step, beta)
+        rested = posterior(sums, weights + step, alpha)
+        return rested, with_uncertainty(rested, sums)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        return self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        f = self.P @ rested.mean
+        spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
+        return np.asarray(self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f)))
+
+
+class BoundFactors(MovingFactors):
+    """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        problem = self.problem
+        found = settle(self.P, problem.t, np.zeros(problem.rows), alpha, problem.likelihood, beta)
+        half = 0.5 * float(found.posterior.determined.sum())
+        sites = found.sites
+        value = found.value + found.posterior.divergence
+        return found.posterior, DataTerm(value, sites.noise_slope, sites.noise_curvature + half)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood.tuned(self.problem.t, *self._latents(rested), beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.zeros(len(self.active))
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        sites = self.tuned(rested, beta).expected(self.problem.t, *self._latents(rested), beta)
+        return sites.precision, sites.gradient
+
+    def _latents(self, rested: Posterior) -> tuple[Array, Array]:
+        return self.P @ rested.mean, np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
