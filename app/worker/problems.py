@@ -27,7 +27,7 @@ DIED = Problem(
 TOO_LONG = Problem(
     "timed-out",
     "The job took longer than a job may",
-    "Train on fewer rows or inputs, or name a fixed width, which saves the search for one; whoever runs the service"
+    "Train on fewer rows or inputs, or validate on fewer folds; whoever runs the service"
     " sets the limit (RELEVANCE_JOB_TIMEOUT_SECONDS).",
 )
 
@@ -46,7 +46,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
         "All targets are the same",
         "choose a target that differs between rows, or bring rows in which it does",
     ),
-    "OneClassError": ("one-class", "Only one class is left", "bring rows of both classes, or hold out fewer"),
+    "OneClassError": ("one-class", "Only one class is left", "bring rows of the other classes, or hold out fewer"),
     "DataError": ("unusable-data", "The rows can't be learned from", "correct them, or leave out the columns at fault"),
     "IllegalCombinationError": ("illegal-combination", "These choices don't go together", "change one of them"),
     "NotPositiveDefiniteError": (
