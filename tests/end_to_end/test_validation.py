@@ -36,11 +36,11 @@ def test_every_choice_is_made_again_without_each_fold(api: Api) -> None:
 
 
 def test_figures_of_folds_change_nothing_else(api: Api) -> None:
-    dataset = api.calls.create_dataset(sinc(40), name="sinc-same")
+    dataset = api.calls.create_dataset(sinc(40), name="sinc-measured")
     asked: tuple[Json, ...] = (None, {"folds": 4})
     for validation in asked:
         api.train(dataset_id=dataset.id, target="y", validation=validation, **FIXED)
-    without, measured = api.calls.version("sinc-same", 1), api.calls.version("sinc-same", 2)
+    without, measured = api.calls.version("sinc-measured", 1), api.calls.version("sinc-measured", 2)
     assert measured.log_marginal_likelihood == without.log_marginal_likelihood
     assert "validation" not in without.metrics
     assert {name: measured.metrics[name] for name in without.metrics} == without.metrics
