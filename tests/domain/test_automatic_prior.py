@@ -93,6 +93,12 @@ def test_the_algorithm_of_a_process_asks_for_one() -> None:
     assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
 
 
+def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
+    found = plan(replace(asking(), algorithm=Greedy()), SPANNING)
+    assert [rival.algorithm for rival in found.rivals] == [Greedy()]
+    assert [rival.likelihood for rival in found.rivals] == [LogGaussian()]
+
+
 @pytest.mark.parametrize(
     ("asked", "taken"),
     [

@@ -127,7 +127,7 @@ class VersionOut(BaseModel):
     hyperparameters: HyperparametersOut
     log_marginal_likelihood: float = Field(description="In nats.")
     functions: int = Field(description="Functions kept.")
-    candidates: int = Field(description="Functions looked at.")
+    candidates: int = Field(description="Functions that the fit taken could choose from.")
     rows: int = Field(description="Rows learned from.")
     rows_dropped: int
     rows_held_out: int

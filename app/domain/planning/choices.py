@@ -78,7 +78,7 @@ def rivals(request: TrainingRequest, spec: Spec, *, rows: int, target: ColumnSum
     found = []
     if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
         found.append(replace(spec, likelihood=LogGaussian()))
-    if rows <= MOST_ROWS_FOR_INDEPENDENT:
+    if request.algorithm is None and rows <= MOST_ROWS_FOR_INDEPENDENT:
         basis = tuple(
             replace(one, width=InheritedWidth(), warp="none") if isinstance(one, KernelBasis) else one
             for one in spec.basis

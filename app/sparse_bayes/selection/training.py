@@ -84,7 +84,8 @@ def train(
     validation: dict[str, float] = {}
     if folds:
         validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
-    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), model.noise_sd)
+    noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
+    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
     yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders, validation)
 

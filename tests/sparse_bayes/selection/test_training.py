@@ -12,7 +12,7 @@ from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian
 from app.sparse_bayes.prediction import NumberPrediction, predict, scores
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
-from app.sparse_bayes.selection import Contender, Rows, Trained, train
+from app.sparse_bayes.selection import Contender, Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import process_spec, ripley, sinc, spec_for
 
@@ -72,6 +72,12 @@ def positive(rows: int = 120) -> Rows:
 def test_targets_whose_scatter_grows_with_them_are_modelled_by_their_logarithm() -> None:
     found = trained(positive(), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
     assert found.spec.likelihood == LogGaussian()
+
+
+def test_noise_in_another_likelihoods_units_is_not_told_on_the_way() -> None:
+    *steps, _ = train(positive(), PROCESS, rivals=(replace(PROCESS, likelihood=LogGaussian()),))
+    told = {step.phase for step in steps if isinstance(step, Step) and step.noise_sd is not None}
+    assert told == {"fit"}
 
 
 def test_another_likelihood_has_to_be_clearly_better() -> None:
