@@ -9,7 +9,6 @@ from app.domain.encoding import encode_inputs, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import Predictor, Version
 from app.domain.tables import Block, ColumnKind, Label
-from app.services.explaining import contributions_to
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
@@ -137,19 +136,15 @@ class _Asked:
         return _joined(known, self.sound) if len(known) == len(parts) else None
 
     def explanation(
-        self, served: ServedVersion, wanted: Wanted, *, chosen: Indices | None = None
+        self, served: ServedVersion, wanted: Wanted, *, latents: Indices | None = None
     ) -> Contributions | None:
         """In the target's units, or in those of the function that is learned where that is another.
 
-        `chosen` (n,) are the latents that are explained where a row has several.
+        `latents` (n,) are those that are explained where a row has several.
         """
         if wanted.explain is None:
             return None
-        model = served.predictor.model
-        if chosen is None:
-            found = contributions(model, self.inputs, wanted.explain)
-        else:
-            found = contributions_to(model, self.inputs, wanted.explain, chosen=chosen)
+        found = contributions(served.predictor.model, self.inputs, wanted.explain, latents=latents)
         with np.errstate(over="ignore"):
             added = np.clip(found.added * served.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
         if self.sound is None:
@@ -165,14 +160,14 @@ def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted) -> Classifica
     told = asked.parts(served.ready)
     parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
-    chosen = most_probable(probabilities) if served.predictor.model.mean.ndim > 1 else None
+    latents = most_probable(probabilities) if served.predictor.model.mean.ndim > 1 else None
     return ClassificationAnswer(
         classes=served.predictor.encoding.target.classes,
         probabilities=_joined([probabilities], asked.sound),
         latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
         support=asked.joined([support for _, support in told]),
-        explanation=asked.explanation(served, wanted, chosen=chosen),
+        explanation=asked.explanation(served, wanted, latents=latents),
         faults=asked.faults,
     )
 

@@ -23,12 +23,16 @@ class Contributions:
     shares: Array
 
 
-def contributions(model: Model, X: Array, most: int) -> Contributions:
-    """Of the min(most, R) functions that add most at X (N, d); of equal ones the first."""
+def contributions(model: Model, X: Array, most: int, *, latents: Indices | None = None) -> Contributions:
+    """Of the min(most, R) functions that add most at X (N, d); of equal ones the first.
+
+    `latents` (N,) says which one is told of at each point, where a row has several.
+    """
     shape = (len(X), min(most, len(model.mean)))
     functions, added, shares = np.empty(shape, np.intp), np.empty(shape), np.empty(shape)
     for first, stop in chunks(len(X), len(model.mean)):
-        terms = evaluate(model.functions, X[first:stop]) * model.mean
+        weights = model.mean if latents is None else model.mean[:, latents[first:stop]].T
+        terms = evaluate(model.functions, X[first:stop]) * weights
         sizes = np.abs(terms)
         greatest = np.argsort(-sizes, axis=1, kind="stable")[:, :most]
         whole = sizes.sum(axis=1, keepdims=True)

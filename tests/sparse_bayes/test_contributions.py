@@ -6,7 +6,7 @@ import pytest
 from app.sparse_bayes import prediction
 from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import latent
 from app.sparse_bayes.spec import Spec
@@ -46,6 +46,15 @@ def test_a_contribution_is_a_function_times_its_weight() -> None:
     np.testing.assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-12)
     np.testing.assert_array_equal(np.abs(found.added).max(axis=1), np.abs(found.added[:, 0]))
     np.testing.assert_allclose(np.abs(found.added[:, 0]), np.abs(terms).max(axis=1), rtol=1e-12)
+
+
+def test_of_several_latents_each_point_has_that_of_its_own() -> None:
+    X, t = sinc(60, 0)
+    model = fit(X, np.digitize(t, [-0.05, 0.3]).astype(float), process_spec(Categorical(3), least_gain=1.0))
+    latents = np.arange(len(NEW)) % 3
+    found = contributions(model, NEW, 1_000, latents=latents)
+    means = latent(model, NEW).mean[np.arange(len(NEW)), latents]
+    np.testing.assert_allclose(found.added.sum(axis=1), means, rtol=1e-9, atol=1e-9)
 
 
 def test_where_nothing_is_added_no_share_is_had() -> None:
