@@ -151,10 +151,7 @@ def now() -> datetime:
 
 
 def threads_of_a_fit(slots: int) -> int:
-    """How many threads the linear algebra of one fit may use, half of the cores being for the API and the database.
-
-    They wait for each other by spinning: on two busy cores, two took sixteen times as long as one over many small fits.
-    """
+    """How many threads one fit may share its rows among, half of the cores being for the API and the database."""
     return max(1, cores() // (2 * slots))
 
 

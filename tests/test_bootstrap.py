@@ -70,7 +70,7 @@ def test_each_record_is_one_line_of_json(capfd: pytest.CaptureFixture[str], logg
     assert all(record["timestamp"].endswith("Z") for record in records)
 
 
-def test_threads_of_linear_algebra_leave_half_of_the_cores_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_of_a_fit_leave_half_of_the_cores_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     for cores, slots, threads in [(1, 1, 1), (2, 1, 1), (8, 1, 4), (8, 2, 2), (8, 8, 1)]:
         monkeypatch.setattr(bootstrap, "cores", lambda cores=cores: cores)
         assert bootstrap.threads_of_a_fit(slots) == threads

@@ -31,7 +31,13 @@ computes what an unbroken one does."""
 
 
 def pose(
-    X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, inherited: InputMap | None = None
+    X: Array,
+    t: Array,
+    spec: Spec,
+    *,
+    centres: Indices | None = None,
+    inherited: InputMap | None = None,
+    threads: int = 1,
 ) -> Problem:
     """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
@@ -54,7 +60,17 @@ def pose(
                 dictionaries.append(KernelFunctions(kernel, _input_map(width, learns, inherited), X[rows], rows))
     working, log_jacobian = spec.likelihood.working(t)
     candidates = Candidates(tuple(dictionaries))
-    return Problem(X, working, candidates, spec.likelihood, spec.prior, learns, spec.seed, log_jacobian=log_jacobian)
+    return Problem(
+        X,
+        working,
+        candidates,
+        spec.likelihood,
+        spec.prior,
+        learns,
+        spec.seed,
+        log_jacobian=log_jacobian,
+        threads=threads,
+    )
 
 
 def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None) -> InputMap:

@@ -26,10 +26,12 @@ def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def subset(X: Array, t: Array, size: int, seed: int) -> Indices:
     """At most `size` rows of X (N, d) and t (N,), drawn by content, in the order in which they stand."""
-    if len(t) <= size:
-        return np.arange(len(t))
-    order = np.argsort(content_keys(np.column_stack([X, t]), seed), kind="stable")
-    return np.sort(order[:size])
+    return np.arange(len(t)) if len(t) <= size else np.sort(by_content(X, t, seed)[:size])
+
+
+def by_content(X: Array, t: Array, seed: int) -> Indices:
+    """All rows (N,), in an order that only what stands in X (N, d) and t (N,) decides."""
+    return np.argsort(content_keys(np.column_stack([X, t]), seed), kind="stable")
 
 
 def random_folds(X: Array, t: Array, folds: int, seed: int) -> list[Split]:

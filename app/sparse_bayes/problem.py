@@ -1,18 +1,23 @@
 """Rows, candidates and likelihood of one fit; rows are met only through blocks and one reduce."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from app.sparse_bayes.basis import Candidates
 from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.folds import by_content
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.products import Products, products_of
 from app.sparse_bayes.scales import Learning
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, Indices
+
+T = TypeVar("T")
 
 KEPT_BYTES = 256 * 2**20
 """Columns of all candidates are computed once and kept while they need no more than this; else anew for each look."""
@@ -31,7 +36,8 @@ class Problem:
     """What an algorithm works on. X (N, d) and t (N,) are finite.
 
     t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms. The evidence
-    of the targets as they came is that of t and `log_jacobian`.
+    of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what comes
+    out does not depend on how many they are.
     """
 
     X: Array
@@ -43,19 +49,44 @@ class Problem:
     seed: int = 0
     kept_bytes: int = KEPT_BYTES
     log_jacobian: float = 0.0
+    threads: int = 1
 
     @property
     def rows(self) -> int:
         """N."""
         return len(self.t)
 
-    def blocks(self) -> Iterator[RowBlock]:
-        """All rows, in their order; in memory they are one block."""
-        yield RowBlock(self.X, self.t)
+    def parts(self, of: Callable[[RowBlock], T], most: int) -> Iterator[T]:
+        """What `of` makes of all rows, at most so many at a time, in their order."""
+        step = max(most, 1)
+        starts = range(0, self.rows, step)
+        with ThreadPoolExecutor(self.threads) as pool:
+            for first in range(0, len(starts), self.threads):
+                some = starts[first : first + self.threads]
+                yield from pool.map(of, [RowBlock(self.X[n : n + step], self.t[n : n + step]) for n in some])
+
+    def some(self, most: int) -> Indices:
+        """At most so many rows, drawn by content, in the order in which they stand."""
+        return np.arange(self.rows) if self.rows <= most else np.sort(self._drawn[:most])
+
+    @cached_property
+    def _drawn(self) -> Indices:
+        return by_content(self.X, self.t, self.seed)
+
+    @cached_property
+    def spread(self) -> Array:
+        """The inputs' standard deviations (d,), 1 for those that are constant."""
+        sd = self.X.std(axis=0)
+        return np.where(sd > 0.0, sd, 1.0)
+
+    @cached_property
+    def square(self) -> float:
+        """The targets' mean square, 1 where they are all 0."""
+        return float(np.mean(self.t**2)) or 1.0
 
     def columns(self, chosen: tuple[int, ...]) -> Array:
         """The chosen candidates at all rows: (N, R)."""
-        return np.vstack([self.candidates.columns(block.X, chosen) for block in self.blocks()])
+        return self.candidates.columns(self.X, chosen)
 
     def products(self, towards: Array) -> Array:
         """Phi'Y (M, k) of all candidates with Y (N, k)."""

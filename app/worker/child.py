@@ -71,10 +71,11 @@ class Trainer(Protocol):
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,
+        threads: int = 1,
     ) -> Iterator[Step | Trained]: ...
 
 
-def serve(descriptor: int, parent: int, trainer: str) -> None:
+def serve(descriptor: int, parent: int, trainer: str, *, threads: int) -> None:
     """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent."""
     _end_with(parent)
     module, _, name = trainer.partition(":")
@@ -87,15 +88,23 @@ def serve(descriptor: int, parent: int, trainer: str) -> None:
             return
         Thread(target=_end_with_pipe, args=(connection,), daemon=True).start()
         with suppress(BrokenPipeError):
-            for message in _work(train, task):
+            for message in _work(train, task, threads):
                 connection.send(message)
 
 
-def _work(train: Trainer, task: Task) -> Iterator[Message]:
+def _work(train: Trainer, task: Task, threads: int) -> Iterator[Message]:
     try:
         rows, held_out, keys = _map(task)
         folding = Folding(task.by, None if task.by == "random" else keys)
-        results = train(rows, task.spec, rivals=task.rivals, folding=folding, held_out=held_out, folds=task.folds)
+        results = train(
+            rows,
+            task.spec,
+            rivals=task.rivals,
+            folding=folding,
+            held_out=held_out,
+            folds=task.folds,
+            threads=threads,
+        )
         yield from _seldom(results)
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))

@@ -16,7 +16,7 @@ from app.worker.child import Message, Task
 CORE = "app.sparse_bayes.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
-PROGRAM = "from app.worker.child import serve; serve({descriptor}, {parent}, {trainer!r})"
+PROGRAM = "from app.worker.child import serve; serve({descriptor}, {parent}, {trainer!r}, threads={threads})"
 
 
 class ChildDied(Exception):
@@ -74,12 +74,13 @@ class Child:
 class Pool:
     """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
 
-    `trainer` names what a child calls ("module:function"); `threads` is how many its linear algebra may use.
+    `trainer` names what a child calls ("module:function"); `threads` is how many share a fit's passes over its rows.
     """
 
     def __init__(self, *, spare: int, threads: int, trainer: str = CORE) -> None:
         self._trainer = trainer
-        self._environment = _environment(threads)
+        self._threads = threads
+        self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
         self._wanted = Semaphore(spare)
         self._stopping = Event()
@@ -113,7 +114,9 @@ class Pool:
 
     def _spawn(self) -> Child:
         ours, theirs = socketpair()
-        program = PROGRAM.format(descriptor=theirs.fileno(), parent=os.getpid(), trainer=self._trainer)
+        program = PROGRAM.format(
+            descriptor=theirs.fileno(), parent=os.getpid(), trainer=self._trainer, threads=self._threads
+        )
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-c", program],
@@ -125,9 +128,12 @@ class Pool:
         return Child(process, Connection(ours.detach()))
 
 
-def _environment(threads: int) -> dict[str, str]:
-    """This process's environment, with the package findable, and linear algebra bounded where nobody did that."""
+def _environment() -> dict[str, str]:
+    """This process's environment, with the package findable, and linear algebra in one thread unless an operator said.
+
+    Its threads wait for each other by spinning, and what a fit shares among threads is whole blocks of rows.
+    """
     root = str(Path(app.__file__).parents[1])
     found = os.environ.get("PYTHONPATH")
-    given = {name: str(threads) for name in THREADS} | dict(os.environ)
+    given = dict.fromkeys(THREADS, "1") | dict(os.environ)
     return given | {"PYTHONPATH": os.pathsep.join([root, found] if found else [root])}

@@ -183,16 +183,18 @@ def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, 
     assert [name for name in modules if name.startswith(SERVICE)] == []
 
 
-def test_linear_algebra_uses_as_many_threads_as_it_may(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_has_its_threads_and_linear_algebra_one_in_each(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     with its_child(threads=3) as child:
-        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3")]
+        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3 x 1")]
 
 
-def test_an_operators_own_number_of_threads_stands(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operators_own_number_of_threads_of_linear_algebra_stands(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
     with its_child(threads=3) as child:
-        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "5")]
+        assert messages(child, task(path, trainers.threads)) == [Failure("DataError", "3 x 5")]
 
 
 def test_each_fit_has_a_child_of_its_own(pool: Pool) -> None:

@@ -122,10 +122,10 @@ def imported(rows: Rows, spec: Spec, **_: object) -> Results:
     raise DataError(" ".join(sys.modules))
 
 
-def threads(rows: Rows, spec: Spec, **_: object) -> Results:
-    """Say how many threads linear algebra may use, as an error's text."""
+def threads(rows: Rows, spec: Spec, *, threads: int = 0, **_: object) -> Results:
+    """Say how many threads a fit has, and linear algebra in each, as an error's text."""
     yield from ()
-    raise DataError(os.environ["OPENBLAS_NUM_THREADS"])
+    raise DataError(f"{threads} x {os.environ['OPENBLAS_NUM_THREADS']}")
 
 
 def refusing(rows: Rows, spec: Spec, **_: object) -> Results:
@@ -204,7 +204,14 @@ def spec_of(trainer: Trainer) -> Spec:
 
 
 def chosen(
-    rows: Rows, spec: Spec, *, folding: Folding, held_out: Rows | None = None, folds: int = 0, **_: object
+    rows: Rows,
+    spec: Spec,
+    *,
+    folding: Folding,
+    held_out: Rows | None = None,
+    folds: int = 0,
+    threads: int = 1,
+    **_: object,
 ) -> Results:
     """The stand-in that the spec's seed names."""
-    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out, folds=folds)
+    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads)

@@ -13,8 +13,8 @@ from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import InputFunctions
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
+from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.process import bound
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -65,27 +65,27 @@ class ProcessStanding(Standing):
         """
         task, process = Task.of(problem), process_of(self.state)
         h, vectors = process.hyperparameters, task.vectors(self.state)
-        found = bound(task.rows(self.state), vectors, task.kernel, problem.likelihood, h)
-        settled = found.settled
-        F, R = len(h.alpha), len(settled.posterior.mean)
+        rested, likelihood = task.rested(self.state)
+        F, R = len(h.alpha), len(rested.mean)
+        V = vectors.mapped(h)
         unwhitened = np.eye(R)
-        unwhitened[F:, F:] = found.whitening.weights(np.eye(R - F))
+        unwhitened[F:, F:] = Whitening.of(task.kernel(V, V)).weights(np.eye(R - F))
         unwhitened = np.roll(unwhitened, R - F, axis=0)
-        covariance = unwhitened @ settled.posterior.covariance @ unwhitened.T
+        covariance = unwhitened @ rested.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
-        prior = np.square(unwhitened) @ (1.0 / settled.posterior.alpha)
+        prior = np.square(unwhitened) @ (1.0 / rested.alpha)
         centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
-        stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), vectors.mapped(h))
+        stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
         return Kept(
             functions=(task.functions.moved(h.input_map, centres, stand), *task.fixed(self.state)),
-            mean=unwhitened @ settled.posterior.mean,
+            mean=unwhitened @ rested.mean,
             covariance=covariance,
             alpha=1.0 / prior,
             gamma=1.0 - covariance.diagonal() / prior,
             amplitude=h.amplitude,
             last_gain=process.last_gain,
             next_gain=process.next_gain,
-            likelihood=settled.likelihood,
+            likelihood=likelihood,
         )
 
     def integral(self, problem: Problem) -> Integral:

@@ -28,13 +28,8 @@ from app.sparse_bayes.types import Array, Indices
 MOST_ROWS_FOR_SCALES = 250
 MOST_ROWS_FOR_COUPLED_SCALES = 500
 MOST_ROWS_FOR_FUNCTIONS = 1_000
-MOST_ROWS_TOGETHER = 1_000
-"""Rows of each phase, drawn by content: cost grows with the cube, with M N, and with N R^2. A row of several classes
-says less of each: vehicle's log loss was .434 with scales from 250 rows, .373 with 750."""
-
-ROWS_PER_FUNCTION = 8
-"""Together at least so many rows a function: on fewer, vectors that move fit the rows' noise (kin40k, 256 functions:
-RMSE .34 on 1,000 rows, .29 on 3,000)."""
+"""Rows of each phase, drawn by content: cost grows with the cube, and with M N. A row of several classes says less of
+each: vehicle's log loss was .434 with scales from 250 rows, .373 with 750."""
 
 MOST_FUNCTIONS = 512
 
@@ -137,7 +132,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
     moves = task.prior.vectors == "free" and len(state.active) > len(h.alpha) and task.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
-    rows = _rows_together(task, state)
+    rows = task.rows_together(state)
     best, value = h, -inf
     for falls in NOISIER if task.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
@@ -160,7 +155,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     """
     held_up = task.problem.likelihood.in_target_units
     h, moved = process.hyperparameters, process.moved
-    rows = _rows_together(task, state)
+    rows = task.rows_together(state)
     start, own = _joined(h, moved), task.free(h)
     n = len(own)
     own &= not only_vectors
@@ -181,27 +176,24 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
 
 
-def _rows_together(task: Task, state: State) -> Rows:
-    return task.rows(state, task.some(max(MOST_ROWS_TOGETHER, ROWS_PER_FUNCTION * len(state.active))))
-
-
 def _rows(task: Task, state: State, process: Process) -> State:
-    h, rows = process.hyperparameters, task.rows(state)
-    objective, start = _of_bound(task, state, rows, h), _joined(h, process.moved)
-    if task.problem.likelihood.conjugate and len(rows.t) > len(_rows_together(task, state).t):
-        free = np.zeros(len(start), np.bool_)
-        free[: 2 + len(h.alpha)] = task.free(h)[: 2 + len(h.alpha)]
+    h = process.hyperparameters
+    if task.problem.likelihood.conjugate and task.in_parts(state):
+        sums, start, n = task.sums(state), h.packed(), 2 + len(h.alpha)
+
+        def objective(head: Array) -> tuple[float, Array]:
+            found = sums.at(h.unpacked(np.append(head, start[n:])))
+            return found.value, found.gradient
+
         low, high = task.box(h, GREATEST)
-        wide = (
-            np.append(low, np.full(len(start) - len(low), -inf)),
-            np.append(high, np.full(len(start) - len(high), inf)),
-        )
-        theta, _ = climbed(objective, start, free, wide, SHORT, origin=task.origin(rows))
-        h = h.unpacked(theta[: len(low)])
-    found = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, h)
+        origin = -0.5 * task.problem.rows * log(task.square)
+        theta, value = climbed(objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin)
+        h = h.unpacked(np.append(theta, start[n:]))
+    else:
+        value = bound(task.rows(state), task.vectors(state), task.kernel, task.problem.likelihood, h).value
     floor = task.greatest_log_beta(GREATEST)
     why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
-    return _with(replace(state, objective=found.value, termination=why), h)
+    return _with(replace(state, objective=value, termination=why), h)
 
 
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {

@@ -72,8 +72,7 @@ def _bends(h: Hyperparameters) -> Array:
 
 def _log_squares(task: Task, h: Hyperparameters) -> Array:
     """log of the inputs' variance over the squared widths, (k,)."""
-    variances = task.problem.X.var(axis=0)
-    variances[variances == 0.0] = 1.0
+    variances = np.square(task.problem.spread)
     shared = len(h.input_map.widths) < len(variances)
     own = variances.mean(keepdims=True) if shared else variances
     return np.asarray(np.log(own / np.square(h.input_map.widths)))

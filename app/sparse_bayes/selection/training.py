@@ -63,22 +63,23 @@ def train(
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
+    threads: int = 1,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
     A rival's kernel may inherit the input map of the best before it. With `folds` all of this is done again on each
-    fold's other rows. Steps, at least one first and one last, then one Trained. Raises DataError,
-    IllegalCombinationError.
+    fold's other rows. `threads` share passes over all rows. Steps, at least one first and one last, then one Trained.
+    Raises DataError, IllegalCombinationError.
     """
     for each in (spec, *rivals):
         check(each)
     folding = folding or Folding()
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
-        ranked = yield from _ranked(some, spec, rivals, apart)
+        ranked = yield from _ranked(some, spec, rivals, apart, threads)
         return ranked[0].model
 
-    best, *beaten = yield from _ranked(rows, spec, rivals, folding)
+    best, *beaten = yield from _ranked(rows, spec, rivals, folding, threads)
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
     validation: dict[str, float] = {}
@@ -91,15 +92,15 @@ def train(
 
 
 def _ranked(
-    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding
+    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, threads: int
 ) -> Generator[Step, None, tuple["_Fit", ...]]:
     """The best fit, then those beaten as they were."""
     check_rows(rows.X, rows.t)
     spec.likelihood.check(rows.t)
-    best = yield from _fitted(rows, spec, folding)
+    best = yield from _fitted(rows, spec, folding, threads)
     beaten: list[_Fit] = []
     for rival in rivals:
-        tried = yield from _fitted(rows, rival, folding, earlier=best)
+        tried = yield from _fitted(rows, rival, folding, threads, earlier=best)
         best, lost = (tried, best) if tried.beats(best) else (best, tried)
         beaten.append(lost)
     return best, *beaten
@@ -137,7 +138,9 @@ class _Fit:
         return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
 
 
-def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = None) -> Generator[Step, None, _Fit]:
+def _fitted(
+    rows: Rows, spec: Spec, folding: Folding, threads: int, *, earlier: _Fit | None = None
+) -> Generator[Step, None, _Fit]:
     """A whole fit; `earlier` is the best so far, from which an input map may be inherited.
 
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
@@ -145,7 +148,7 @@ def _fitted(rows: Rows, spec: Spec, folding: Folding, *, earlier: _Fit | None = 
     resolved = yield from with_width(rows, spec, folding)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
     inherited = None if earlier is None else _input_map(earlier.model)
-    problem = pose(rows.X, rows.t, resolved, centres=centres, inherited=inherited)
+    problem = pose(rows.X, rows.t, resolved, centres=centres, inherited=inherited, threads=threads)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
     for now in standings(problem, resolved):

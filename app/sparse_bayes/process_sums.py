@@ -1,0 +1,84 @@
+"""Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [SPARSE_GP 6]."""
+
+from dataclasses import dataclass
+from math import log, pi
+from typing import Self
+
+import numpy as np
+
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.posterior import Posterior, Sums, posterior
+from app.sparse_bayes.priors.gaussian_process import Whitening
+from app.sparse_bayes.problem import Problem, RowBlock
+from app.sparse_bayes.process import Vectors
+from app.sparse_bayes.types import Array
+
+BLOCK_BYTES = 4 * 2**20
+"""The columns of a block of rows take so much, whatever N is: small enough to stay in a processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """What N rows say through the columns P = [F B] of one input map and one set of vectors.
+
+    `gram` (R, R) = P'P; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
+    `slope` (R,) = P'r and `square` = r'r; `left` = sum_n (1 - |b_n|^2). Rows that others summed may be added.
+    """
+
+    rows: int
+    origin: Array
+    gram: Array
+    slope: Array
+    square: float
+    left: float
+
+    def __add__(self, other: Self) -> "RowSums":
+        return RowSums(
+            self.rows + other.rows,
+            self.origin,
+            self.gram + other.gram,
+            self.slope + other.slope,
+            self.square + other.square,
+            self.left + other.left,
+        )
+
+    def at(self, h: Hyperparameters) -> "Reached":
+        """L, and its gradient in what the columns don't depend on, for Gaussian noise of precision beta."""
+        F, s, beta = len(h.alpha), h.amplitude, h.beta
+        alpha = np.concatenate([h.alpha, np.full(len(self.origin) - F, 1.0 / s)])
+        found = posterior(Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram), self.origin, alpha)
+        moved = found.mean - self.origin
+        square = max(self.square - float(moved @ (2.0 * self.slope - self.gram @ moved)), 0.0)
+        misfit = beta * (square + s * self.left) + float(found.determined.sum())
+        value = 0.5 * (self.rows * log(beta / (2.0 * pi)) - misfit) - found.divergence
+        own = 0.5 * (found.determined - alpha * found.squares)
+        log_amplitude = -float(own[F:].sum()) - 0.5 * beta * s * self.left
+        return Reached(value, found, np.concatenate([[0.5 * (self.rows - misfit), log_amplitude], own[:F]]))
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """L in nats, the posterior of the whitened weights, and dL/d(log beta, log s, log alpha), (2 + F,)."""
+
+    value: float
+    posterior: Posterior
+    gradient: Array
+
+
+def row_sums(
+    problem: Problem, fixed: tuple[int, ...], vectors: Vectors, kernel: Covariance, h: Hyperparameters, origin: Array
+) -> RowSums:
+    """Of all rows, a block at a time. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
+    V = vectors.mapped(h)
+    whitening = Whitening.of(kernel(V, V))
+
+    def of_block(block: RowBlock) -> RowSums:
+        B = whitening.columns(kernel(h.input_map(block.X), V))
+        P = np.hstack([problem.candidates.columns(block.X, fixed), B])
+        r = block.t - P @ origin
+        return RowSums(len(r), origin, P.T @ P, P.T @ r, float(r @ r), float(whitening.left(B).sum()))
+
+    width = max(len(origin), problem.X.shape[1])
+    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros(len(origin)), 0.0, 0.0)
+    return sum(problem.parts(of_block, BLOCK_BYTES // (8 * width)), none)
