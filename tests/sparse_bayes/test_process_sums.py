@@ -79,7 +79,7 @@ def test_next_to_no_noise_loses_nothing_to_cancellation() -> None:
 def test_a_fit_to_more_rows_than_are_learned_from_together_ends_with_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tasks, "MOST_ROWS_TOGETHER", 150)
+    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t, f = friedman(400, 1)
     model = fit(X, t, process_spec(GaussianNoise(), inputs=True))

@@ -12,9 +12,6 @@ from app.sparse_bayes.types import Array, Mask
 REMEMBERED = 20
 """Pairs of steps and gradients that stand for the curvature."""
 
-FLAT = 1e-5
-"""A burst ends where a step raises the objective by less than this share of its size, from the origin."""
-
 MOST_TRIALS = 20
 """Evaluations in one line search."""
 
@@ -26,11 +23,19 @@ Objective = Callable[[Array], tuple[float, Array]]
 
 
 def climbed(
-    objective: Objective, start: Array, free: Mask, box: tuple[Array, Array], iterations: int, *, origin: float = 0.0
+    objective: Objective,
+    start: Array,
+    free: Mask,
+    box: tuple[Array, Array],
+    iterations: int,
+    *,
+    origin: float = 0.0,
+    flat: float = 1e-5,
 ) -> tuple[Array, float]:
     """The best place that L-BFGS meets, and what is reached there; never below the start.
 
-    The objective is measured from `origin`, so that its units don't decide when a burst ends.
+    It ends where a step raises the objective by less than the share `flat` of its size, measured from `origin`, so that
+    its units don't decide.
     """
     best, value = start, -inf
 
@@ -53,6 +58,6 @@ def climbed(
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(box[0][free], box[1][free]),
-        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": FLAT, "maxls": MOST_TRIALS},
+        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MOST_TRIALS},
     )
     return best, value

@@ -19,22 +19,18 @@ from app.sparse_bayes.algorithms.burst import Objective, climbed
 from app.sparse_bayes.algorithms.state import Process, State, Termination
 from app.sparse_bayes.algorithms.task import STARTS, Task, process_of
 from app.sparse_bayes.choice import choose
-from app.sparse_bayes.folds import subset
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.process import Rows, bound, bound_gradient, exact
 from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array, Indices
-
-MOST_ROWS_FOR_SCALES = 250
-MOST_ROWS_FOR_COUPLED_SCALES = 500
-MOST_ROWS_FOR_FUNCTIONS = 1_000
-"""Rows of each phase, drawn by content: cost grows with the cube, and with M N. A row of several classes says less of
-each: vehicle's log loss was .434 with scales from 250 rows, .373 with 750."""
+from app.sparse_bayes.types import Array
 
 MOST_FUNCTIONS = 512
 
-SHORT, LONG = 15, 60
-"""Iterations of a burst."""
+SHORT, LONG, LONGEST = 15, 60, 120
+"""Iterations of a burst, ..."""
+
+RISE = 0.01
+"""... which ends where one brings fewer nats: less than this share of what a row says."""
 
 CAUTIOUS, GREATEST = log(1e3), log(1e8)
 """Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
@@ -60,10 +56,12 @@ def _scales(task: Task, state: State, process: Process) -> State:
     number, last = process.starts, len(STARTS)
     h = task.start(number) if number < last else process.hyperparameters
     cap = CAUTIOUS if number <= last else GREATEST
-    rows = task.rows(state, _for_scales(task))
+    rows = task.rows_for_scales(state)
     objective = _of_process(task, rows, h)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
-    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin)
+    theta, value = climbed(
+        objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin, flat=RISE / len(rows.t)
+    )
     if value > state.objective:
         state = _with(state, h.unpacked(theta))
     held_up = number == last and theta[0] >= task.greatest_log_beta(cap) - 1e-3
@@ -71,11 +69,6 @@ def _scales(task: Task, state: State, process: Process) -> State:
     return replace(
         state, objective=max(value, state.objective), process=replace(process_of(state), phase=phase, starts=number + 1)
     )
-
-
-def _for_scales(task: Task) -> Indices:
-    coupled = task.problem.likelihood.latents > 1
-    return task.some(MOST_ROWS_FOR_COUPLED_SCALES if coupled else MOST_ROWS_FOR_SCALES)
 
 
 def _inputs(task: Task, state: State, process: Process) -> State:
@@ -87,11 +80,13 @@ def _inputs(task: Task, state: State, process: Process) -> State:
     h = process.hyperparameters
     alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.square)])
     tried = _with(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
-    rows = task.rows(tried, _for_scales(task))
+    rows = task.rows_for_scales(tried)
     h = process_of(tried).hyperparameters
     cap = max(CAUTIOUS, log(h.beta * task.square))
     objective, origin = _of_process(task, rows, h), task.origin(rows)
-    theta, value = climbed(objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin)
+    theta, value = climbed(
+        objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin, flat=RISE / len(rows.t)
+    )
     if value <= state.objective + INPUTS_GAIN:
         return without
     h = h.unpacked(theta)
@@ -102,13 +97,12 @@ def _inputs(task: Task, state: State, process: Process) -> State:
 
 
 def _functions(task: Task, state: State, process: Process) -> State:
-    h, functions = process.hyperparameters, task.functions
-    places = subset(functions.centres, task.problem.t[functions.rows], MOST_ROWS_FOR_FUNCTIONS, task.problem.seed)
-    rows = task.rows(state, functions.rows[places])
+    h = process.hyperparameters
+    places, rows = task.rows_for_functions(state)
     gradient, precision = task.sites(rows, h)
     U = h.input_map(rows.X)
     chosen = choose(
-        task.kernel(U, U),
+        task.kernel(U, U[: len(places)]),
         amplitude=h.amplitude,
         gradient=gradient,
         precision=precision,
@@ -166,8 +160,10 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    objective, iterations = _of_bound(task, state, rows, h), SHORT if only_vectors else LONG
-    theta, value = climbed(objective, start, free, (low, high), iterations, origin=task.origin(rows))
+    objective, iterations = _of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
+    theta, value = climbed(
+        objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t)
+    )
     if value > state.objective:
         state = replace(state, objective=value)
         state = _with(state, h.unpacked(theta[:n]))

@@ -8,6 +8,7 @@ import numpy as np
 from app.sparse_bayes.algorithms.state import Process, State
 from app.sparse_bayes.basis import Functions, InputFunctions, KernelFunctions
 from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.folds import subset
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Likelihood
@@ -37,10 +38,22 @@ MOST_PIVOTS = 60
 """Functions through which scales are learned where the evidence has no closed form."""
 
 
-MOST_ROWS_TOGETHER = 1_000
-ROWS_PER_FUNCTION = 8
-"""Everything is learned together on so many rows, and on so many a function at least: on fewer, vectors that move fit
-the rows' noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .29 on 3,000)."""
+ROWS_FOR_SCALES = (250, 500)
+ROWS_FOR_COUPLED_SCALES = 500
+ROWS_FOR_FUNCTIONS = (1_000, 5_000)
+"""Rows of a phase at least, and at most where there are 20, and 4, times as many: cost grows with the cube, and with
+M N. A row of several classes says less of each: vehicle's log loss was .434 with scales from 250 rows, .373 with 750.
+"""
+
+MOST_CANDIDATES = 1_000
+
+FEWEST_TOGETHER = 1_000
+ROWS_PER_FUNCTION = 40
+"""Everything is learned together on so many rows, and on so many a function: on fewer, vectors that move fit the rows'
+noise (kin40k, 256 functions: RMSE .34 on 1,000 rows, .26 on 6,000, .23 on 10,000)."""
+
+MOST_CELLS = 300_000
+"""On a tenth of all rows where that is more, up to so many rows times functions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +118,20 @@ class Task:
         """At most so many rows, by content."""
         return self.problem.some(most)
 
+    def rows_for_scales(self, state: State) -> Rows:
+        """Those that the process itself is learned on."""
+        coupled = self.problem.likelihood.latents > 1
+        most = ROWS_FOR_COUPLED_SCALES if coupled else _between(ROWS_FOR_SCALES, self.problem.rows // 20)
+        return self.rows(state, self.some(most))
+
+    def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
+        """The places of candidates among `functions`, and rows, the first of which are theirs."""
+        functions, problem = self.functions, self.problem
+        places = subset(functions.centres, problem.t[functions.rows], MOST_CANDIDATES, problem.seed)
+        own = functions.rows[places]
+        some = self.some(_between(ROWS_FOR_FUNCTIONS, problem.rows // 4))
+        return places, self.rows(state, np.concatenate([own, np.setdiff1d(some, own, assume_unique=True)]))
+
     def rows_together(self, state: State) -> Rows:
         """Those that everything is learned on."""
         return self.rows(state, self.some(self._together(state)))
@@ -114,7 +141,9 @@ class Task:
         return self.problem.rows > self._together(state)
 
     def _together(self, state: State) -> int:
-        return max(MOST_ROWS_TOGETHER, ROWS_PER_FUNCTION * len(state.active))
+        functions = max(1, len(state.active))
+        affordable = min(self.problem.rows // 10, MOST_CELLS // functions)
+        return max(FEWEST_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
 
     def sums(self, state: State) -> RowSums:
         """Over all rows; their origin is what the rows together know of the weights."""
@@ -188,6 +217,11 @@ class Task:
         """Those in the model."""
         places = np.array(state.active[len(state.alpha) :], np.intp) - self.first
         return Vectors(self.functions.rows[places], self.functions.centres[places], process_of(state).moved)
+
+
+def _between(bounds: tuple[int, int], wanted: int) -> int:
+    least, most = bounds
+    return min(max(wanted, least), most)
 
 
 def process_of(state: State) -> Process:
