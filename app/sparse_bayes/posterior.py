@@ -76,7 +76,7 @@ class Posterior:
 def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
     """Sigma = (A + P'diag(lam)P)^-1, mean = w + Sigma (P'g - A w).
 
-    Exact from any w (R,) where the likelihood is Gaussian, else a Newton step.
+    Exact from any w (R,) where the likelihood is Gaussian, else a Newton step. For K latents w and P'g are (R, K).
 
     Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns
     of any norm, and any number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
@@ -86,7 +86,7 @@ def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
     covariance = whitened * scale
     return Posterior(
         alpha=alpha,
-        mean=expansion + covariance @ (sums.slope - alpha * expansion),
+        mean=expansion + covariance @ (sums.slope - (alpha * expansion.T).T),
         covariance=covariance,
         whitened=whitened,
         log_shrinkage=-log_determinant(lower),

@@ -33,9 +33,10 @@ class RowBlock:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What an algorithm works on. X (N, d) and t (N,) are finite.
+    """What an algorithm works on. X (N, d) and t (N,), or (N, K), are finite.
 
-    t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms. The evidence
+    t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
+    a row where each class has its own. The evidence
     of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what comes
     out does not depend on how many they are.
     """

@@ -105,18 +105,21 @@ def _as_columns(values: Array) -> Array:
 def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:
     """log p(t) of the process itself for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
 
-    C = I/beta + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - C^-1): O(N^3) [SPARSE_GP 3].
+    Where t is (N, K), of K independent processes that are alike.
+
+    C = I/beta + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
     """
-    U, t, F = h.input_map(rows.X), rows.t, rows.F
+    U, t, F = h.input_map(rows.X), _as_columns(rows.t), rows.F
+    latents = t.shape[1]
     K = kernel(U, U)
     C = h.amplitude * K + (F / h.alpha) @ F.T
     C.flat[:: len(t) + 1] += 1.0 / h.beta
     lower = cholesky(C)
     inverse = inverse_from_cholesky(lower)
     solved = inverse @ t
-    value = -0.5 * (len(t) * np.log(2.0 * np.pi) + log_determinant(lower) + float(t @ solved))
-    M = np.outer(solved, solved)
-    M -= inverse
+    value = -0.5 * (latents * (len(t) * np.log(2.0 * np.pi) + log_determinant(lower)) + float(np.vdot(t, solved)))
+    M = solved @ solved.T
+    M -= inverse if latents == 1 else latents * inverse
     M *= 0.5
     dU = kernel.pull_symmetric(U, h.amplitude * M, K)
     theta = gathered(

@@ -20,10 +20,11 @@ BLOCK_BYTES = 4 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What N rows say through the columns P = [F B] of one input map and one set of vectors.
+    """What N rows say of K latents through the columns P = [F B] of one input map and one set of vectors.
 
     `gram` (R, R) = P'P; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
-    `slope` (R,) = P'r and `square` = r'r; `left` = sum_n (1 - |b_n|^2). Rows that others summed may be added.
+    `slope` = P'r, shaped as the origin, (R,) or (R, K), and `square` = r'r; `left` = sum_n (1 - |b_n|^2). Rows that
+    others summed may be added.
     """
 
     rows: int
@@ -48,13 +49,13 @@ class RowSums:
         F, s, beta = len(h.alpha), h.amplitude, h.beta
         alpha = np.concatenate([h.alpha, np.full(len(self.origin) - F, 1.0 / s)])
         found = posterior(Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram), self.origin, alpha)
-        moved = found.mean - self.origin
-        square = max(self.square - float(moved @ (2.0 * self.slope - self.gram @ moved)), 0.0)
-        misfit = beta * (square + s * self.left) + float(found.determined.sum())
-        value = 0.5 * (self.rows * log(beta / (2.0 * pi)) - misfit) - found.divergence
-        own = 0.5 * (found.determined - alpha * found.squares)
-        log_amplitude = -float(own[F:].sum()) - 0.5 * beta * s * self.left
-        return Reached(value, found, np.concatenate([[0.5 * (self.rows - misfit), log_amplitude], own[:F]]))
+        moved, K = found.mean - self.origin, found.latents
+        square = max(self.square - float(np.vdot(moved, 2.0 * self.slope - self.gram @ moved)), 0.0)
+        misfit = beta * (square + K * s * self.left) + K * float(found.determined.sum())
+        value = 0.5 * (K * self.rows * log(beta / (2.0 * pi)) - misfit) - found.divergence
+        own = 0.5 * (K * found.determined - alpha * found.squares)
+        log_amplitude = -float(own[F:].sum()) - 0.5 * K * beta * s * self.left
+        return Reached(value, found, np.concatenate([[0.5 * (K * self.rows - misfit), log_amplitude], own[:F]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,8 @@ def row_sums(
         B = whitening.columns(kernel(h.input_map(block.X), V))
         P = np.hstack([problem.candidates.columns(block.X, fixed), B])
         r = block.t - P @ origin
-        return RowSums(len(r), origin, P.T @ P, P.T @ r, float(r @ r), float(whitening.left(B).sum()))
+        return RowSums(len(r), origin, P.T @ P, P.T @ r, float(np.vdot(r, r)), float(whitening.left(B).sum()))
 
     width = max(len(origin), problem.X.shape[1])
-    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros(len(origin)), 0.0, 0.0)
+    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros_like(origin), 0.0, 0.0)
     return sum(problem.parts(of_block, BLOCK_BYTES // (8 * width)), none)

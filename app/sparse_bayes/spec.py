@@ -9,7 +9,7 @@ from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import Coupled, Likelihood
+from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import Learning
 
@@ -65,7 +65,7 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
         )
-    if isinstance(spec.likelihood, Coupled) and not isinstance(spec.prior, GaussianProcess):
+    if spec.likelihood.latents > 1 and not isinstance(spec.prior, GaussianProcess):
         detail = (
             f'"{spec.likelihood.type}" is learned under "gaussian_process" alone, with one kernel that is a covariance'
         )

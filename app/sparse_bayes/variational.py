@@ -35,12 +35,14 @@ class Settled:
 def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, beta: float) -> Settled:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
 
-    P (N, R), t (N,), c (N,), alpha (R,). Where the sites depend on the latents: natural-gradient steps, in lam and
+    P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent.
+
+    Where the sites depend on the latents: natural-gradient steps, in lam and
     lam f + g, of length 1, halved while L falls [SPARSE_GP 5].
     """
 
     def after(weights: Array, f: Array, precision: Array, shift: Array) -> Settled:
-        slope = P.T @ (shift - precision * f)
+        slope = P.T @ (shift - _by_row(precision, f) * f)
         rested = posterior(Sums(0.0, 0.0, 0.0, slope, P.T @ (precision[:, None] * P)), weights, alpha)
         f = P @ rested.mean
         v = c + np.einsum("nr,nr->n", P @ rested.covariance, P)
@@ -50,8 +52,8 @@ def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, b
 
     f, v = likelihood.first(t, c + np.square(P) @ (1.0 / alpha))
     sites = likelihood.expected(t, f, v, beta)
-    precision, shift = sites.precision, sites.precision * f + sites.gradient
-    found = after(np.zeros(P.shape[1]), np.zeros(len(t)), precision, shift)
+    precision, shift = sites.precision, _by_row(sites.precision, f) * f + sites.gradient
+    found = after(np.zeros((P.shape[1], *f.shape[1:])), np.zeros_like(f), precision, shift)
     if likelihood.conjugate:
         return found
     for _ in range(MOST_STEPS):
@@ -69,3 +71,8 @@ def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, b
         shift = shift + share * (wanted_shift - shift)
         found = there
     return found
+
+
+def _by_row(precision: Array, f: Array) -> Array:
+    """lam (N,), shaped to go with latents f (N,) or (N, K)."""
+    return precision if f.ndim == 1 else precision[:, None]

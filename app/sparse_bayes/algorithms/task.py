@@ -175,7 +175,8 @@ class Task:
 
     def greatest_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned."""
-        return cap - log(self.square)
+        _, greatest = self.problem.likelihood.start(self.problem.t)
+        return min(cap - log(self.square), log(greatest))
 
     def free(self, h: Hyperparameters) -> Mask:
         """Which entries of theta are learned."""

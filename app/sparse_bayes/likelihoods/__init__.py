@@ -7,7 +7,8 @@ an iteration over sites begins at; `tuned` the likelihood with what it learns it
 
 `conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precision is
 one number for all rows and all f, so that sums over rows need to be made only once. `log_concave`: there is one mode,
-and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K). `in_target_units`:
+and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K), and
+so may the working targets be. `in_target_units`:
 the latent is measured as the targets are, and a row says much of it. `greatest_latent_sd` bounds the prior of one
 function where the data can't: classes that can be separated would send it to infinity, though the probabilities have
 long stopped to change. `least_gain` is what a function must bring, in nats, where the prior doesn't say.
@@ -17,12 +18,23 @@ from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
 from app.sparse_bayes.likelihoods.categorical import Categorical
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
 from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
+from app.sparse_bayes.likelihoods.one_against_rest import OneAgainstRest
 from app.sparse_bayes.likelihoods.poisson import Poisson
 from app.sparse_bayes.likelihoods.student_t import StudentT
 
-Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical
+Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest
 
 Coupled = Categorical
 """Those whose rows have several latents, which the target couples."""
 
-__all__ = ["Bernoulli", "Categorical", "Coupled", "GaussianNoise", "Likelihood", "LogGaussian", "Poisson", "StudentT"]
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Coupled",
+    "GaussianNoise",
+    "Likelihood",
+    "LogGaussian",
+    "OneAgainstRest",
+    "Poisson",
+    "StudentT",
+]

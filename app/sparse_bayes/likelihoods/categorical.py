@@ -47,10 +47,7 @@ class Categorical:
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) are numbers of classes, OneClassError unless there are two at least."""
-        if not np.isin(t, np.arange(self.latents, dtype=np.float64)).all():
-            raise DataError(f"expected classes 0.0 to {self.latents - 1:.1f} as targets")
-        if np.all(t == t[0]):
-            raise OneClassError(f"expected rows of several classes, got only class {t[0]:g}")
+        check_classes(t, self.latents)
 
     def working(self, t: Array) -> tuple[Array, float]:
         """The classes as they are."""
@@ -73,12 +70,12 @@ class Categorical:
 
     def log_density(self, t: Array, f: Array, beta: float) -> Array:
         """log p(t_n | f_n), (N,), at latents f (N, K)."""
-        _, total = _softmax(f)
+        _, total = softmax(f)
         return np.asarray(_chosen(f, t) - total)
 
     def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
         """lam (N,) = mean_k p_k (1 - p_k), and g (N, K) = one-hot - p, at latents f (N, K)."""
-        p, _ = _softmax(f)
+        p, _ = softmax(f)
         return _precision(p), self.certain(t) - p
 
     def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
@@ -93,10 +90,10 @@ class Categorical:
         halved while its bound rises.
         """
         v = v[:, None]
-        a, _ = _softmax(f / np.sqrt(1.0 + 0.4 * v))
+        a, _ = softmax(f / np.sqrt(1.0 + 0.4 * v))
 
         def bounded(a: Array) -> tuple[Array, Array]:
-            p, total = _softmax(f + (0.5 - a) * v)
+            p, total = softmax(f + (0.5 - a) * v)
             return p, 0.5 * (v * a * a).sum(axis=1) + total
 
         p, value = bounded(a)
@@ -119,18 +116,31 @@ class Categorical:
 
     def certain(self, t: Array) -> Array:
         """A one for each row's class, (N, K)."""
-        return np.asarray(np.equal.outer(t, np.arange(self.latents)), np.float64)
+        return indicators(t, self.latents)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f (N, K)."""
-        p, _ = _softmax(f)
+        p, _ = softmax(f)
         slopes = p * (1.0 - 2.0 * p)
         return np.asarray((slopes - p * slopes.sum(axis=1, keepdims=True)) / self.latents)
 
     def predictive(self, latent: Latent, noise_sd: float | None) -> ClassPrediction:
         """softmax(f / sqrt(1 + pi v / 8)): about its average over the Gaussians of the latents."""
-        probabilities, _ = _softmax(latent.mean / np.sqrt(1.0 + np.pi / 8.0 * latent.variance)[:, None])
+        probabilities, _ = softmax(latent.mean / np.sqrt(1.0 + np.pi / 8.0 * latent.variance)[:, None])
         return ClassPrediction(probabilities, latent.mean, latent.variance)
+
+
+def check_classes(t: Array, classes: int) -> None:
+    """Raise DataError unless t (N,) are numbers of so many classes, OneClassError unless there are two at least."""
+    if not np.isin(t, np.arange(classes, dtype=np.float64)).all():
+        raise DataError(f"expected classes 0.0 to {classes - 1:.1f} as targets")
+    if np.all(t == t[0]):
+        raise OneClassError(f"expected rows of several classes, got only class {t[0]:g}")
+
+
+def indicators(t: Array, classes: int) -> Array:
+    """A one for the class of each of t (N,), else zeros: (N, K)."""
+    return np.asarray(np.equal.outer(t, np.arange(classes)), np.float64)
 
 
 def implicit(p: Array, v: Array, right: Array) -> Array:
@@ -146,7 +156,7 @@ def curved(p: Array, v: Array, direction: Array) -> Array:
     return implicit(p, v, p * (direction - (p * direction).sum(axis=1, keepdims=True)))
 
 
-def _softmax(f: Array) -> tuple[Array, Array]:
+def softmax(f: Array) -> tuple[Array, Array]:
     """Probabilities (N, K) and log sum exp (N,)."""
     top = f.max(axis=1, keepdims=True)
     e = np.exp(f - top)

@@ -11,6 +11,9 @@ SURE = 1e-9
 """A row that determines its own fit to within this share says nothing of how it would be predicted without."""
 
 
+TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
+
+
 def leave_one_out(model: Model, X: Array, t: Array) -> dict[str, float]:
     """Scores of X (N, d), t (N,), each row without itself; empty where sites depend on the latent.
 
@@ -23,6 +26,6 @@ def leave_one_out(model: Model, X: Array, t: Array) -> dict[str, float]:
     targets, _ = model.likelihood.working(t)
     found = latent(model, X)
     left = np.maximum(1.0 - found.weights / model.noise_sd**2, SURE)
-    without = Latent(targets - (targets - found.mean) / left, found.weights / left, found.beyond)
+    without = Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.beyond)
     predicted = model.likelihood.predictive(without, model.noise_sd)
-    return {name: score for name, score in scores(predicted, t).items() if name in {"rmse", "nll", "coverage_95"}}
+    return {name: score for name, score in scores(predicted, t).items() if name in TOLD}

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from app.sparse_bayes.likelihoods import Coupled, Likelihood
+from app.sparse_bayes.likelihoods import Coupled, Likelihood, OneAgainstRest
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, by_differences, rows_for
 
@@ -20,7 +20,9 @@ def working_targets(likelihood: Likelihood, rows: int) -> Array:
 
 
 def test_every_member_of_the_union_is_tested() -> None:
-    assert {type(likelihood) for likelihood in LIKELIHOODS.values()} | {Coupled} == set(get_args(Likelihood))
+    assert {type(likelihood) for likelihood in LIKELIHOODS.values()} | {Coupled, OneAgainstRest} == set(
+        get_args(Likelihood)
+    )
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)

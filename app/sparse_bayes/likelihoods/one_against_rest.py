@@ -1,0 +1,99 @@
+"""Each class against all others: K curves through zeros and ones, as cheap as one."""
+
+from dataclasses import dataclass
+from math import inf, log, pi
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from app.sparse_bayes.likelihoods.categorical import check_classes, indicators, softmax
+from app.sparse_bayes.likelihoods.gaussian import noise_range
+from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
+from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.types import Array
+
+LEAST_NOISE = 0.1
+"""The noise's sd is at least this share of the indicators' root mean square. A few rows of many classes are fitted
+without any, by kernels far too narrow."""
+
+SLOPE = pi / 6.0**0.5
+"""Of the softmax that is nearest to asking which of two Gaussians of equal variance is greater: the logistic function
+of pi/sqrt 3 sds, for a difference whose variance is that of both."""
+
+
+@dataclass(frozen=True)
+class OneAgainstRest:
+    """t_nk = f_nk + N(0, 1/beta), t_nk = 1 where row n is of class k, else 0: least squares, one noise for all classes.
+
+    Sites don't depend on f and all K latents share their covariance, so that everything is in closed form and learning
+    costs what it does for one number. What a new row's class is says which of its K noisy observations is greatest.
+    `classes` is K, found from the target where it is not said [RASMUSSEN2006, section 6.5].
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    classes: int | None = None
+    type: Literal["one_against_rest"] = "one_against_rest"
+
+    conjugate: ClassVar[bool] = True
+    constant_precision: ClassVar[bool] = True
+    log_concave: ClassVar[bool] = True
+    in_target_units: ClassVar[bool] = True
+    greatest_latent_sd: ClassVar[float] = inf
+    least_gain: ClassVar[float] = 2.0
+
+    @property
+    def latents(self) -> int:
+        """K."""
+        return self.classes or 2
+
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) are numbers of classes, OneClassError unless there are two at least."""
+        check_classes(t, self.latents)
+
+    def working(self, t: Array) -> tuple[Array, float]:
+        """A one for each row's class, (N, K)."""
+        return indicators(t, self.latents), 0.0
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value: zeros and ones are no measurements."""
+        least, _ = noise_range(t)
+        return least, least / LEAST_NOISE**2
+
+    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
+        """Anywhere: its sites don't depend on the latent."""
+        return np.zeros_like(t), v
+
+    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+        """There is nothing but the noise to learn."""
+        return self
+
+    def noise(self, beta: float) -> float:
+        """The sd of the noise about zeros and ones."""
+        return float(beta**-0.5)
+
+    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+        """log p(t_n | f_n), (N,), at latents f (N, K)."""
+        return np.asarray(0.5 * (self.latents * log(beta / (2.0 * pi)) - beta * np.square(t - f).sum(axis=1)))
+
+    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+        """Precision lam = beta (N,) and gradient g = beta (t - f) (N, K): exact, whatever f."""
+        return np.full(len(t), beta), beta * (t - f)
+
+    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+        """ell = sum_k log N(t_k; f_k, 1/beta) - K beta v/2: exact."""
+        misfit = beta * (np.square(t - f).sum(axis=1) + self.latents * v)
+        value = 0.5 * (self.latents * log(beta / (2.0 * pi)) - misfit)
+        total = float(misfit.sum())
+        slope = 0.5 * (self.latents * len(t) - total)
+        return Sites(value, beta * (t - f), np.full(len(t), beta), slope, -0.5 * total)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f (N, K): none."""
+        return np.zeros_like(f)
+
+    def predictive(self, latent: Latent, noise_sd: float | None) -> ClassPrediction:
+        """softmax(pi f / sqrt(6 (1/beta + v))): about the probability that a class's observation is the greatest."""
+        sd = np.sqrt((noise_sd or 0.0) ** 2 + latent.variance)
+        probabilities, _ = softmax(latent.mean * (SLOPE / sd)[:, None])
+        return ClassPrediction(probabilities, latent.mean, latent.variance)
