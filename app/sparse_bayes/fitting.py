@@ -16,7 +16,7 @@ from app.sparse_bayes.basis import (
     KernelBasis,
     KernelFunctions,
 )
-from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
@@ -37,15 +37,19 @@ def pose(
     *,
     centres: Indices | None = None,
     inherited: InputMap | None = None,
+    noise_sd: Array | None = None,
     threads: int = 1,
 ) -> Problem:
     """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
-    `inherited` is the input map of kernels that have another fit's. Raises DataError, IllegalCombinationError.
+    `inherited` is the input map of kernels that have another fit's; `noise_sd` (N,) comes with the rows where the
+    likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
-    check_rows(X, t)
+    check_rows(X, t, noise_sd)
     spec.likelihood.check(t)
+    if spec.likelihood.noise_by_row != (noise_sd is not None):
+        raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
     rows = np.arange(len(X)) if centres is None else centres
     dictionaries: list[Functions] = []
     learns = Learning()
@@ -69,6 +73,7 @@ def pose(
         learns,
         spec.seed,
         log_jacobian=log_jacobian,
+        precisions=None if noise_sd is None else noise_sd**-2,
         threads=threads,
     )
 
@@ -100,9 +105,9 @@ def iterate(problem: Problem, spec: Spec, start: State | None = None) -> Iterato
     return (now.state for now in standings(problem, spec, start))
 
 
-def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None) -> Model:
-    """Fit to the end: X (N, d), t (N,), every width of the spec fixed."""
-    problem = pose(X, t, spec, centres=centres)
+def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, noise_sd: Array | None = None) -> Model:
+    """Fit to the end: X (N, d), t (N,), every width of the spec fixed; see `pose`."""
+    problem = pose(X, t, spec, centres=centres, noise_sd=noise_sd)
     (last,) = deque(standings(problem, spec), maxlen=1)
     return learned(problem, last)
 
@@ -117,7 +122,7 @@ def learned(problem: Problem, last: Standing) -> Model:
         covariance=kept.covariance,
         alpha=kept.alpha,
         gamma=kept.gamma,
-        noise_sd=kept.likelihood.noise(state.beta),
+        noise_sd=kept.likelihood.noise(problem.precision(state.beta)),
         log_marginal_likelihood=state.objective + problem.log_jacobian,
         inputs=problem.X.shape[1],
         rows=problem.rows,

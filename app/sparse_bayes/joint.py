@@ -8,13 +8,14 @@ from app.sparse_bayes.prediction import Ready, RealPrediction
 from app.sparse_bayes.types import Array
 
 
-def joint(ready: Ready, X: Array) -> tuple[Array, Array]:
+def joint(ready: Ready, X: Array, noise_sd: Array | None = None) -> tuple[Array, Array]:
     """Mean (N,) and covariance (N, N) of new observations at X (N, d) under Gaussian noise.
 
-    P Sigma P' + s (k(x, x') - b'b) + I/beta. Under an independent prior what the points bring themselves, of sds d,
-    goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`. Raises DataError.
+    P Sigma P' + s (k(x, x') - b'b) + diag(1/beta). Under an independent prior what the points bring themselves, of sds
+    d, goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`, which says what
+    `noise_sd` is. Raises DataError.
     """
-    prediction, _ = ready.predict(X)
+    prediction, _ = ready.predict(X, noise_sd)
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
     spread = evaluate(ready.model.functions, X) @ ready.lower

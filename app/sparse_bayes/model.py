@@ -16,7 +16,8 @@ class Model:
 
     `mean` (R,) of the weights' posterior, or (R, K) for K latents a row, and `covariance` (R, R), of each latent's;
     `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
-    learned or given, None where the likelihood has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
+    learned or given, the root mean square over the rows learned from where each had its own, None where the likelihood
+    has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
     learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
 
     Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what

@@ -55,12 +55,18 @@ class Ready:
         lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
         return cls(model, lower, _whitening(model), _augmented(model))
 
-    def predict(self, X: Array) -> tuple[Prediction, Array | None]:
-        """The predictive distribution at X (N, d), and its `support` (N,); raises DataError."""
+    def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
+        """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
+
+        `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
+        """
         if X.ndim != 2 or X.shape[1] != self.model.inputs:
             raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
+        if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
+            raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
         found = self.latent(X)
-        return self.model.likelihood.predictive(found, self.model.noise_sd), found.support
+        noise = self.model.noise_sd if noise_sd is None else noise_sd
+        return self.model.likelihood.predictive(found, noise), found.support
 
     def latent(self, X: Array) -> Latent:
         """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).
@@ -95,12 +101,12 @@ class Ready:
         return len(self.model.mean) + (0 if self.augmented is None else self.augmented.functions.size)
 
 
-def predict(model: Model, X: Array) -> Prediction:
+def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction:
     """The predictive distribution at X (N, d) in the model's encoded units: what the likelihood makes of the latent.
 
-    Raises DataError.
+    `noise_sd` as in `Ready.predict`. Raises DataError.
     """
-    prediction, _ = Ready.of(model).predict(X)
+    prediction, _ = Ready.of(model).predict(X, noise_sd)
     return prediction
 
 

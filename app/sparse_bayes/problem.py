@@ -15,7 +15,7 @@ from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.products import Products, products_of
 from app.sparse_bayes.scales import Learning
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Array, ForRows, Indices
 
 T = TypeVar("T")
 
@@ -25,16 +25,27 @@ KEPT_BYTES = 256 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Some rows: X (n, d) and t (n,)."""
+    """Some rows: X (n, d), t (n,) and, where they differ, the `precisions` (n,) of their noise over beta."""
 
     X: Array
     t: Array
+    precisions: Array | None = None
+
+    def weighted(self, Y: Array) -> Array:
+        """Y (n, k) or (n,), each row times its noise precision over beta."""
+        return Y if self.precisions is None else (self.precisions * Y.T).T
+
+    @cached_property
+    def log_precisions(self) -> float:
+        """The sum over rows of log of the noise precision over beta."""
+        return 0.0 if self.precisions is None else float(np.log(self.precisions).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What an algorithm works on. X (N, d) and t (N,), or (N, K), are finite.
 
+    `precisions` (N,) are those of the noise, up to the factor beta, where the rows' differ and are known, else None.
     t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
     a row where each class has its own. The evidence
     of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what comes
@@ -50,6 +61,7 @@ class Problem:
     seed: int = 0
     kept_bytes: int = KEPT_BYTES
     log_jacobian: float = 0.0
+    precisions: Array | None = None
     threads: int = 1
 
     @property
@@ -64,7 +76,16 @@ class Problem:
         with ThreadPoolExecutor(self.threads) as pool:
             for first in range(0, len(starts), self.threads):
                 some = starts[first : first + self.threads]
-                yield from pool.map(of, [RowBlock(self.X[n : n + step], self.t[n : n + step]) for n in some])
+                yield from pool.map(of, [self._block(n, n + step) for n in some])
+
+    def _block(self, first: int, stop: int) -> RowBlock:
+        precisions = None if self.precisions is None else self.precisions[first:stop]
+        return RowBlock(self.X[first:stop], self.t[first:stop], precisions)
+
+    @cached_property
+    def every(self) -> RowBlock:
+        """All rows as one."""
+        return RowBlock(self.X, self.t, self.precisions)
 
     def some(self, most: int) -> Indices:
         """At most so many rows, drawn by content, in the order in which they stand."""
@@ -82,8 +103,15 @@ class Problem:
 
     @cached_property
     def square(self) -> float:
-        """The targets' mean square, 1 where they are all 0."""
-        return float(np.mean(self.t**2)) or 1.0
+        """The targets' mean square, the unit of what is measured as they are: each counts as its noise has it.
+
+        1 where all are 0.
+        """
+        return float(np.mean(np.average(self.t**2, axis=0, weights=self.precisions))) or 1.0
+
+    def precision(self, beta: float) -> ForRows:
+        """The noise precision of all rows, or of each."""
+        return beta if self.precisions is None else beta * self.precisions
 
     def columns(self, chosen: tuple[int, ...]) -> Array:
         """The chosen candidates at all rows: (N, R)."""
@@ -104,11 +132,18 @@ class Problem:
         return tuple(products_of(functions, self.X, kept=kept) for functions in self.candidates.dictionaries)
 
 
-def check_rows(X: Array, t: Array) -> None:
-    """Raise DataError unless X (N, d) and t (N,) go together, are finite and have at least two rows."""
+def check_rows(X: Array, t: Array, noise_sd: Array | None = None) -> None:
+    """Raise DataError unless X (N, d) and t (N,) go together, are finite and have at least two rows.
+
+    `noise_sd` (N,), where it comes with the rows, has to be finite and above 0 as well.
+    """
     if X.ndim != 2 or t.ndim != 1 or len(X) != len(t):
         raise DataError(f"expected X (N, d) and t (N,), got shapes {X.shape} and {t.shape}")
     if len(t) < 2:
         raise DataError(f"expected at least two rows, got {len(t)}")
     if not (np.isfinite(X).all() and np.isfinite(t).all()):
         raise DataError("expected finite numbers in X and t, got NaN or infinity")
+    if noise_sd is not None and noise_sd.shape != t.shape:
+        raise DataError(f"expected a noise sd for each of {len(t)} rows, got shape {noise_sd.shape}")
+    if noise_sd is not None and not (np.isfinite(noise_sd).all() and (noise_sd > 0.0).all()):
+        raise DataError("expected noise sds that are finite and above 0")

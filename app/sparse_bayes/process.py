@@ -10,17 +10,25 @@ from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Coupled, Likelihood
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
 from app.sparse_bayes.priors.gaussian_process import Whitening
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Array, ForRows, Indices
 from app.sparse_bayes.variational import Settled, settle
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """X (N, d), t (N,), and F (N, F) the columns without kernel (bias, inputs) at them."""
+    """X (N, d), t (N,), and F (N, F) the columns without kernel (bias, inputs) at them.
+
+    `precisions` (N,) as a problem has them.
+    """
 
     X: Array
     t: Array
     F: Array
+    precisions: Array | None = None
+
+    def precision(self, beta: float) -> ForRows:
+        """The noise precision of all rows, or of each."""
+        return beta if self.precisions is None else beta * self.precisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +75,7 @@ def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likeliho
     c = h.amplitude * left
     if isinstance(likelihood, Coupled):
         return Bound(settle_coupled(P, rows.t, c, alpha, likelihood), whitening, E, P, left)
-    return Bound(settle(P, rows.t, c, alpha, likelihood, h.beta), whitening, E, P, left)
+    return Bound(settle(P, rows.t, c, alpha, likelihood, rows.precision(h.beta)), whitening, E, P, left)
 
 
 def bound_gradient(
@@ -107,13 +115,14 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
 
     Where t is (N, K), of K independent processes that are alike.
 
-    C = I/beta + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
+    C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
     """
     U, t, F = h.input_map(rows.X), _as_columns(rows.t), rows.F
     latents = t.shape[1]
     K = kernel(U, U)
     C = h.amplitude * K + (F / h.alpha) @ F.T
-    C.flat[:: len(t) + 1] += 1.0 / h.beta
+    noise = 1.0 / rows.precision(h.beta)
+    C.flat[:: len(t) + 1] += noise
     lower = cholesky(C)
     inverse = inverse_from_cholesky(lower)
     solved = inverse @ t
@@ -123,7 +132,7 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     M *= 0.5
     dU = kernel.pull_symmetric(U, h.amplitude * M, K)
     theta = gathered(
-        -float(np.trace(M)) / h.beta,
+        -float(np.sum(noise * M.diagonal())),
         h.amplitude * float(np.einsum("ij,ij->", M, K)),
         -np.einsum("nf,nf->f", F, M @ F) / h.alpha,
         h.input_map.pull(rows.X, dU),

@@ -22,8 +22,9 @@ BLOCK_BYTES = 4 * 2**20
 class RowSums:
     """What N rows say of K latents through the columns P = [F B] of one input map and one set of vectors.
 
-    `gram` (R, R) = P'P; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
-    `slope` = P'r, shaped as the origin, (R,) or (R, K), and `square` = r'r; `left` = sum_n (1 - |b_n|^2). Rows that
+    `gram` (R, R) = P'WP; with r = t - P `origin`, so that nothing is lost to cancellation however small the noise,
+    `slope` = P'Wr, shaped as the origin, (R,) or (R, K), and `square` = r'Wr; `left` = sum_n w_n (1 - |b_n|^2);
+    `log_precisions` = log |W|. W = diag(w) are the noise precisions over beta, I where all rows have one. Rows that
     others summed may be added.
     """
 
@@ -33,6 +34,7 @@ class RowSums:
     slope: Array
     square: float
     left: float
+    log_precisions: float
 
     def __add__(self, other: Self) -> "RowSums":
         return RowSums(
@@ -42,6 +44,7 @@ class RowSums:
             self.slope + other.slope,
             self.square + other.square,
             self.left + other.left,
+            self.log_precisions + other.log_precisions,
         )
 
     def at(self, h: Hyperparameters) -> "Reached":
@@ -52,7 +55,7 @@ class RowSums:
         moved, K = found.mean - self.origin, found.latents
         square = max(self.square - float(np.vdot(moved, 2.0 * self.slope - self.gram @ moved)), 0.0)
         misfit = beta * (square + K * s * self.left) + K * float(found.determined.sum())
-        value = 0.5 * (K * self.rows * log(beta / (2.0 * pi)) - misfit) - found.divergence
+        value = 0.5 * (K * (self.rows * log(beta / (2.0 * pi)) + self.log_precisions) - misfit) - found.divergence
         own = 0.5 * (K * found.determined - alpha * found.squares)
         log_amplitude = -float(own[F:].sum()) - 0.5 * K * beta * s * self.left
         return Reached(value, found, np.concatenate([[0.5 * (K * self.rows - misfit), log_amplitude], own[:F]]))
@@ -78,8 +81,17 @@ def row_sums(
         B = whitening.columns(kernel(h.input_map(block.X), V))
         P = np.hstack([problem.candidates.columns(block.X, fixed), B])
         r = block.t - P @ origin
-        return RowSums(len(r), origin, P.T @ P, P.T @ r, float(np.vdot(r, r)), float(whitening.left(B).sum()))
+        weighted, residuals, left = block.weighted(P), block.weighted(r), block.weighted(whitening.left(B))
+        return RowSums(
+            len(r),
+            origin,
+            P.T @ weighted,
+            P.T @ residuals,
+            float(np.vdot(r, residuals)),
+            float(left.sum()),
+            block.log_precisions,
+        )
 
     width = max(len(origin), problem.X.shape[1])
-    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros_like(origin), 0.0, 0.0)
+    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros_like(origin), 0.0, 0.0, 0.0)
     return sum(problem.parts(of_block, BLOCK_BYTES // (8 * width)), none)

@@ -7,7 +7,7 @@ import numpy as np
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.posterior import Posterior, Sums, posterior
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 MOST_STEPS = 100
 TOLERANCE = 1e-13
@@ -32,7 +32,7 @@ class Settled:
     likelihood: Likelihood
 
 
-def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, beta: float) -> Settled:
+def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, beta: ForRows) -> Settled:
     """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
 
     P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent.

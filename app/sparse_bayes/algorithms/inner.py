@@ -88,7 +88,7 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
     look sees it [SCIENCE 1]. Each time the one with the greatest q^2/s, which explains most of what is left.
     """
     problem, factors, here = now.factors.problem, now.factors, now.evidence
-    size = AMPLE**2 * (float(np.mean(problem.t**2)) or 1.0)
+    size = AMPLE**2 * problem.square
     for _ in range(min(PURSUED, problem.candidates.size - len(factors.active))):
         seen = factors.look(here.posterior, here.beta)
         explained = np.divide(seen.Q**2, seen.S, out=np.zeros_like(seen.S), where=seen.S > SPAN * seen.alone)

@@ -64,7 +64,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
     )
     if value > state.objective:
         state = _with(state, h.unpacked(theta))
-    held_up = number == last and theta[0] >= task.greatest_log_beta(cap) - 1e-3
+    held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
     phase = "scales" if number < last or held_up else "inputs"
     return replace(
         state, objective=max(value, state.objective), process=replace(process_of(state), phase=phase, starts=number + 1)

@@ -57,8 +57,7 @@ class ReEstimation:
             beta /= START_NOISE
         active = tuple(range(problem.candidates.size))
         _, squares = problem.look(np.empty((problem.rows, 0)))
-        scale = float(np.mean(problem.t**2)) or 1.0
-        alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * scale)
+        alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * problem.square)
         weights = np.zeros(len(active))
         factors = build(problem, active, weights)
         return _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)

@@ -119,7 +119,7 @@ class Walk(Standing):
 
     def integral(self, problem: Problem) -> Integral:
         """Over log alpha and log beta, with the price of choice by dictionary: which of its functions each lent."""
-        here, unit = self.evidence, log(float(np.mean(problem.t**2)) or 1.0)
+        here, unit = self.evidence, log(problem.square)
         logs = np.append(np.log(here.posterior.alpha), log(here.beta) - USUAL_LOG_BETA) + unit
         learned = np.append(np.ones(len(logs) - 1, np.bool_), len(set(problem.likelihood.start(problem.t))) > 1)
         lent = zip(problem.candidates.dictionaries, problem.candidates.lent(self.state.active), strict=True)

@@ -109,10 +109,10 @@ class Task:
 
     def rows(self, state: State, some: Indices | None = None) -> Rows:
         """All rows or some, with the columns without kernel that are in."""
-        X, t = self.problem.X, self.problem.t
+        X, t, precisions = self.problem.X, self.problem.t, self.problem.precisions
         if some is not None:
-            X, t = X[some], t[some]
-        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]))
+            X, t, precisions = X[some], t[some], None if precisions is None else precisions[some]
+        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
 
     def some(self, most: int) -> Indices:
         """At most so many rows, by content."""
@@ -210,7 +210,8 @@ class Task:
         """g (N,) or (N, K) at latent 0 and lam (N,): Gaussian targets that stand for the likelihood."""
         vectors = self.spread(rows)
         if vectors is None:
-            return h.beta * rows.t, np.full(len(rows.t), h.beta)
+            precision = rows.precision(h.beta)
+            return (precision * rows.t.T).T, np.full(len(rows.t), precision)
         found = bound(rows, vectors, self.kernel, self.problem.likelihood, h).settled
         return found.sites.gradient + (found.sites.precision * found.f.T).T, found.sites.precision
 

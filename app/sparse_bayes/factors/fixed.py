@@ -1,4 +1,4 @@
-"""Factors where every site has the same precision."""
+"""Factors where the sites' precisions are known up to one factor."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +15,11 @@ from app.sparse_bayes.types import Array, Indices
 
 @dataclass(frozen=True, eq=False)
 class FixedFactors:
-    """Where every site has the same precision beta: one pass for a function that enters, none for one that leaves.
+    """Where sites have precisions beta w, whatever f: one pass for a function that enters, none for one that leaves.
 
     Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
-    the noise: `slope` (R,) = P'r, `square` = r'r, `candidate_slope` (M,) = Phi'r; `crosses` (M, R) = Phi'P, `norms`
-    (M,) = diag(Phi'Phi).
+    the noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
+    (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision.
     """
 
     problem: Problem
@@ -38,10 +38,19 @@ class FixedFactors:
         """Everything in one pass over the candidates."""
         P = problem.columns(active)
         r = problem.t - P @ weights
-        towards = np.column_stack([P, r])
-        products, norms = problem.look(towards)
+        weighted, left = problem.every.weighted(P), problem.every.weighted(r)
+        products, norms = problem.look(np.column_stack([weighted, left]), problem.precisions)
         return cls(
-            problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), products[:, :-1], products[:, -1], norms
+            problem,
+            active,
+            P,
+            P.T @ weighted,
+            weights,
+            P.T @ left,
+            float(r @ left),
+            products[:, :-1],
+            products[:, -1],
+            norms,
         )
 
     @cached_property
@@ -55,19 +64,20 @@ class FixedFactors:
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
         r = self.problem.t - self.P @ weights
-        crosses = self.problem.products(p)
+        towards, left = self.problem.every.weighted(p), self.problem.every.weighted(r)
+        crosses = self.problem.products(towards)
         P = np.concatenate([self.P, p], axis=1)
         gram = np.empty((P.shape[1], P.shape[1]))
         gram[:-1, :-1] = self.gram
-        gram[-1, :] = gram[:, -1] = P.T @ p[:, 0]
+        gram[-1, :] = gram[:, -1] = P.T @ towards[:, 0]
         return FixedFactors(
             self.problem,
             (*self.active, number),
             P,
             gram,
             np.append(weights, 0.0),
-            P.T @ r,
-            float(r @ r),
+            P.T @ left,
+            float(r @ left),
             np.concatenate([self.crosses, crosses], axis=1),
             self.candidate_slope - self.crosses @ (weights - self.origin),
             self.norms,
@@ -77,14 +87,15 @@ class FixedFactors:
         moved = -self.origin
         moved[kept] += weights[kept]
         r = self.problem.t - self.P[:, kept] @ weights[kept]
+        left = self.problem.every.weighted(r)
         return FixedFactors(
             self.problem,
             tuple(self.active[k] for k in kept),
             self.P[:, kept],
             self.gram[np.ix_(kept, kept)],
             weights[kept],
-            self.P[:, kept].T @ r,
-            float(r @ r),
+            self.P[:, kept].T @ left,
+            float(r @ left),
             self.crosses[:, kept],
             self.candidate_slope - self.crosses @ moved,
             self.norms,
@@ -96,7 +107,7 @@ class FixedFactors:
         turned = self.gram @ moved
         square = max(self.square - float(moved @ (2.0 * self.slope - turned)), 0.0)
         rows, misfit = self.problem.rows, beta * square
-        value = 0.5 * (rows * log(beta / (2.0 * pi)) - misfit)
+        value = 0.5 * (rows * log(beta / (2.0 * pi)) + self.problem.every.log_precisions - misfit)
         return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:

@@ -5,13 +5,16 @@ gives the sites where the latent is uncertain, `predictive` what it makes of the
 targets that all this is said of, with what the evidence of the user's own has beside theirs; `first` the latents that
 an iteration over sites begins at; `tuned` the likelihood with what it learns itself at its best.
 
-`conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precision is
-one number for all rows and all f, so that sums over rows need to be made only once. `log_concave`: there is one mode,
-and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K), and
-so may the working targets be. `in_target_units`:
-the latent is measured as the targets are, and a row says much of it. `greatest_latent_sd` bounds the prior of one
-function where the data can't: classes that can be separated would send it to infinity, though the probabilities have
-long stopped to change. `least_gain` is what a function must bring, in nats, where the prior doesn't say.
+Wherever a noise precision beta is asked for it is one number, or one for each row. `noise_by_row`: each row's noise is
+known and comes with the row.
+
+`conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precisions
+are known up to the factor beta, whatever f, so that sums over rows need to be made only once. `log_concave`: there is
+one mode, and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K), and so may
+the working targets be. `in_target_units`: the latent is measured as the targets are, and a row says much of it. `greatest_latent_sd` bounds the
+prior of one function where the data can't: classes that can be separated would send it to infinity, though the
+probabilities have long stopped to change. `least_gain` is what a function must bring, in nats, where the prior doesn't
+say.
 """
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli

@@ -9,7 +9,7 @@ from scipy.special import expit, ndtr
 from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 NODES = 40
 """Points of Gauss-Hermite quadrature for expectations under the Gaussian of a latent."""
@@ -27,6 +27,7 @@ class Bernoulli:
     type: Literal["bernoulli"] = "bernoulli"
 
     conjugate: ClassVar[bool] = False
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = True
     latents: ClassVar[int] = 1
@@ -53,18 +54,18 @@ class Bernoulli:
         """Nothing explained yet."""
         return np.zeros(len(t)), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing to learn."""
         return self
 
-    def noise(self, beta: float) -> None:
+    def noise(self, beta: ForRows) -> None:
         """There is none."""
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
         return t * f - np.logaddexp(0.0, f)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """lam = sigma(f)(1 - sigma(f)) and g = t - sigma(f), each (N,).
 
         Minus the second and the first derivative of log p.
@@ -72,7 +73,7 @@ class Bernoulli:
         sigma = expit(f)
         return sigma * expit(-f), t - sigma
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell, g = t - E sigma and lam = E sigma (1 - sigma) under N(f, v), by quadrature with NODES points."""
         latent = f[:, None] + np.sqrt(v)[:, None] * POINTS
         sigma = expit(latent)
@@ -84,7 +85,7 @@ class Bernoulli:
         sigma = expit(f)
         return sigma * expit(-f) * (1.0 - 2.0 * sigma)
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> ClassPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
         """The sigmoid integrated over the Gaussian of the latent."""
         variance = latent.variance
         probability = integrated_sigmoid(latent.mean, variance)

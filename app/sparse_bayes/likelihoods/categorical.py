@@ -8,7 +8,7 @@ import numpy as np
 from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 MOST_STEPS = 60
 SETTLED = 1e-12
@@ -34,6 +34,7 @@ class Categorical:
     type: Literal["categorical"] = "categorical"
 
     conjugate: ClassVar[bool] = False
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = False
     in_target_units: ClassVar[bool] = False
@@ -61,24 +62,24 @@ class Categorical:
         """Nothing explained yet: (N, K) and (N,)."""
         return np.zeros((len(t), self.latents)), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing to learn."""
         return self
 
-    def noise(self, beta: float) -> None:
+    def noise(self, beta: ForRows) -> None:
         """There is none."""
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,), at latents f (N, K)."""
         _, total = softmax(f)
         return np.asarray(_chosen(f, t) - total)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """lam (N,) = mean_k p_k (1 - p_k), and g (N, K) = one-hot - p, at latents f (N, K)."""
         p, _ = softmax(f)
         return _precision(p), self.certain(t) - p
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell, g (N, K) and lam (N,), the mean over classes, at latents N(f, v), f (N, K), v (N,)."""
         p, price = self.tilted(f, v)
         return Sites(_chosen(f, t) - price, self.certain(t) - p, _precision(p))
@@ -124,7 +125,7 @@ class Categorical:
         slopes = p * (1.0 - 2.0 * p)
         return np.asarray((slopes - p * slopes.sum(axis=1, keepdims=True)) / self.latents)
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> ClassPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
         """softmax(f / sqrt(1 + pi v / 8)): about its average over the Gaussians of the latents."""
         probabilities, _ = softmax(latent.mean / np.sqrt(1.0 + np.pi / 8.0 * latent.variance)[:, None])
         return ClassPrediction(probabilities, latent.mean, latent.variance)

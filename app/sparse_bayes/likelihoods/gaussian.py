@@ -1,7 +1,7 @@
 """Gaussian noise."""
 
 from dataclasses import dataclass
-from math import inf, log, pi
+from math import inf, pi
 from statistics import NormalDist
 from typing import ClassVar, Literal, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from app.sparse_bayes.errors import ConstantTargetError
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 LEAST_NOISE = 1e-6
 """The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has
@@ -33,11 +33,14 @@ class RealPrediction(NumberPrediction):
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1]."""
+    """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1].
+
+    "rows": each row has its own, which is known and comes with the row; beta, the factor of all precisions, is 1 then.
+    """
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    noise_sd: Literal["learned"] | float = "learned"
+    noise_sd: Literal["learned", "rows"] | float = "learned"
     type: Literal["gaussian"] = "gaussian"
 
     conjugate: ClassVar[bool] = True
@@ -47,6 +50,11 @@ class GaussianNoise:
     in_target_units: ClassVar[bool] = True
     greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0
+
+    @property
+    def noise_by_row(self) -> bool:
+        """Whether each row brings its own."""
+        return self.noise_sd == "rows"
 
     def check(self, t: Array) -> None:
         """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
@@ -59,35 +67,38 @@ class GaussianNoise:
 
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value; the same where it is known."""
-        if self.noise_sd != "learned":
-            known = float(self.noise_sd) ** -2
-            return known, known
-        return noise_range(t)
+        match self.noise_sd:
+            case "learned":
+                return noise_range(t)
+            case "rows":
+                return 1.0, 1.0
+            case known:
+                return float(known) ** -2, float(known) ** -2
 
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """Anywhere: its sites don't depend on the latent."""
         return np.zeros(len(t)), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing but the noise to learn."""
         return self
 
-    def noise(self, beta: float) -> float:
-        """The noise sd that belongs to a precision."""
-        return float(beta**-0.5) if self.noise_sd == "learned" else float(self.noise_sd)
+    def noise(self, beta: ForRows) -> float:
+        """The noise sd that belongs to a precision; of rows that have their own, their root mean square."""
+        return noise_sd_of(beta) if isinstance(self.noise_sd, str) else float(self.noise_sd)
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
-        return 0.5 * (log(beta / (2.0 * pi)) - beta * (t - f) ** 2)
+        return 0.5 * (np.log(beta / (2.0 * pi)) - beta * (t - f) ** 2)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Precision lam = beta and gradient g = beta (t - f), each (N,): exact, whatever f."""
         return np.full(len(t), beta), beta * (t - f)
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = log N(t; f, 1/beta) - beta v/2: exact."""
         misfit = beta * ((t - f) ** 2 + v)
-        value = 0.5 * (log(beta / (2.0 * pi)) - misfit)
+        value = 0.5 * (np.log(beta / (2.0 * pi)) - misfit)
         total = float(misfit.sum())
         return Sites(value, beta * (t - f), np.full(len(t), beta), 0.5 * (len(t) - total), -0.5 * total)
 
@@ -95,9 +106,9 @@ class GaussianNoise:
         """d lam / d f (N,): none."""
         return np.zeros(len(t))
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> RealPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
         """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""
-        noise = np.full(len(latent.mean), (noise_sd or 0.0) ** 2)
+        noise = np.full(len(latent.mean), np.square(0.0 if noise_sd is None else noise_sd))
         return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
 
 
@@ -105,3 +116,8 @@ def noise_range(t: Array) -> tuple[float, float]:
     """The precision of noise as large as the targets t (N,), and that of the least noise."""
     square = float(np.mean(t**2)) or 1.0
     return 1.0 / square, 1.0 / (LEAST_NOISE**2 * square)
+
+
+def noise_sd_of(beta: ForRows) -> float:
+    """The sd that belongs to a noise precision; of one for each row (N,), their root mean square."""
+    return float(np.mean(1.0 / np.asarray(beta)) ** 0.5)

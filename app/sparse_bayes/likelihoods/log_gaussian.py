@@ -8,10 +8,10 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from app.sparse_bayes.errors import ConstantTargetError, DataError
-from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, RealPrediction, noise_range
+from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, RealPrediction, noise_range, noise_sd_of
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 LARGEST_LOG = 700.0
 """What exp can still carry in float64, with room for a factor."""
@@ -70,6 +70,7 @@ class LogGaussian:
     type: Literal["log_gaussian"] = "log_gaussian"
 
     conjugate: ClassVar[bool] = True
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     latents: ClassVar[int] = 1
@@ -97,23 +98,23 @@ class LogGaussian:
         """Anywhere: its sites don't depend on the latent."""
         return np.zeros(len(t)), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing but the noise to learn."""
         return self
 
-    def noise(self, beta: float) -> float:
+    def noise(self, beta: ForRows) -> float:
         """The sd of the logarithm's noise."""
-        return float(beta**-0.5)
+        return noise_sd_of(beta)
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(log t_n | f_n), (N,)."""
         return GaussianNoise().log_density(t, f, beta)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Those of Gaussian noise on log t."""
         return GaussianNoise().sites(t, f, beta)
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """That of Gaussian noise on log t."""
         return GaussianNoise().expected(t, f, v, beta)
 
@@ -121,6 +122,6 @@ class LogGaussian:
         """d lam / d f (N,): none."""
         return np.zeros(len(t))
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> PositivePrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
         """The exponential of what Gaussian noise predicts."""
         return PositivePrediction.of(GaussianNoise().predictive(latent, noise_sd))

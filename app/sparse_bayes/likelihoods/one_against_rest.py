@@ -1,16 +1,16 @@
 """Each class against all others: K curves through zeros and ones, as cheap as one."""
 
 from dataclasses import dataclass
-from math import inf, log, pi
+from math import inf, pi
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from app.sparse_bayes.likelihoods.categorical import check_classes, indicators, softmax
-from app.sparse_bayes.likelihoods.gaussian import noise_range
+from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 LEAST_NOISE = 0.1
 """The noise's sd is at least this share of the indicators' root mean square. A few rows of many classes are fitted
@@ -36,6 +36,7 @@ class OneAgainstRest:
     type: Literal["one_against_rest"] = "one_against_rest"
 
     conjugate: ClassVar[bool] = True
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     in_target_units: ClassVar[bool] = True
@@ -64,36 +65,36 @@ class OneAgainstRest:
         """Anywhere: its sites don't depend on the latent."""
         return np.zeros_like(t), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing but the noise to learn."""
         return self
 
-    def noise(self, beta: float) -> float:
+    def noise(self, beta: ForRows) -> float:
         """The sd of the noise about zeros and ones."""
-        return float(beta**-0.5)
+        return noise_sd_of(beta)
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,), at latents f (N, K)."""
-        return np.asarray(0.5 * (self.latents * log(beta / (2.0 * pi)) - beta * np.square(t - f).sum(axis=1)))
+        return np.asarray(0.5 * (self.latents * np.log(beta / (2.0 * pi)) - beta * np.square(t - f).sum(axis=1)))
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Precision lam = beta (N,) and gradient g = beta (t - f) (N, K): exact, whatever f."""
-        return np.full(len(t), beta), beta * (t - f)
+        return np.full(len(t), beta), (beta * (t - f).T).T
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = sum_k log N(t_k; f_k, 1/beta) - K beta v/2: exact."""
         misfit = beta * (np.square(t - f).sum(axis=1) + self.latents * v)
-        value = 0.5 * (self.latents * log(beta / (2.0 * pi)) - misfit)
+        value = 0.5 * (self.latents * np.log(beta / (2.0 * pi)) - misfit)
         total = float(misfit.sum())
         slope = 0.5 * (self.latents * len(t) - total)
-        return Sites(value, beta * (t - f), np.full(len(t), beta), slope, -0.5 * total)
+        return Sites(value, (beta * (t - f).T).T, np.full(len(t), beta), slope, -0.5 * total)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f (N, K): none."""
         return np.zeros_like(f)
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> ClassPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
         """softmax(pi f / sqrt(6 (1/beta + v))): about the probability that a class's observation is the greatest."""
-        sd = np.sqrt((noise_sd or 0.0) ** 2 + latent.variance)
+        sd = np.sqrt(np.square(0.0 if noise_sd is None else noise_sd) + latent.variance)
         probabilities, _ = softmax(latent.mean * (SLOPE / sd)[:, None])
         return ClassPrediction(probabilities, latent.mean, latent.variance)

@@ -9,7 +9,7 @@ from scipy.special import gammaincc, gammaln, ndtr
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 GREATEST_LOG_RATE = 300.0
 """No rate is computed beyond its exponential, so that nothing overflows."""
@@ -116,6 +116,7 @@ class Poisson:
     type: Literal["poisson"] = "poisson"
 
     conjugate: ClassVar[bool] = False
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = True
     latents: ClassVar[int] = 1
@@ -142,23 +143,23 @@ class Poisson:
         """The counts' own logarithms: from 0 the first step would lead far beyond them."""
         return np.log(t + 0.5), np.zeros(len(t))
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """There is nothing to learn."""
         return self
 
-    def noise(self, beta: float) -> None:
+    def noise(self, beta: ForRows) -> None:
         """There is none."""
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
         return t * f - _rate(f) - gammaln(t + 1.0)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """lam = e^f and g = t - e^f, each (N,)."""
         rate = _rate(f)
         return rate, t - rate
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = t f - e^(f + v/2) - log t!, g = t - e^(f + v/2), lam = e^(f + v/2)."""
         rate = _rate(f + 0.5 * v)
         return Sites(t * f - rate - gammaln(t + 1.0), t - rate, rate)
@@ -167,7 +168,7 @@ class Poisson:
         """d lam / d f = e^f, (N,)."""
         return _rate(f)
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> CountPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> CountPrediction:
         """Counts whose rate is log-normal."""
         return CountPrediction.of(latent)
 

@@ -9,10 +9,10 @@ from scipy.optimize import brentq
 from scipy.special import digamma, ndtr
 
 from app.sparse_bayes.errors import ConstantTargetError
-from app.sparse_bayes.likelihoods.gaussian import noise_range
+from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, ForRows
 
 FIRST_DOF = 4.0
 """Degrees of freedom to begin with, and ..."""
@@ -40,7 +40,7 @@ class HeavyTailedPrediction(NumberPrediction):
     whichever of the two is wider.
     """
 
-    scale: float
+    scale: ForRows
     dof: float
 
     def quantile(self, probability: float) -> Array:
@@ -74,7 +74,7 @@ class HeavyTailedPrediction(NumberPrediction):
         log_tau = np.arange(-span - REACH, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
         log_shares = half * (log_tau - np.expm1(log_tau))
         log_shares -= np.log(np.exp(log_shares).sum())
-        variances = (self.weights + self.beyond)[:, None] + self.scale**2 * np.exp(-log_tau)
+        variances = (self.weights + self.beyond)[:, None] + np.multiply.outer(np.square(self.scale), np.exp(-log_tau))
         return np.sqrt(variances), log_shares
 
 
@@ -92,6 +92,7 @@ class StudentT:
     type: Literal["student_t"] = "student_t"
 
     conjugate: ClassVar[bool] = False
+    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = False
     log_concave: ClassVar[bool] = False
     latents: ClassVar[int] = 1
@@ -116,7 +117,7 @@ class StudentT:
         """Nothing explained yet."""
         return np.zeros(len(t)), v
 
-    def tuned(self, t: Array, f: Array, v: Array, beta: float) -> Self:
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """With the degrees of freedom of greatest sum of ell at latents N(f, v)."""
         if self.dof != "learned":
             return self
@@ -127,21 +128,21 @@ class StudentT:
             return replace(self, dof=MOST_DOF)
         return replace(self, dof=float(brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12)))
 
-    def noise(self, beta: float) -> float | None:
+    def noise(self, beta: ForRows) -> float | None:
         """The noise's sd; None while the degrees of freedom are not known."""
-        return None if self.dof == "learned" else float((self.dof / (self.dof - 2.0) / beta) ** 0.5)
+        return None if self.dof == "learned" else (self.dof / (self.dof - 2.0)) ** 0.5 * noise_sd_of(beta)
 
-    def log_density(self, t: Array, f: Array, beta: float) -> Array:
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log T(t_n; f_n, beta^-1/2, dof), (N,)."""
-        return _log_densities(beta * (t - f) ** 2, self._dof) + 0.5 * log(beta)
+        return _log_densities(beta * (t - f) ** 2, self._dof) + 0.5 * np.log(beta)
 
-    def sites(self, t: Array, f: Array, beta: float) -> tuple[Array, Array]:
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Minus the second derivative of log T, below 0 beyond an sd or so, and the first: (N,) each."""
         r, dof = t - f, self._dof
         lam = (dof + 1.0) * beta / (dof + beta * r**2)
         return lam * (dof - beta * r**2) / (dof + beta * r**2), lam * r
 
-    def expected(self, t: Array, f: Array, v: Array, beta: float) -> Sites:
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = log T(sqrt((t - f)^2 + v)), g = lam (t - f)."""
         r, dof = t - f, self._dof
         squares = beta * (r**2 + v)
@@ -149,18 +150,18 @@ class StudentT:
         share = squares / (dof + squares)
         slope = 0.5 * (len(t) - (dof + 1.0) * float(share.sum()))
         curvature = -0.5 * (dof + 1.0) * float((share * (1.0 - share)).sum())
-        return Sites(_log_densities(squares, dof) + 0.5 * log(beta), lam * r, lam, slope, curvature)
+        return Sites(_log_densities(squares, dof) + 0.5 * np.log(beta), lam * r, lam, slope, curvature)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f of `sites` at beta = 1, (N,)."""
         r, dof = t - f, self._dof
         return -2.0 * (dof + 1.0) * r * (r**2 - 3.0 * dof) / (dof + r**2) ** 3
 
-    def predictive(self, latent: Latent, noise_sd: float | None) -> HeavyTailedPrediction:
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> HeavyTailedPrediction:
         """The latent's Gaussian and the noise's Student t."""
-        dof, sd = self._dof, noise_sd or 0.0
+        dof, sd = self._dof, 0.0 if noise_sd is None else noise_sd
         scale = sd * ((dof - 2.0) / dof) ** 0.5
-        noise = np.full(len(latent.mean), sd**2)
+        noise = np.full(len(latent.mean), np.square(sd))
         return HeavyTailedPrediction(latent.mean, noise, latent.weights, latent.beyond, scale, dof)
 
     def typicality(self, prediction: HeavyTailedPrediction, t: Array) -> Array:

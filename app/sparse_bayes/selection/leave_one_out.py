@@ -5,7 +5,7 @@ import numpy as np
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import latent, scores
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.selection.rows import Rows
 
 SURE = 1e-9
 """A row that determines its own fit to within this share says nothing of how it would be predicted without."""
@@ -14,8 +14,8 @@ SURE = 1e-9
 TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
 
 
-def leave_one_out(model: Model, X: Array, t: Array) -> dict[str, float]:
-    """Scores of X (N, d), t (N,), each row without itself; empty where sites depend on the latent.
+def leave_one_out(model: Model, rows: Rows) -> dict[str, float]:
+    """Scores of the N rows learned from, each without itself; empty where sites depend on the latent.
 
     With h = beta p'Sigma p the row's residual is r/(1 - h), its variance 1/beta + p'Sigma p/(1 - h) + c
     [SPARSE_GP 7]. Functions and hyperparameters were chosen with the row present, which flatters: figures for a
@@ -23,9 +23,10 @@ def leave_one_out(model: Model, X: Array, t: Array) -> dict[str, float]:
     """
     if not model.likelihood.conjugate or model.noise_sd is None:
         return {}
-    targets, _ = model.likelihood.working(t)
-    found = latent(model, X)
-    left = np.maximum(1.0 - found.weights / model.noise_sd**2, SURE)
+    targets, _ = model.likelihood.working(rows.t)
+    noise_sd = model.noise_sd if rows.noise_sd is None else rows.noise_sd
+    found = latent(model, rows.X)
+    left = np.maximum(1.0 - found.weights / np.square(noise_sd), SURE)
     without = Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.beyond)
-    predicted = model.likelihood.predictive(without, model.noise_sd)
-    return {name: score for name, score in scores(predicted, t).items() if name in TOLD}
+    predicted = model.likelihood.predictive(without, noise_sd)
+    return {name: score for name, score in scores(predicted, rows.t).items() if name in TOLD}

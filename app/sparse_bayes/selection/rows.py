@@ -9,14 +9,18 @@ from app.sparse_bayes.types import Array, Indices
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """X (N, d) and t (N,); classes are 0.0 and 1.0. Finite."""
+    """X (N, d) and t (N,); classes are 0.0 and 1.0. Finite.
+
+    `noise_sd` (N,), above 0, is each row's where the likelihood has it as known, else None.
+    """
 
     X: Array
     t: Array
+    noise_sd: Array | None = None
 
     def take(self, chosen: Indices) -> "Rows":
         """Some of the rows."""
-        return Rows(self.X[chosen], self.t[chosen])
+        return Rows(self.X[chosen], self.t[chosen], None if self.noise_sd is None else self.noise_sd[chosen])
 
 
 @dataclass(frozen=True)

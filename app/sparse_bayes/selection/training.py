@@ -81,21 +81,21 @@ def train(
 
     best, *beaten = yield from _ranked(rows, spec, rivals, folding, threads)
     model, total = best.model, best.last.state.iteration
-    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+    measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation: dict[str, float] = {}
     if folds:
         validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows.X, rows.t), contenders, validation)
+    yield Trained(model, best.spec, measured, leave_one_out(model, rows), contenders, validation)
 
 
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, threads: int
 ) -> Generator[Step, None, tuple["_Fit", ...]]:
     """The best fit, then those beaten as they were."""
-    check_rows(rows.X, rows.t)
+    check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best = yield from _fitted(rows, spec, folding, threads)
     beaten: list[_Fit] = []
@@ -148,13 +148,21 @@ def _fitted(
     resolved = yield from with_width(rows, spec, folding)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
     inherited = None if earlier is None else _input_map(earlier.model)
-    problem = pose(rows.X, rows.t, resolved, centres=centres, inherited=inherited, threads=threads)
+    problem = pose(
+        rows.X,
+        rows.t,
+        resolved,
+        centres=centres,
+        inherited=inherited,
+        noise_sd=rows.noise_sd,
+        threads=threads,
+    )
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
     for now in standings(problem, resolved):
         state = now.state
         reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(state.beta) if earlier is None else None
+        noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
         yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
     return _Fit(resolved, problem, now, learned(problem, now), lent)

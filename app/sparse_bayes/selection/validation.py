@@ -29,7 +29,7 @@ def validated(
                 pass
             else:
                 measured = rows.take(fold)
-                parts.append(Measured.of(predict(model, measured.X), measured.t))
+                parts.append(Measured.of(predict(model, measured.X, measured.noise_sd), measured.t))
         yield Step("validation", number, len(splits), "fits")
     if not parts:
         return {"rows": 0.0}

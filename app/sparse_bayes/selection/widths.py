@@ -147,8 +147,9 @@ def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
         scored = []
         for learning, measuring in splits:
             # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
-            model = replace(fit(rows.X[learning], rows.t[learning], spec), augmentation=None)
-            scored.append(predict(model, rows.X[measuring]).log_density(rows.t[measuring]))
+            others, fold = rows.take(learning), rows.take(measuring)
+            model = replace(fit(others.X, others.t, spec, noise_sd=others.noise_sd), augmentation=None)
+            scored.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
             yield
         return np.concatenate(scored)
 
@@ -157,7 +158,7 @@ def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
 
 def _by_evidence(rows: Rows) -> Scoring:
     def score(spec: Spec) -> Generator[None, None, Array]:
-        model = fit(rows.X, rows.t, spec)
+        model = fit(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
         yield
         return np.array([model.log_marginal_likelihood])
 

@@ -46,6 +46,26 @@ def test_the_slope_of_the_precision_is_its_derivative(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)
+def test_a_row_with_a_precision_of_its_own_is_as_it_would_be_alone(name: str) -> None:
+    likelihood = LIKELIHOODS[name]
+    t = working_targets(likelihood, 8)
+    f, v = latents()
+    beta = np.geomspace(0.1, 30.0, 8)
+    together, sites = likelihood.expected(t, f, v, beta), likelihood.sites(t, f, beta)
+    alone = [likelihood.expected(t[[n]], f[[n]], v[[n]], float(beta[n])) for n in range(8)]
+    np.testing.assert_allclose(together.value, [float(one.value[0]) for one in alone], rtol=1e-12)
+    np.testing.assert_allclose(together.gradient, [float(one.gradient[0]) for one in alone], rtol=1e-12)
+    np.testing.assert_allclose(together.precision, [float(one.precision[0]) for one in alone], rtol=1e-12)
+    assert together.noise_slope == pytest.approx(sum(one.noise_slope for one in alone), rel=1e-12, abs=1e-12)
+    assert together.noise_curvature == pytest.approx(sum(one.noise_curvature for one in alone), rel=1e-12)
+    for place, found in enumerate(sites):
+        single = [float(likelihood.sites(t[[n]], f[[n]], float(beta[n]))[place][0]) for n in range(8)]
+        np.testing.assert_allclose(found, single, rtol=1e-12)
+    densities = [float(likelihood.log_density(t[[n]], f[[n]], float(beta[n]))[0]) for n in range(8)]
+    np.testing.assert_allclose(likelihood.log_density(t, f, beta), densities, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
 def test_a_constant_precision_is_one_number_for_all_rows_and_all_f(name: str) -> None:
     likelihood = LIKELIHOODS[name]
     t = working_targets(likelihood, 20)
