@@ -160,6 +160,10 @@ def train(
         ),
     ] = None,
     noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,
+    noise_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),
+    ] = None,
     missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
     split: Annotated[
         str | None, typer.Option(help="random (the default), order, order:COLUMN, or column:COLUMN for groups.")
@@ -194,6 +198,7 @@ def train(
         kernel=kernel,
         width=width,
         noise_sd=noise_sd,
+        noise_column=noise_column,
         missing=missing,
         split=split,
         holdout=holdout,

@@ -58,6 +58,8 @@ def _answered(
     client: Relevance, version: Version, file: Path, *, interval: float, explain: int | None
 ) -> Iterator[tuple[Row, Prediction]]:
     kinds = {column.name: column.kind for column in version.inputs}
+    if version.noise_column is not None:
+        kinds[version.noise_column] = "number"
     first = 0
     for rows in batches(file, kinds, size=BATCH):
         names: list[Json] = [name for name in kinds if name in rows[0]]  # the service says which ones it misses

@@ -84,7 +84,7 @@ def show_version(version: Version) -> None:
             ("bent inputs", _warps(found.warps) or None),
             ("prior", str(version.prior["type"]).replace("_", " ")),
             ("scatter", _scatter(version)),
-            ("noise sd", _sd(found.noise_sd, version)),
+            ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
             ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
             ("gains", _gains(found)),
@@ -130,6 +130,12 @@ def _sd(sd: float | None, version: Version) -> str | None:
             return f"{number(sd)} (of the log rate)"
         case _:
             return number(sd)
+
+
+def _noise_sd(version: Version) -> str | None:
+    """That of all rows, or where each one's stands."""
+    said, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
+    return said if column is None else f"by row, in {column}; root mean square {said}"
 
 
 def _outliers(outliers: Sequence[Outlier]) -> str:

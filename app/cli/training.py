@@ -32,6 +32,7 @@ class Choices:
     kernel: str | None = None
     width: str | None = None
     noise_sd: float | None = None
+    noise_column: str | None = None
     missing: str | None = None
     split: str | None = None
     holdout: float | None = None
@@ -53,7 +54,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
         "basis": _basis(choices.kernel, choices.width),
-        "likelihood": _likelihood(choices.likelihood, choices.noise_sd),
+        "likelihood": _likelihood(choices),
         "split": None if choices.split is None else _split(choices.split),
     }
     document |= {name: value for name, value in said.items() if value is not None}
@@ -91,12 +92,16 @@ def _read(request: Path) -> Document:
     return document
 
 
-def _likelihood(name: str | None, noise_sd: float | None) -> Json:
-    if noise_sd is None:
+def _likelihood(choices: Choices) -> Json:
+    name, noise_sd, column = choices.likelihood, choices.noise_sd, choices.noise_column
+    if noise_sd is None and column is None:
         return None if name is None else {"type": name}
+    hint = "--noise-sd" if column is None else "--noise-column"
+    if noise_sd is not None and column is not None:
+        raise typer.BadParameter("one noise of all rows goes against one of each", param_hint=hint)
     if name not in {None, "gaussian"}:
-        raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint="--noise-sd")
-    return {"type": "gaussian", "noise_sd": noise_sd}
+        raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint=hint)
+    return {"type": "gaussian", "noise_sd": noise_sd if column is None else {"column": column}}
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:

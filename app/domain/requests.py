@@ -102,7 +102,10 @@ PriorChoice = AutomaticPrior | Independent | GaussianProcess
 
 @dataclass(frozen=True)
 class TrainingRequest:
-    """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior."""
+    """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior.
+
+    `noise_column` names the column of each row's noise sd where the likelihood has that as known, and only there.
+    """
 
     dataset_id: UUID
     target: str
@@ -119,6 +122,7 @@ class TrainingRequest:
     holdout: float = 0.0
     validation: Validation | None = None
     seed: int = 0
+    noise_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,7 @@ class TrainingPlan:
 
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
     `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
+    `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
     task: Task
@@ -161,3 +166,4 @@ class TrainingPlan:
     holdout: float
     rivals: tuple[Spec, ...] = ()
     validation: Validation | None = None
+    noise_column: str | None = None

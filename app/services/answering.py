@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.domain.encoding import encode_inputs, user_mean, user_sd, user_variance
+from app.domain.encoding import encode_inputs, encode_noise, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import Predictor, Version
 from app.domain.tables import Block, ColumnKind, Label
@@ -59,6 +59,11 @@ class ServedVersion:
     columns: tuple[tuple[str, ColumnKind], ...]
     not_read: frozenset[str]
 
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        return self.predictor.encoding.target.noise_column
+
 
 @dataclass(frozen=True, eq=False)
 class RegressionAnswer:
@@ -109,9 +114,15 @@ def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> Re
     """Predict a block's N rows; raises InvalidRequestError for a covariance that there can't be."""
     encoding = served.predictor.encoding
     inputs, faults = encode_inputs(encoding, block)
+    noise_sd, wrong = encode_noise(encoding.target, block)
     # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
-    sound = np.isfinite(inputs[:, 0]) if faults else None
-    asked = _Asked(inputs if sound is None else inputs[sound], sound, faults)
+    sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
+    if wrong and sound is not None and noise_sd is not None:
+        sound &= np.isfinite(noise_sd)
+        faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
+    if sound is not None:
+        inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
+    asked = _Asked(inputs, noise_sd, sound, faults)
     if encoding.target.classes:
         return _classes(served, asked, wanted)
     return _reals(served, asked, wanted)
@@ -119,16 +130,22 @@ def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> Re
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others."""
+    """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others.
+
+    `noise_sd` (n,) where they bring it.
+    """
 
     inputs: Array
+    noise_sd: Array | None
     sound: Mask | None
     faults: tuple[Fault, ...]
 
     def parts(self, ready: Ready) -> list[tuple[Prediction, Array | None]]:
         """One at least: an empty table has no rows, but still the members of an answer."""
-        firsts = range(0, len(self.inputs) or 1, ROWS_AT_ONCE)
-        return [ready.predict(self.inputs[first : first + ROWS_AT_ONCE]) for first in firsts]
+        starts = range(0, len(self.inputs) or 1, ROWS_AT_ONCE)
+        places = [slice(first, first + ROWS_AT_ONCE) for first in starts]
+        noise_sd = self.noise_sd
+        return [ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some]) for some in places]
 
     def joined(self, parts: Sequence[Array | None]) -> Array | None:
         """None where a part is."""
@@ -217,7 +234,7 @@ def _covariance(served: ServedVersion, asked: _Asked, parts: Sequence[NumberPred
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
     if rows > MOST_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MOST_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
-    _, found = joint(served.ready, asked.inputs)
+    _, found = joint(served.ready, asked.inputs, asked.noise_sd)
     covariance = np.maximum(user_variance(served.predictor.encoding.target, found), -_LARGEST)
     if asked.sound is None:
         return covariance

@@ -25,7 +25,7 @@ from app.sparse_bayes.types import Array
 STEP_SECONDS = 1.0
 """Least time between two steps that are told; the last always is, and the first of each phase."""
 
-EXTRA_COLUMNS = 3
+EXTRA_COLUMNS = 4
 PR_SET_PDEATHSIG = 1
 
 
@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1
 class Task:
     """What to fit: a file of float64, `training` rows, then `held_out` ones.
 
-    Each row is its `inputs` numbers, then t, the fold key and the number of its dataset row.
+    Each row is its `inputs` numbers, then t, its noise sd, the fold key and the number of its dataset row.
     """
 
     path: Path
@@ -118,10 +118,14 @@ def _map(task: Task) -> tuple[Rows, Rows | None, Array]:
     # Pages of the file, not copies of it: what was written and not read again costs no memory.
     mapped = np.memmap(task.path, "<f8", "r", shape=(task.training + task.held_out, task.inputs + EXTRA_COLUMNS))
     table = np.asarray(mapped)
-    both = Rows(table[:, : task.inputs], np.ascontiguousarray(table[:, task.inputs]))
-    held_out = Rows(both.X[task.training :], both.t[task.training :]) if task.held_out else None
-    keys = np.ascontiguousarray(table[: task.training, task.inputs + 1])
-    return Rows(both.X[: task.training], both.t[: task.training]), held_out, keys
+    held_out = _rows(task, table[task.training :]) if task.held_out else None
+    keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
+    return _rows(task, table[: task.training]), held_out, keys
+
+
+def _rows(task: Task, part: Array) -> Rows:
+    noise_sd = np.ascontiguousarray(part[:, task.inputs + 1]) if task.spec.likelihood.noise_by_row else None
+    return Rows(part[:, : task.inputs], np.ascontiguousarray(part[:, task.inputs]), noise_sd)
 
 
 def _seldom(results: Iterator[Step | Trained]) -> Iterator[Step | Trained]:

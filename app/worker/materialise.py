@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_target, gaps
+from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target, gaps
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import RandomSplit, TrainingPlan
 from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
@@ -17,8 +17,8 @@ from app.sparse_bayes.types import Array, Indices, Mask
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
 
-EXTRA_COLUMNS = 3
-"""Beside its inputs a row of the file has t, the fold key and the dataset row's number."""
+EXTRA_COLUMNS = 4
+"""Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
 
 MOST_FAULTS_TOLD = 20
 
@@ -30,9 +30,9 @@ MOST_CELLS_AT_ONCE = 2**22
 class Materialised:
     """A file of float64, little-endian, row by row: `training` rows, then `held_out` ones.
 
-    Each row is its `inputs` encoded numbers, then t, the fold key (a number for each group, or the place in time, else
-    0) and the number of its dataset row. `dropped` rows stand in neither part: they have gaps, or were to be held out
-    but hold something that the training rows don't know.
+    Each row is its `inputs` encoded numbers, then t, its noise sd (0 where no column says it), the fold key (a number
+    for each group, or the place in time, else 0) and the number of its dataset row. `dropped` rows stand in neither
+    part: they have gaps, or were to be held out but hold something that the training rows don't know.
     """
 
     path: Path
@@ -83,12 +83,12 @@ def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: 
 
 
 def _complete(plan: TrainingPlan, read: Read) -> Iterator[_Part]:
-    """The rows that have a target, a place in the split and, unless gaps are filled in, every input."""
+    """The rows that have a target, its noise, a place in the split and, unless gaps are filled in, every input."""
     names = [plan.target, *(column.name for column in plan.inputs)]
     needed = [plan.target] if plan.missing == "indicator" else list(names)
-    if not isinstance(plan.split, RandomSplit) and plan.split.column is not None:
-        names.append(plan.split.column)
-        needed.append(plan.split.column)
+    by = None if isinstance(plan.split, RandomSplit) else plan.split.column
+    beside = [name for name in (by, plan.noise_column) if name is not None]
+    names, needed = [*names, *beside], [*needed, *beside]
     step = max(1, MOST_CELLS_AT_ONCE // sum(1 + max(1, len(column.categories)) for column in plan.inputs))
     for first_row, block in read():
         dropped = np.logical_or.reduce([gaps(block[name]) for name in needed])
@@ -182,8 +182,11 @@ def _write(
     for part, held_out in parts:
         inputs, faults = encode_inputs(encoding, part.block)
         targets = encode_target(encoding.target, part.block)
+        noise_sd, wrong = encode_noise(encoding.target, part.block)
+        faults = (*faults, *wrong)
+        noise = np.zeros(len(targets)) if noise_sd is None else noise_sd
         keys = fold_keys(plan.split, part.block, numbers=part.numbers)
-        rows = np.column_stack([inputs, targets, keys, part.numbers])
+        rows = np.column_stack([inputs, targets, noise, keys, part.numbers])
         finite = np.isfinite(rows).all(axis=1)
         if not (finite | held_out).all():
             raise TrainingFailedError(

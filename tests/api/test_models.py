@@ -11,7 +11,7 @@ from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from tests.api.conftest import DATASET, InMemoryParts
 from tests.api.problems import assert_problem
-from tests.services.small_models import STATES, WEIGHTS, small_version, version_of_three_classes
+from tests.services.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes
 
 
 def test_models_are_listed_with_what_their_versions_share(client: TestClient) -> None:
@@ -201,3 +201,16 @@ def test_a_parameter_that_makes_no_sense_is_named(client: TestClient, path: str,
         f"The parameter {parameter!r}: {detail}",
         [{"parameter": parameter, "detail": detail}],
     )
+
+
+def test_noise_known_by_row_is_shown_with_its_column(client: TestClient, parts: InMemoryParts) -> None:
+    made = version_of_known_noise()
+    report = made.report
+    spec = report.plan.spec
+    contenders = tuple(Contender(spec.prior, spec.likelihood, 3, -score) for score in (1.0, 2.0))
+    parts.kept.models.put(OWNER, replace(made, report=replace(report, contenders=contenders)), number=1)
+    found = client.get("/v1/models/measured/versions/1").json()
+    by_column = {"type": "gaussian", "noise_sd": {"column": "sd"}}
+    assert found["likelihood"] == by_column
+    assert [one["likelihood"] for one in found["contenders"]] == [by_column, by_column]
+    assert found["hyperparameters"]["noise_sd"] == report.noise_sd

@@ -16,7 +16,7 @@ from app.sparse_bayes.priors import GaussianProcess
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
-from tests.services.small_models import small_version, version_of_three_classes
+from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -397,3 +397,55 @@ def test_the_documentation_tells_what_is_answered(client: TestClient) -> None:
     assert set(schemas["ContributionOut"]["properties"]) == {"vector", "kind", "row", "input", "contribution", "share"}
     assert {"covariance", "explain"} <= set(schemas["PredictRecordsIn-Input"]["properties"])
     assert "covariance" in schemas["PredictionsOut"]["properties"]
+
+
+MEASURED = "/v1/models/measured/predict"
+WITH_NOISE = [{**row, "sd": sd} for row, sd in zip(ROWS, (0.2, 4, 1.0), strict=True)]
+
+
+@pytest.fixture
+def measured(parts: InMemoryParts) -> None:
+    parts.kept.models.put(OWNER, version_of_known_noise(), number=1)
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"rows": WITH_NOISE},
+        {"columns": {"colour": ["red", "blue", "red"], "x": [0.5, 1, 3], "sd": [0.2, 4, 1.0]}},
+        {"names": ["sd", "colour", "x"], "rows": [[0.2, "red", 0.5], [4, "blue", 1], [1.0, "red", 3]]},
+    ],
+)
+def test_rows_may_bring_their_noise_where_the_model_knows_of_it(client: TestClient, table: dict[str, object]) -> None:
+    rows = client.post(MEASURED, json=table).json()["predictions"]
+    assert [row["variance"]["noise"] for row in rows] == approx([0.04, 16.0, 1.0])
+    without = client.post(MEASURED, json={"rows": ROWS}).json()["predictions"]
+    assert [row["variance"]["noise"] for row in without] == approx([0.04] * 3)
+    assert [row["mean"] for row in without] == approx([row["mean"] for row in rows])
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([WITH_NOISE[0], {**ROWS[1], "sd": None}, WITH_NOISE[2]], "`sd` is missing, which other rows have"),
+        ([WITH_NOISE[0], ROWS[1], WITH_NOISE[2]], "The column is missing"),
+        ([WITH_NOISE[0], {**ROWS[1], "sd": 0}, WITH_NOISE[2]], "`sd` is 0,"),
+        ([WITH_NOISE[0], {**ROWS[1], "sd": "much"}, WITH_NOISE[2]], '"much" is not a number'),
+    ],
+)
+def test_noise_that_is_not_there_in_every_row_is_refused_with_the_row(
+    client: TestClient, rows: list[dict[str, object]], said: str
+) -> None:
+    response = client.post(MEASURED, json={"rows": rows})
+    assert response.status_code == 422
+    (error,) = response.json()["errors"]
+    assert (error["row"], error["column"]) == (1, "sd")
+    assert said in error["detail"]
+    answers = client.post(MEASURED, json={"rows": rows, "on_error": "per_row"}).json()["predictions"]
+    assert ["error" in one for one in answers] == [False, True, False]
+
+
+def test_a_model_with_one_noise_for_all_rows_reads_none(client: TestClient) -> None:
+    assert client.post(PATH, json={"rows": WITH_NOISE}).status_code == 422

@@ -122,6 +122,10 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
             {"likelihood": {"type": "gaussian", "noise_sd": "learned"}},
         ),
+        (
+            {"likelihood": {"type": "gaussian", "noise_sd": {"column": "same"}}},
+            {"likelihood": {"type": "gaussian", "noise_sd": {"column": "same"}}},
+        ),
         ({"likelihood": {"type": "student_t"}}, {"likelihood": {"type": "student_t", "dof": "learned"}}),
         ({"likelihood": {"type": "student_t", "dof": 4}}, {"likelihood": {"type": "student_t", "dof": 4.0}}),
         ({"likelihood": {"type": "log_gaussian"}}, {"likelihood": {"type": "log_gaussian"}}),
@@ -256,8 +260,21 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "learnt"}},
             at(
                 "/likelihood/noise_sd",
-                'Should be \'learned\', got "learnt". Or: Should be a valid number, got "learnt".',
+                'Should be \'learned\', got "learnt". Or: Should be a valid number, got "learnt". '
+                'Or: Should be an object, got "learnt".',
             ),
+        ),
+        (
+            {"likelihood": {"type": "gaussian", "noise_sd": "rows"}},
+            at(
+                "/likelihood/noise_sd",
+                'Should be \'learned\', got "rows". Or: Should be a valid number, got "rows". '
+                'Or: Should be an object, got "rows".',
+            ),
+        ),
+        (
+            {"inputs": ["colour"], "likelihood": {"type": "gaussian", "noise_sd": {"column": "x"}}},
+            plainly("/likelihood/noise_sd/column", "`x` goes down to 0, and the sd of a row's noise is above 0.", "x"),
         ),
         (
             {"likelihood": {"type": "gaussian", "noise_sd": -0.1}},

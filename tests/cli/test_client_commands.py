@@ -210,3 +210,15 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked:
     assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]
     shares = [float(rows[0][f"size_probability_{size}"]) for size in sizes.values()]
     assert sum(shares) == pytest.approx(1)
+
+
+def test_noise_by_row_is_learned_from_told_and_predicted_with(asked: Run, tmp_path: Path) -> None:
+    path = tmp_path / "measured.csv"
+    noises = [0.1 if row % 2 else 0.3 for row in range(len(ROWS))]
+    lines = [f"{x},{y},{sd}\n" for (x, _, y), sd in zip(ROWS, noises, strict=True)]
+    path.write_text("x,y,sd\n" + "".join(lines))
+    done = asked("train", str(path), "--target", "y", "--noise-column", "sd", "--prior", "gaussian_process")
+    assert done.exit_code == 0, done.stderr
+    assert "by row, in sd; root mean square 0.22" in done.stdout
+    answers = json.loads(asked("predict", "measured", str(path), "--json").stdout)["predictions"]
+    assert [one["variance"]["noise"] for one in answers] == pytest.approx([sd * sd for sd in noises])

@@ -82,6 +82,16 @@ def test_a_likelihood_is_spelled_out(
     assert spelled_out(choices, None)["likelihood"] == spelled
 
 
+def test_noise_by_row_is_spelled_out_with_its_column() -> None:
+    spelled = {"type": "gaussian", "noise_sd": {"column": "sd"}}
+    assert spelled_out(Choices(target="y", noise_column="sd"), None)["likelihood"] == spelled
+    assert spelled_out(Choices(target="y", likelihood="gaussian", noise_column="sd"), None)["likelihood"] == spelled
+    with pytest.raises(typer.BadParameter, match="poisson has no noise of a known sd"):
+        spelled_out(Choices(target="y", likelihood="poisson", noise_column="sd"), None)
+    with pytest.raises(typer.BadParameter, match="against one of each"):
+        spelled_out(Choices(target="y", noise_sd=0.5, noise_column="sd"), None)
+
+
 def test_noise_of_a_known_sd_is_gaussian() -> None:
     with pytest.raises(typer.BadParameter, match="student_t has no noise of a known sd"):
         spelled_out(Choices(target="y", likelihood="student_t", noise_sd=0.5), None)

@@ -132,3 +132,35 @@ def test_a_target_that_cannot_be_counted_is_refused_with_what_to_use(api: Api) -
     problem = refused.value.problem
     assert (problem.status, problem.errors[0].pointer) == (422, "/likelihood")
     assert '"gaussian" or "student_t"' in problem.detail
+
+
+def test_noise_known_by_row_weighs_rows_and_is_told_with_predictions(api: Api) -> None:
+    random, inputs = Random(9), sinc(ROWS)["x"]
+    sds = [random.choice((0.2, 20.0)) for _ in inputs]
+    y = [50.0 + 10.0 * sinc_at(x) + random.gauss(0, sd) for x, sd in zip(inputs, sds, strict=True)]
+    dataset = api.calls.create_dataset({"x": inputs, "sd": sds, "y": y}, name="measured")
+    likelihood: Json = {"type": "gaussian", "noise_sd": {"column": "sd"}}
+    asked: dict[str, Json] = {"target": "y", "likelihood": likelihood, "validation": {"folds": 3}, "holdout": 0.2}
+    job = api.train(dataset_id=dataset.id, model="measured", **asked)
+    version = api.calls.version("measured", 1)
+    assert job.likelihood == version.likelihood == likelihood
+    assert ([column.name for column in version.inputs], version.noise_column) == (["x"], "sd")
+    assert version.ignored[0].reason == "it holds the noise of each row"
+    mean_square = sum(sd * sd for sd in sds) / ROWS
+    noise_sd = version.hyperparameters.noise_sd
+    assert noise_sd == pytest.approx(math.sqrt(mean_square), rel=0.2)
+    assert version.metrics["holdout"]["coverage_95"] > 0.8
+    assert version.metrics["validation"]["coverage_95"] > 0.85
+    known: list[Json] = [0.5, 3.0, 1.0, 0.1, 7.0]
+    without = api.calls.predict("measured", {"columns": {"x": list[Json](POINTS)}}).predictions
+    own = api.calls.predict("measured", {"columns": {"x": list[Json](POINTS), "sd": known}}).predictions
+    for x, sd, plain, row in zip(POINTS, (0.5, 3.0, 1.0, 0.1, 7.0), without, own, strict=True):
+        assert plain.variance is not None
+        assert row.variance is not None
+        assert noise_sd is not None
+        assert row.mean == plain.mean == pytest.approx(50.0 + 10.0 * sinc_at(x), abs=1.0)
+        assert row.variance.noise == pytest.approx(sd**2)
+        assert plain.variance.noise == pytest.approx(noise_sd**2)
+    with pytest.raises(ClientError) as refused:
+        api.calls.predict("measured", {"columns": {"x": [0.0, 1.0], "sd": [0.1, None]}})
+    assert (refused.value.problem.status, refused.value.problem.errors[0].row) == (422, 1)

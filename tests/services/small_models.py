@@ -130,3 +130,13 @@ def _report(plan: TrainingPlan, noise_sd: float | None) -> VersionReport:
         seconds=0.25,
         software_version="0.1.0",
     )
+
+
+def version_of_known_noise(*, name: str = "measured", column: str = "sd") -> NewVersion:
+    """The same where each row's noise is known, under a process."""
+    made = small_version(name=name, prior=GaussianProcess())
+    encoding, likelihood = made.predictor.encoding, GaussianNoise("rows")
+    encoding = replace(encoding, target=replace(encoding.target, noise_column=column))
+    plan = replace(made.report.plan, spec=replace(made.report.plan.spec, likelihood=likelihood), noise_column=column)
+    model = replace(made.predictor.model, likelihood=likelihood)
+    return NewVersion(replace(made.report, plan=plan), made.vectors, Predictor(encoding, model))

@@ -24,7 +24,7 @@ from app.sparse_bayes.prediction import ClassPrediction, Ready, RealPrediction, 
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
-from tests.services.small_models import AMPLITUDE, small_version
+from tests.services.small_models import AMPLITUDE, small_version, version_of_known_noise
 
 BLOCK: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}
 FAR: Block = {"x": numbers(-1e6, 1e6), "colour": texts("red", "blue")}
@@ -224,3 +224,29 @@ def test_what_is_added_to_a_logarithm_or_a_class_is_in_its_own_units(logarithmic
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     assert found is not None
     assert_allclose(found.added.sum(axis=1), latent(made.predictor.model, inputs).mean, rtol=1e-12)
+
+
+def test_rows_are_answered_with_their_own_noise_or_that_of_the_rows_learned_from() -> None:
+    made = version_of_known_noise()
+    plain, own = (reals(made, block) for block in (BLOCK, {**BLOCK, "sd": numbers(0.2, 4.0, 1.0)}))
+    assert_allclose(plain.noise, np.full(3, 0.04), rtol=1e-12)
+    assert_allclose(own.noise, [0.04, 16.0, 1.0], rtol=1e-12)
+    assert_allclose(own.mean, plain.mean, rtol=1e-12)
+    assert_allclose(own.total - own.noise, plain.total - plain.noise, rtol=1e-12)
+    assert_allclose(own.upper - own.lower, 2.0 * float(norm.ppf(0.975)) * np.sqrt(own.total), rtol=1e-9)
+
+
+def test_a_row_without_noise_among_rows_that_bring_it_has_no_answer() -> None:
+    block: Block = {**MIXED, "sd": numbers(0.2, 1.0, None, 1.0, -2.0)}
+    found = answer(served(version_of_known_noise()), block, Wanted(covariance=True))
+    assert isinstance(found, RegressionAnswer)
+    assert [(fault.row, fault.column) for fault in found.faults] == [(1, "x"), (2, "sd"), (3, "colour"), (4, "sd")]
+    assert_allclose(found.noise, [0.04, np.nan, np.nan, np.nan, np.nan])
+    assert found.covariance is not None
+    assert found.covariance[0, 0] == pytest.approx(found.total[0])
+
+
+def test_many_rows_keep_each_its_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(under_test, "ROWS_AT_ONCE", 2)
+    own = reals(version_of_known_noise(), {**BLOCK, "sd": numbers(0.2, 4.0, 1.0)})
+    assert_allclose(own.noise, [0.04, 16.0, 1.0], rtol=1e-12)

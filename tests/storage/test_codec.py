@@ -14,7 +14,7 @@ from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, Numb
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Categorical
+from app.sparse_bayes.likelihoods import Categorical, GaussianNoise
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -117,11 +117,21 @@ def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:
     predictor = samples.predictor()
     functions, *_ = predictor.model.functions
     assert isinstance(functions, KernelFunctions)
-    model = replace(predictor.model, augmentation=Augmentation(functions, 1.0 / 3.0))
-    made = replace(predictor, model=model)
+    for precisions in (None, np.geomspace(1e-9, 1e9, functions.size)):
+        model = replace(predictor.model, augmentation=Augmentation(functions, 1.0 / 3.0, precisions))
+        made = replace(predictor, model=model)
+        back = decode_predictor(encode_predictor(made))
+        assert isinstance(back.model.augmentation, Augmentation)
+        assert _equal(made, back)
+
+
+def test_noise_known_by_row_comes_back_with_its_column() -> None:
+    predictor = samples.predictor()
+    target = replace(predictor.encoding.target, noise_column="sd")
+    encoding = replace(predictor.encoding, target=target)
+    made = Predictor(encoding, replace(predictor.model, likelihood=GaussianNoise("rows")))
     back = decode_predictor(encode_predictor(made))
-    assert isinstance(back.model.augmentation, Augmentation)
-    assert _equal(made, back)
+    assert (back.encoding.target, back.model.likelihood) == (target, GaussianNoise("rows"))
 
 
 def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:

@@ -12,6 +12,7 @@ from app.domain.errors import TrainingFailedError
 from app.domain.planning import plan
 from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, TrainingPlan, TrainingRequest
 from app.domain.tables import Block, NumberColumn, block_rows
+from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.types import Array
 from app.worker import materialise as materialising
 from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
@@ -254,3 +255,24 @@ def test_a_dataset_without_a_row_left_says_so(tmp_path: Path) -> None:
     with pytest.raises(TrainingFailedError, match="no rows are left"):
         materialise(wanted, lambda: iter(cut_up(rows_of(block, []))), tmp_path, most_cells=MANY)
     assert block_rows(block) == 2
+
+
+def test_each_rows_noise_stands_beside_its_target_in_the_same_units(tmp_path: Path) -> None:
+    sd = np.random.default_rng(1).uniform(0.1, 2.0, 40)
+    sd[[4, 30]] = np.nan
+    block: Block = {**table(), "sd": NumberColumn(sd)}
+    likelihood = GaussianNoise("rows")
+    asking = replace(ASKING, likelihood=likelihood, noise_column="sd", missing="drop_rows", holdout=0.25)
+    found = materialise(plan_for(block, asking), reader(block, 11, 30), tmp_path, most_cells=MANY)
+    assert (found.inputs, found.training + found.held_out, found.dropped) == (2, 38, 2)
+    for part in rows_in(found):
+        np.testing.assert_allclose(part[:, 3] * found.encoding.target.scale, sd[row_numbers(part)])
+
+
+def test_rows_whose_noise_cannot_be_computed_with_are_refused(tmp_path: Path) -> None:
+    sd = np.full(40, 0.1)
+    sd[7] = 1e-300
+    block: Block = {**table(), "sd": NumberColumn(sd)}
+    asking = replace(ASKING, likelihood=GaussianNoise("rows"), noise_column="sd")
+    with pytest.raises(TrainingFailedError, match="too far from how the targets scatter"):
+        materialise(plan_for(block, asking), reader(block), tmp_path, most_cells=MANY)

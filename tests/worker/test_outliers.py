@@ -40,8 +40,8 @@ def constant(likelihood: Likelihood) -> Model:
 
 def written(path: Path, t: Array, held_out: int = 0) -> Materialised:
     """A file of rows with these targets, whose dataset rows are numbered backwards from FIRST_ROW."""
-    rows = np.zeros((len(t), 4))
-    rows[:, 1], rows[:, 3] = t, FIRST_ROW - np.arange(len(t))
+    rows = np.zeros((len(t), 5))
+    rows[:, 1], rows[:, 4] = t, FIRST_ROW - np.arange(len(t))
     (path / "rows.f64").write_bytes(rows.tobytes())
     return Materialised(path / "rows.f64", ENCODING, len(t) - held_out, held_out, 0, 1)
 

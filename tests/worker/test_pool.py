@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Step, Trained, train
 from app.worker.child import Failure, Message, Task, Trainer
@@ -53,7 +55,7 @@ def child(pool: Pool) -> Iterator[Child]:
 def path(tmp_path: Path) -> Path:
     """Two inputs; three rows to train on and two held out."""
     path = tmp_path / "rows.f64"
-    path.write_bytes(np.arange(25.0).astype("<f8").tobytes())
+    path.write_bytes(np.arange(30.0).astype("<f8").tobytes())
     return path
 
 
@@ -78,11 +80,11 @@ def test_a_child_gets_the_rows_as_they_stand_in_the_file(child: Child, path: Pat
     (said,) = messages(child, task(path, trainers.told))
     assert isinstance(said, Failure)
     assert ast.literal_eval(said.detail) == (
-        [[0.0, 1.0], [5.0, 6.0], [10.0, 11.0]],
-        [2.0, 7.0, 12.0],
+        [[0.0, 1.0], [6.0, 7.0], [12.0, 13.0]],
+        [2.0, 8.0, 14.0],
         "groups",
-        [3.0, 8.0, 13.0],
-        ([[15.0, 16.0], [20.0, 21.0]], [17.0, 22.0]),
+        [4.0, 10.0, 16.0],
+        ([[18.0, 19.0], [24.0, 25.0]], [20.0, 26.0]),
         0,
     )
 
@@ -98,12 +100,26 @@ def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
     x = draw.uniform(-3, 3, 40)
     t = np.sin(x) + 0.1 * draw.normal(size=40)
     path = tmp_path / "rows.f64"
-    path.write_bytes(np.column_stack([x, t, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
+    path.write_bytes(np.column_stack([x, t, *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     *steps, end = messages(child, Task(path, 30, 10, 1, trainers.spec_of(train), "random"))
     assert len(steps) >= 2
     assert isinstance(end, Trained)
     assert end.model.rows == 30
     assert end.scores["rmse"] < 0.3
+
+
+def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(child: Child, tmp_path: Path) -> None:
+    x, sd = np.linspace(-3.0, 3.0, 40), np.geomspace(0.02, 0.4, 40)
+    t = np.sin(x) + sd * np.random.default_rng(1).normal(size=40)
+    path = tmp_path / "rows.f64"
+    path.write_bytes(np.column_stack([x, t, sd, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
+    basis = (KernelBasis(width=FixedWidth(1.0)), Bias())
+    spec = replace(trainers.spec_of(train), basis=basis, likelihood=GaussianNoise("rows"))
+    end = messages(child, Task(path, 30, 10, 1, spec, "random"))[-1]
+    assert isinstance(end, Trained)
+    assert end.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
+    expected = predict(end.model, x[30:, None], sd[30:]).log_density(t[30:])
+    assert end.scores["nll"] == pytest.approx(-float(expected.mean()))
 
 
 def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, path: Path) -> None:
@@ -117,7 +133,7 @@ def test_steps_are_told_seldom_but_the_first_and_the_last_always(child: Child, p
 def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Path) -> None:
     x = np.linspace(-3.0, 3.0, 40)
     path = tmp_path / "rows.f64"
-    path.write_bytes(np.column_stack([x, np.sin(x), np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
+    path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
     *steps, end = messages(child, Task(path, 40, 0, 1, spec, "random", folds=2))
     phases = [step.phase for step in steps if isinstance(step, Step)]

@@ -84,7 +84,7 @@ OPEN = EncodedTarget("y", "number", 0.0, 10.0, ())
 def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewVersion:
     """What is recorded of a fit on the two rows of TABLE."""
     path = directory / "rows"
-    np.hstack((X, np.array([[0.1, 0.0, 0.0], [10.0, 0.0, 1.0]]))).tofile(path)
+    np.hstack((X, np.array([[0.1, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 1.0]]))).tofile(path)
     dataset = dataset_of(TABLE)
     request = TrainingRequest(dataset.id, "y")
     job = TrainingJob(

@@ -82,6 +82,17 @@ def read_json(body: bytes, *, others: Collection[str] = ()) -> RawTable:
     return RawTable(form, rest)
 
 
+def has_column(raw: RawTable, name: str) -> bool:
+    """Whether some row of a table has a column of that name."""
+    match raw.form:
+        case ByColumn(columns):
+            return name in columns
+        case ByRow(rows):
+            return any(name in row for row in rows if isinstance(row, dict))
+        case ByPosition(names, _):
+            return name in names
+
+
 def typed_block(
     raw: RawTable, columns: Sequence[tuple[str, ColumnKind]], *, not_read: Collection[str] = ()
 ) -> tuple[Block, tuple[Fault, ...]]:

@@ -11,7 +11,7 @@ from app.api.answers import outputs_of, predictions_json
 from app.api.bodies import checked
 from app.api.dependencies import json_body_of, limits_of, owner_of, parts_of
 from app.api.documentation import json_body, problems
-from app.api.formats.json_table import read_json, typed_block
+from app.api.formats.json_table import has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.negotiation import require_json_accept
 from app.api.schemas.predictions import PredictionsOut
@@ -98,7 +98,10 @@ def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:
     raw = read_json(body, others=_OPTION_NAMES)
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
     outputs = _outputs(served, options)
-    block, misfits = typed_block(raw, served.columns, not_read=served.not_read)
+    columns, noise = served.columns, served.noise_column
+    if noise is not None and has_column(raw, noise):
+        columns = (*columns, (noise, "number"))
+    block, misfits = typed_block(raw, columns, not_read=served.not_read)
     if (rows := block_rows(block)) > most_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
     if options.on_error == "refuse":

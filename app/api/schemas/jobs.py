@@ -8,12 +8,13 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
+from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.problems import JobProblemOut, PlaceOut
 from app.domain.jobs import Event, JobState, Problem, TrainingJob
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.basis import Basis
-from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
+from app.sparse_bayes.spec import Algorithm, Prior
 
 
 class FromDomain(BaseModel):
@@ -69,7 +70,7 @@ class RivalOut(BaseModel):
     """Another way to fit the same functions."""
 
     prior: Prior
-    likelihood: Likelihood
+    likelihood: AnyLikelihood
 
 
 class TrainingJobOut(BaseModel):
@@ -96,7 +97,7 @@ class TrainingJobOut(BaseModel):
     )
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
-    likelihood: Likelihood
+    likelihood: AnyLikelihood
     basis: Sequence[Basis]
     prior: Prior
     algorithm: Algorithm
@@ -136,11 +137,14 @@ class TrainingJobOut(BaseModel):
             classes=plan.classes,
             inputs=[InputOut.model_validate(column) for column in plan.inputs],
             ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
-            likelihood=spec.likelihood,
+            likelihood=shown(spec.likelihood, plan.noise_column),
             basis=spec.basis,
             prior=spec.prior,
             algorithm=spec.algorithm,
-            rivals=[RivalOut(prior=rival.prior, likelihood=rival.likelihood) for rival in plan.rivals],
+            rivals=[
+                RivalOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
+                for rival in plan.rivals
+            ],
             standardise=plan.standardise,
             missing=plan.missing,
             split=plan.split,

@@ -8,11 +8,12 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
-from app.domain.models import Model, RelevanceVector, Version
+from app.api.schemas.likelihoods import AnyLikelihood, shown
+from app.domain.models import Contender, Model, RelevanceVector, Version
 from app.domain.requests import Missing, Split, Validation
 from app.domain.tables import Cell, ColumnKind, Label
 from app.sparse_bayes.basis import Basis
-from app.sparse_bayes.spec import Algorithm, Likelihood, Prior
+from app.sparse_bayes.spec import Algorithm, Prior
 
 
 class ModelOut(FromDomain):
@@ -54,7 +55,8 @@ class HyperparametersOut(BaseModel):
 
     noise_sd: float | None = Field(
         description="Of the noise, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about "
-        "10 %. Null for classes and counts."
+        "10 %. Where each row has its own, the root mean square over the rows learned from, which stands for the noise "
+        "of rows to predict that bring none. Null for classes and counts."
     )
     degrees_of_freedom: float | None = Field(
         description="Of noise with heavy tails (`student_t`), learned or given: near 2, outliers are wild and many; "
@@ -87,16 +89,26 @@ class DatasetNameOut(BaseModel):
     digest: str
 
 
-class ContenderOut(FromDomain):
+class ContenderOut(BaseModel):
     """One of the fits that were compared."""
 
     prior: Prior
-    likelihood: Likelihood
+    likelihood: AnyLikelihood
     functions: int = Field(description="Functions kept.")
     score: float = Field(
         description="The log of its evidence with the hyperparameters integrated out, in nats: 3 more make it about 20 "
         "times as probable."
     )
+
+    @classmethod
+    def of(cls, contender: Contender, noise_column: str | None) -> Self:
+        """A fit as it goes out."""
+        return cls(
+            prior=contender.prior,
+            likelihood=shown(contender.likelihood, noise_column),
+            functions=contender.functions,
+            score=contender.score,
+        )
 
 
 class VersionOut(BaseModel):
@@ -114,7 +126,7 @@ class VersionOut(BaseModel):
     )
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
-    likelihood: Likelihood
+    likelihood: AnyLikelihood
     basis: Sequence[Basis]
     prior: Prior
     algorithm: Algorithm
@@ -168,7 +180,7 @@ class VersionOut(BaseModel):
             classes=plan.classes,
             inputs=[InputOut.model_validate(column) for column in plan.inputs],
             ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
-            likelihood=spec.likelihood,
+            likelihood=shown(spec.likelihood, plan.noise_column),
             basis=spec.basis,
             prior=spec.prior,
             algorithm=spec.algorithm,
@@ -195,7 +207,7 @@ class VersionOut(BaseModel):
             rows_held_out=report.rows_held_out,
             termination=report.termination,
             metrics=report.metrics,
-            contenders=[ContenderOut.model_validate(contender) for contender in report.contenders],
+            contenders=[ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
             outliers=[OutlierOut.model_validate(outlier) for outlier in report.outliers],
             dataset=DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),
             seconds=report.seconds,

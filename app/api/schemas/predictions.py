@@ -13,7 +13,10 @@ class VarianceOut(BaseModel):
     """A prediction's variance and its three parts, in the target's units squared."""
 
     total: float = Field(description="The sum of the others.")
-    noise: float = Field(description="How far a new observation scatters about the function.")
+    noise: float = Field(
+        description="How far a new observation scatters about the function. Where the noise of each row is known, the "
+        "square of the row's own, or, where the table has no such column, the mean square of the rows learned from."
+    )
     weights: float = Field(description="What is not known of the weights of the functions in the model.")
     beyond: float = Field(
         description="What these functions don't reach: of the Gaussian process that they are part of, or, under "

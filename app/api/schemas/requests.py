@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
 
+from app.api.schemas.likelihoods import AnyLikelihood, asked
 from app.api.validation import AT
 from app.domain.errors import Fault
 from app.domain.requests import (
@@ -19,7 +20,7 @@ from app.domain.requests import (
     Validation,
 )
 from app.domain.tables import Cell
-from app.sparse_bayes.spec import Algorithm, Likelihood
+from app.sparse_bayes.spec import Algorithm
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
@@ -41,13 +42,14 @@ class TrainingJobBase(BaseModel):
         None, description="The columns to predict from; without it, every column that is fit for it."
     )
     model: NameIn | None = Field(None, description="The model's name; without it, the dataset's.")
-    likelihood: Annotated[Likelihood, Field(discriminator="type")] | None = Field(
+    likelihood: Annotated[AnyLikelihood, Field(discriminator="type")] | None = Field(
         None,
         description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
-        "`noise_sd`. `student_t`: some rows are outliers; `dof`, how heavy the tails are, is learned or a number above "
-        "2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: counts. `bernoulli`, the "
-        "default for two classes. `categorical`, the default for 3 to 50: a function for each class, under a Gaussian "
-        "process; `classes` is counted where it is not said.",
+        '`noise_sd`; or of a size of its own in each row, given as `{"column": NAME}`: a column of its sds, above 0, '
+        "in the target's units, which is no input. `student_t`: some rows are outliers; `dof`, how heavy the tails "
+        "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
+        "counts. `bernoulli`, the default for two classes. `categorical`, the default for 3 to 50: a function for each "
+        "class, under a Gaussian process; `classes` is counted where it is not said.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
@@ -91,13 +93,14 @@ class TrainingJobBase(BaseModel):
 
     def to_request(self) -> TrainingRequest:
         """The same in the domain's words."""
+        likelihood, noise_column = asked(self.likelihood)
         return TrainingRequest(
             dataset_id=self.dataset_id,
             target=self.target,
             inputs=self.inputs,
             model=self.model,
             task=self._task(),
-            likelihood=self.likelihood,
+            likelihood=likelihood,
             basis=self.basis,
             prior=self.prior,
             algorithm=self.algorithm,
@@ -107,6 +110,7 @@ class TrainingJobBase(BaseModel):
             holdout=self.holdout,
             validation=self.validation,
             seed=self.seed,
+            noise_column=noise_column,
         )
 
     def as_sent(self, fault: Fault) -> Fault:
@@ -192,7 +196,10 @@ class PredictOptions(BaseModel):
 
 
 class PredictColumnsIn(PredictOptions):
-    """A table by columns."""
+    """A table by columns.
+
+    Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
+    """
 
     columns: dict[str, list[Cell]]
 

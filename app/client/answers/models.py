@@ -42,7 +42,8 @@ class InputWarp:
 class Hyperparameters:
     """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
 
-    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that. Under a
+    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that; where the
+    noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
     Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
     best that did not.
     """
@@ -120,6 +121,15 @@ class Version:
     seconds: float
     software_version: str
     validation: Choice | None = None
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        match self.likelihood.get("noise_sd"):
+            case {"column": str(name)}:
+                return name
+            case _:
+                return None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from app.domain.encoding.columns import (
     column_names,
 )
 from app.domain.encoding.inputs import encode_inputs
+from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
 from app.domain.encoding.statistics import Statistics
 from app.domain.encoding.target import (
@@ -31,6 +32,7 @@ __all__ = [
     "Statistics",
     "column_names",
     "encode_inputs",
+    "encode_noise",
     "encode_target",
     "gaps",
     "iso_8601",

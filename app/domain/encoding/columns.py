@@ -64,7 +64,7 @@ class EncodedTarget:
     """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = k for classes[k].
 
     `logarithmic`: what is learned is log t, so that noise and process are measured as logarithms are, whatever the
-    scale.
+    scale. `noise_column` holds each row's noise sd where that is known, which becomes sd/scale.
     """
 
     name: str
@@ -73,6 +73,7 @@ class EncodedTarget:
     scale: float
     classes: tuple[Label, ...]
     logarithmic: bool = False
+    noise_column: str | None = None
 
     @property
     def latent_unit(self) -> float:

@@ -77,9 +77,9 @@ class Statistics:
                 # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
                 with np.errstate(over="ignore"):
                     scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
-            case GaussianNoise(noise_sd="learned") | StudentT():
+            case GaussianNoise(noise_sd="learned" | "rows") | StudentT():
                 shift, scale = seen.mean, seen.sd or 1.0
             case _:
                 pass
         logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
-        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, logarithmic)
+        return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, logarithmic, plan.noise_column)

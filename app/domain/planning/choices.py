@@ -153,7 +153,8 @@ def size_faults(
                 )
                 faults.append(Fault(detail, pointer, column=column.name))
     likelihood = spec.likelihood
-    if isinstance(likelihood, GaussianNoise) and likelihood.noise_sd != "learned" and _size(target) > LARGEST:
+    given = isinstance(likelihood, GaussianNoise) and not isinstance(likelihood.noise_sd, str)
+    if given and _size(target) > LARGEST:
         detail = (
             f"`{target.name}` reaches {_size(target):g}, too large beside a noise sd that is given; let it be learned."
         )

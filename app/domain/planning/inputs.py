@@ -16,17 +16,23 @@ MOST_FAULTS_TOLD = 20
 
 
 def chosen_inputs(
-    dataset: Dataset, asked: tuple[str, ...] | None, *, target: str, split: Split
+    dataset: Dataset, asked: tuple[str, ...] | None, *, target: str, split: Split, noise: str | None = None
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
-    """The columns to read, those left out with the reason, and what is wrong with the ones asked for."""
+    """The columns to read, those left out with the reason, and what is wrong with the ones asked for.
+
+    The column `noise`, where there is one, says how far each row scatters.
+    """
     if asked is not None:
-        return _named(dataset, asked, target=target, split=split)
-    reasons = [(column, _unfit(column, dataset.rows)) for column in dataset.columns if column.name != target]
-    if not isinstance(split, RandomSplit):
+        return _named(dataset, asked, target=target, split=split, noise=noise)
+    uses = {} if noise is None else {noise: "it holds the noise of each row"}
+    if not isinstance(split, RandomSplit) and split.column is not None:
         use = "keep groups apart" if isinstance(split, ColumnSplit) else "order the rows"
-        reasons = [
-            (column, f"it is used to {use}" if column.name == split.column else reason) for column, reason in reasons
-        ]
+        uses.setdefault(split.column, f"it is used to {use}")
+    reasons = [
+        (column, uses.get(column.name) or _unfit(column, dataset.rows))
+        for column in dataset.columns
+        if column.name != target
+    ]
     inputs = tuple(column for column, reason in reasons if reason is None)
     ignored = tuple(IgnoredColumn(column.name, reason) for column, reason in reasons if reason is not None)
     if inputs:
@@ -47,7 +53,7 @@ def is_constant(column: ColumnSummary) -> bool:
 
 
 def _named(
-    dataset: Dataset, asked: tuple[str, ...], *, target: str, split: Split
+    dataset: Dataset, asked: tuple[str, ...], *, target: str, split: Split, noise: str | None
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
@@ -62,6 +68,8 @@ def _named(
         wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
         if name in seen:
             wrong = f"`{name}` is named twice."
+        elif name == noise:
+            wrong = f"`{name}` holds the noise of each row (`likelihood`), so it can't be an input."
         elif isinstance(split, ColumnSplit) and name == split.column:
             wrong = (
                 f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."

@@ -9,6 +9,7 @@ from app.domain.errors import Fault
 from app.domain.planning.choices import chosen_spec, has_fixed_width, rivals, size_faults, spec_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
 from app.domain.planning.likelihoods import likelihood_faults
+from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
 from app.domain.requests import TrainingPlan, TrainingRequest
@@ -25,7 +26,9 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     target = resolve_target(dataset, request.target, request.task, request.likelihood)
     spec = chosen_spec(request, target.task, classes=len(target.classes))
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
-    columns, ignored, input_faults = chosen_inputs(dataset, request.inputs, target=request.target, split=request.split)
+    columns, ignored, input_faults = chosen_inputs(
+        dataset, request.inputs, target=request.target, split=request.split, noise=request.noise_column
+    )
     places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
     inputs = [(places.get(column.name, "/inputs"), column) for column in columns]
     faults = [
@@ -35,6 +38,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *spec_faults(spec),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
+        *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, target.column, inputs),
     ]
@@ -56,6 +60,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         holdout=request.holdout,
         validation=request.validation,
         rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
+        noise_column=request.noise_column,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.planning.inputs import is_constant
+from app.domain.planning.noise import POINTER as NOISE_POINTER
 from app.domain.planning.target import unknown_column
 from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, TrainingRequest
 from app.domain.split import held_out_rows
@@ -41,6 +42,8 @@ def row_faults(
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
         splitter = dataset.column(request.split.column)
         needed += [("/split/column", splitter)] if splitter is not None else []
+    noise = None if request.noise_column is None else dataset.column(request.noise_column)
+    needed += [(NOISE_POINTER, noise)] if noise is not None else []
     gaps = _gap_faults(dataset, [*needed, *inputs]) if request.missing == "refuse" else []
     dropped_by = {"refuse": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
     dropping = [column for _, column in dropped_by]

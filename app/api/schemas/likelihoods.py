@@ -1,0 +1,48 @@
+"""Likelihoods as they are asked for and shown: those of the core, and the column that a row's noise stands in."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.spec import Likelihood
+
+
+@dataclass(frozen=True)
+class NoiseColumn:
+    """A column of numbers above 0, one in each row: the sd of its noise, in the target's units."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    column: str
+
+
+@dataclass(frozen=True)
+class GaussianLikelihood:
+    """y = f(x) + N(0, noise_sd^2): learned by evidence, known, or known for each row."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    noise_sd: Literal["learned"] | float | NoiseColumn = "learned"
+    type: Literal["gaussian"] = "gaussian"
+
+
+AnyLikelihood = GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical
+
+
+def asked(likelihood: AnyLikelihood | None) -> tuple[Likelihood | None, str | None]:
+    """In the core's words, and the column of each row's noise."""
+    if not isinstance(likelihood, GaussianLikelihood):
+        return likelihood, None
+    if isinstance(likelihood.noise_sd, NoiseColumn):
+        return GaussianNoise("rows"), likelihood.noise_sd.column
+    return GaussianNoise(likelihood.noise_sd), None
+
+
+def shown(likelihood: Likelihood, noise_column: str | None) -> AnyLikelihood:
+    """As it was asked for."""
+    if not isinstance(likelihood, GaussianNoise):
+        return likelihood
+    if likelihood.noise_sd != "rows":
+        return GaussianLikelihood(likelihood.noise_sd)
+    assert noise_column is not None
+    return GaussianLikelihood(NoiseColumn(noise_column))
