@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from app.sparse_bayes import process_sums
 from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
+from app.sparse_bayes.algorithms import task as tasks
 from app.sparse_bayes.augmentation import Augmented
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.evidence import evidence
@@ -181,6 +183,34 @@ def test_the_bound_has_each_rows_noise_and_its_gradient() -> None:
     assert vectors.moved is not None
     slopes = by_differences(value, np.append(h.packed(), vectors.moved))
     np.testing.assert_allclose(np.append(theta, places_slopes), slopes, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("block", [8 * 7, 2**20])
+def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(process_sums, "BLOCK_BYTES", 8 * block)
+    X, t, sd = scattered(40, 3)
+    problem = pose(X, t, GREEDY["fixed width"], noise_sd=sd)
+    h = Hyperparameters(1.0, 1.4, np.array([0.7]), InputMap(np.array([3.0])))
+    places = np.array([3, 17, 29])
+    vectors = Vectors(places, X[places])
+    rows = Rows(X, t, np.ones((40, 1)), sd**-2)
+    found = bound(rows, vectors, Gaussian(), BY_ROW, h)
+    gradient, _ = bound_gradient(rows, vectors, Gaussian(), h, found)
+    reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.3)).at(h)
+    assert reached.value == pytest.approx(found.value, rel=1e-10)
+    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-8)
+    np.testing.assert_allclose(reached.gradient, gradient[:3], rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", GREEDY)
+def test_many_rows_are_learned_from_each_with_its_noise(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(tasks, "MOST_ROWS_TOGETHER", 60)
+    X, t, sd = scattered(400, 3)
+    places = np.linspace(-9.0, 9.0, 50)[:, None]
+    found = latent(fit(X, t, GREEDY[name], noise_sd=sd), places)
+    wrong = found.mean - np.sinc(places[:, 0] / np.pi)
+    assert np.abs(wrong).max() < 0.1
+    assert np.mean(np.square(wrong) < 4.0 * found.variance) > 0.75
 
 
 def test_the_bound_of_rows_twice_with_twice_the_variance_falls_by_what_t_alone_decides() -> None:
