@@ -9,6 +9,7 @@ from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Coupled, Likelihood
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
+from app.sparse_bayes.power import Power
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array, ForRows, Indices
 from app.sparse_bayes.variational import Settled, settle
@@ -48,23 +49,28 @@ class Vectors:
 class Bound:
     """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
 
-    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s.
+    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope`
+    dL/dlog beta.
     """
+
+    value: float
 
     settled: Settled
     whitening: Whitening
     E: Array
     P: Array
     left: Array
-
-    @property
-    def value(self) -> float:
-        """L."""
-        return self.settled.value
+    left_slope: Array
+    noise_slope: float
 
 
-def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters) -> Bound:
-    """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015]."""
+def bound(
+    rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters, rho: float = 0.0
+) -> Bound:
+    """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
+
+    With rho above 0, for Gaussian noise, it is power EP's: see `Power`.
+    """
     V = vectors.mapped(h)
     whitening = Whitening.of(kernel(V, V))
     E = kernel(h.input_map(rows.X), V)
@@ -73,9 +79,25 @@ def bound(rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likeliho
     P = np.hstack([rows.F, B])
     alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
     c = h.amplitude * left
+    beta = rows.precision(h.beta)
+    if rho:
+        power = Power(rho, np.full(len(c), beta), c)
+        settled = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
+        return Bound(
+            settled.value - settled.posterior.latents * power.price,
+            settled,
+            whitening,
+            E,
+            P,
+            left,
+            *power.slopes(settled),
+        )
     if isinstance(likelihood, Coupled):
-        return Bound(settle_coupled(P, rows.t, c, alpha, likelihood), whitening, E, P, left)
-    return Bound(settle(P, rows.t, c, alpha, likelihood, rows.precision(h.beta)), whitening, E, P, left)
+        settled = settle_coupled(P, rows.t, c, alpha, likelihood)
+    else:
+        settled = settle(P, rows.t, c, alpha, likelihood, beta)
+    left_slope = -0.5 * settled.posterior.latents * settled.sites.precision
+    return Bound(settled.value, settled, whitening, E, P, left, left_slope, settled.sites.noise_slope)
 
 
 def bound_gradient(
@@ -83,20 +105,20 @@ def bound_gradient(
 ) -> tuple[Array, Array | None]:
     """dL/dtheta, and dL/dmoved (m, d) where the vectors move: at rest q(w) itself need not be followed.
 
-    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c passes on to the whitened
-    columns is s diag(lam) B; then through the whitening, the kernel and the input map.
+    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c = s (1 - |b|^2) passes on
+    to the whitened columns is -2 s diag(dL/dc) B; then through the whitening, the kernel and the input map.
     """
     F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
     lam, B = rested.latents * sites.precision, found.P[:, F:]
     D = _as_columns(sites.gradient) @ _as_columns(rested.mean).T
     D -= lam[:, None] * (found.P @ rested.covariance)
     own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
-    log_amplitude = -float(own[F:].sum()) - 0.5 * s * float(lam @ found.left)
-    D_E, D_mm = found.whitening.pull(B, D[:, F:] + s * lam[:, None] * B)
+    log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
+    D_E, D_mm = found.whitening.pull(B, D[:, F:] - 2.0 * s * found.left_slope[:, None] * B)
     U, V = h.input_map(rows.X), vectors.mapped(h)
     dU, dV = kernel.pull(U, V, D_E, found.E)
     dV = dV + kernel.pull_symmetric(V, D_mm)
-    theta = gathered(sites.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
+    theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
     if vectors.moved is None:
         return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV)), None
     k = len(h.input_map.widths)

@@ -1,6 +1,6 @@
 """Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [SPARSE_GP 6]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, pi
 from typing import Self
 
@@ -9,6 +9,7 @@ import numpy as np
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.posterior import Posterior, Sums, posterior
+from app.sparse_bayes.power import Power
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.problem import Problem, RowBlock
 from app.sparse_bayes.process import Vectors
@@ -26,6 +27,9 @@ class RowSums:
     `slope` = P'Wr, shaped as the origin, (R,) or (R, K), and `square` = r'Wr; `left` = sum_n w_n (1 - |b_n|^2);
     `log_precisions` = log |W|. W = diag(w) are the noise precisions over beta, I where all rows have one. Rows that
     others summed may be added.
+
+    With rho above 0 W are those of `Power` and `left` = 2 T/(beta s), at the hyperparameters summed at: L and the
+    posterior are to be had there alone, and the gradient is that of W held still.
     """
 
     rows: int
@@ -71,7 +75,13 @@ class Reached:
 
 
 def row_sums(
-    problem: Problem, fixed: tuple[int, ...], vectors: Vectors, kernel: Covariance, h: Hyperparameters, origin: Array
+    problem: Problem,
+    fixed: tuple[int, ...],
+    vectors: Vectors,
+    kernel: Covariance,
+    h: Hyperparameters,
+    origin: Array,
+    rho: float = 0.0,
 ) -> RowSums:
     """Of all rows, a block at a time. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
     V = vectors.mapped(h)
@@ -81,14 +91,20 @@ def row_sums(
         B = whitening.columns(kernel(h.input_map(block.X), V))
         P = np.hstack([problem.candidates.columns(block.X, fixed), B])
         r = block.t - P @ origin
-        weighted, residuals, left = block.weighted(P), block.weighted(r), block.weighted(whitening.left(B))
+        left = whitening.left(B)
+        unexplained = float(block.weighted(left).sum())
+        if rho:
+            power = Power(rho, block.weighted(np.full(len(r), h.beta)), h.amplitude * left)
+            block = replace(block, precisions=power.precision / h.beta)
+            unexplained = 2.0 * power.price / (h.beta * h.amplitude)
+        weighted, residuals = block.weighted(P), block.weighted(r)
         return RowSums(
             len(r),
             origin,
             P.T @ weighted,
             P.T @ residuals,
             float(np.vdot(r, residuals)),
-            float(left.sum()),
+            unexplained,
             block.log_precisions,
         )
 

@@ -70,6 +70,9 @@ def check(spec: Spec) -> None:
             f'"{spec.likelihood.type}" is learned under "gaussian_process" alone, with one kernel that is a covariance'
         )
         raise IllegalCombinationError("prior", detail)
+    if spec.prior.rho and not spec.likelihood.conjugate:
+        detail = f'expected rho of 0 under "{spec.likelihood.type}": another is for Gaussian noise'
+        raise IllegalCombinationError("prior", detail)
     if isinstance(spec.prior, Independent):
         _check_hyperpriors(spec, spec.prior)
     if isinstance(spec.prior, GaussianProcess):

@@ -98,7 +98,7 @@ def test_a_version_tells_what_was_compared_the_best_first(client: TestClient, pa
     figures = {"holdout": {"rmse": 0.3}, "leave_one_out": {"rmse": 0.25, "nll": 0.5, "coverage_95": 0.95}}
     parts.kept.models.put(OWNER, replace(made, report=replace(made.report, contenders=fits, metrics=figures)), number=1)
     version = client.get("/v1/models/compared/versions/1").json()
-    process = {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None}
+    process = {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0}
     gaussian = {"type": "gaussian", "noise_sd": "learned"}
     assert version["contenders"] == [
         {"prior": process, "likelihood": gaussian, "functions": 3, "score": -10.25},

@@ -69,11 +69,11 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"type": "bias"},
             {"type": "inputs"},
         ],
-        "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None},
+        "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0},
         "algorithm": {"type": "greedy"},
         "rivals": [
             {
-                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None},
+                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0},
                 "likelihood": {"type": "log_gaussian"},
             },
             {
@@ -168,9 +168,13 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             },
         ),
         (
+            {"prior": {"type": "gaussian_process", "rho": 0.3}},
+            {"prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.3}},
+        ),
+        (
             {"prior": {"type": "gaussian_process", "least_gain": 2.5, "most": 40}},
             {
-                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.5, "most": 40},
+                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.5, "most": 40, "rho": 0.0},
                 "algorithm": {"type": "greedy"},
                 "basis": [
                     {
@@ -335,6 +339,14 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         (
             {"prior": {"type": "gaussian_process", "least_gain": 0}},
             at("/prior/least_gain", "Should be greater than 0, got 0."),
+        ),
+        (
+            {"prior": {"type": "gaussian_process", "rho": 1.5}},
+            at("/prior/rho", "Should be less than or equal to 1, got 1.5."),
+        ),
+        (
+            {"prior": {"type": "gaussian_process", "rho": 0.3}, "likelihood": {"type": "student_t"}},
+            plainly("/prior", 'Expected rho of 0 under "student_t": another is for Gaussian noise.'),
         ),
         (
             {"prior": {"type": "gaussian_process", "most": 513}},

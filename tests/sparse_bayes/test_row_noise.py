@@ -253,7 +253,7 @@ def test_what_a_new_point_brings_is_known_as_far_as_each_row_knows_it() -> None:
 def test_leave_one_out_is_what_a_fit_without_the_row_says_at_the_same_hyperparameters(name: str) -> None:
     X, t, sd = scattered(30, 8)
     model = replace(fit(X, t, EACH[name], noise_sd=sd), augmentation=None)
-    found = leave_one_out(model, SelectionRows(X, t, sd))
+    found = leave_one_out(model, SelectionRows(X, t, sd), 0.0)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
     precision = np.linalg.inv(model.covariance)
     beyond = latent(model, X).beyond

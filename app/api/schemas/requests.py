@@ -63,8 +63,9 @@ class TrainingJobBase(BaseModel):
     prior: Annotated[PriorChoice, Field(discriminator="type")] | None = Field(
         None,
         description="What is known of the weights beforehand. `gaussian_process`: the functions are part of a process, "
-        "and predictions know what the few leave of it. `independent`: a precision for each. `automatic`, the default: "
-        "a process, and where rows are few enough independent weights beside it; the better is kept.",
+        "and predictions know what the few leave of it; under Gaussian noise the share `rho` of that, from 0 to 1, is "
+        "taken for noise of each row. `independent`: a precision for each. `automatic`, the default: a process, and "
+        "where rows are few enough independent weights beside it; the better is kept.",
     )
     algorithm: Annotated[Algorithm, Field(discriminator="type")] | None = Field(
         None,

@@ -20,7 +20,7 @@ from app.sparse_bayes.algorithms.state import Process, State, Termination
 from app.sparse_bayes.algorithms.task import STARTS, Task, process_of
 from app.sparse_bayes.choice import choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.process import Rows, bound, bound_gradient, exact
+from app.sparse_bayes.process import Rows, bound_gradient, exact
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 
@@ -130,7 +130,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
     best, value = h, -inf
     for falls in NOISIER if task.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
-        reached = bound(rows, task.vectors(state), task.kernel, task.problem.likelihood, tried).value
+        reached = task.bound(rows, task.vectors(state), tried).value
         if reached > value:
             best, value = tried, reached
     prior, _ = best.log_prior() if task.learns else (0.0, None)
@@ -181,12 +181,15 @@ def _rows(task: Task, state: State, process: Process) -> State:
             found = sums.at(h.unpacked(np.append(head, start[n:])))
             return found.value, found.gradient
 
-        low, high = task.box(h, GREATEST)
-        origin = -0.5 * task.problem.rows * log(task.square)
-        theta, value = climbed(objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin)
-        h = h.unpacked(np.append(theta, start[n:]))
+        if task.prior.rho:  # sums are of the precisions that rows have here
+            value = sums.at(h).value
+        else:
+            low, high = task.box(h, GREATEST)
+            origin = -0.5 * task.problem.rows * log(task.square)
+            theta, value = climbed(objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin)
+            h = h.unpacked(np.append(theta, start[n:]))
     else:
-        value = bound(task.rows(state), task.vectors(state), task.kernel, task.problem.likelihood, h).value
+        value = task.bound(task.rows(state), task.vectors(state), h).value
     floor = task.greatest_log_beta(GREATEST)
     why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
     return _with(replace(state, objective=value, termination=why), h)
@@ -221,7 +224,7 @@ def _of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
         if vectors is None:
             value, gradient, _ = exact(rows, task.kernel, h)
         else:
-            found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+            found = task.bound(rows, vectors, h)
             value, (gradient, _) = found.value, bound_gradient(rows, vectors, task.kernel, h, found)
         return value + prior, gradient + slope
 
@@ -235,7 +238,7 @@ def _of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Ob
     def objective(joined: Array) -> tuple[float, Array]:
         h = like.unpacked(joined[:n])
         vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
-        found = bound(rows, vectors, task.kernel, task.problem.likelihood, h)
+        found = task.bound(rows, vectors, h)
         gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
         prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(n))
         whole = gradient + slope if places is None else np.append(gradient + slope, places)
@@ -249,4 +252,4 @@ def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
     vectors = task.spread(rows)
     if vectors is None:
         return exact(rows, task.kernel, h)[2]
-    return bound(rows, vectors, task.kernel, task.problem.likelihood, h).settled.posterior.determined[: len(h.alpha)]
+    return task.bound(rows, vectors, h).settled.posterior.determined[: len(h.alpha)]

@@ -8,7 +8,7 @@ from app.sparse_bayes.algorithms.state import Process, State
 from app.sparse_bayes.algorithms.task import Task
 from app.sparse_bayes.hyperparameters import WARP_SCALE, Hyperparameters
 from app.sparse_bayes.integrated import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
-from app.sparse_bayes.process import bound, bound_gradient
+from app.sparse_bayes.process import bound_gradient
 from app.sparse_bayes.types import Array, Indices, Mask
 
 MOST_ROWS = 1_000
@@ -92,7 +92,7 @@ def _curvature(task: Task, state: State, process: Process, active: Indices) -> A
         moved = theta.copy()
         moved[place] += step
         there = h.unpacked(moved)
-        found = bound(rows, vectors, task.kernel, task.problem.likelihood, there)
+        found = task.bound(rows, vectors, there)
         slopes, _ = bound_gradient(rows, vectors, task.kernel, there, found)
         return slopes[active]
 

@@ -16,7 +16,7 @@ from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.posterior import Posterior
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.process import Rows, Vectors, bound
+from app.sparse_bayes.process import Bound, Rows, Vectors, bound
 from app.sparse_bayes.process_sums import RowSums, row_sums
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -145,18 +145,23 @@ class Task:
         affordable = min(self.problem.rows // 10, MOST_CELLS // functions)
         return max(FEWEST_TOGETHER, ROWS_PER_FUNCTION * functions, affordable)
 
+    def bound(self, rows: Rows, vectors: Vectors, h: Hyperparameters) -> Bound:
+        """L of the process as it is asked for, seen through some vectors."""
+        return bound(rows, vectors, self.kernel, self.problem.likelihood, h, self.prior.rho)
+
     def sums(self, state: State) -> RowSums:
         """Over all rows; their origin is what the rows together know of the weights."""
         h, vectors = process_of(state).hyperparameters, self.vectors(state)
-        near = bound(self.rows_together(state), vectors, self.kernel, self.problem.likelihood, h).settled.posterior
-        return row_sums(self.problem, state.active[: len(state.alpha)], vectors, self.kernel, h, near.mean)
+        near = self.bound(self.rows_together(state), vectors, h).settled.posterior.mean
+        fixed = state.active[: len(state.alpha)]
+        return row_sums(self.problem, fixed, vectors, self.kernel, h, near, self.prior.rho)
 
     def rested(self, state: State) -> tuple[Posterior, Likelihood]:
         """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself."""
         h, likelihood = process_of(state).hyperparameters, self.problem.likelihood
         if likelihood.conjugate and self.in_parts(state):
             return self.sums(state).at(h).posterior, likelihood
-        settled = bound(self.rows(state), self.vectors(state), self.kernel, likelihood, h).settled
+        settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
     @property
@@ -212,7 +217,7 @@ class Task:
         if vectors is None:
             precision = rows.precision(h.beta)
             return (precision * rows.t.T).T, np.full(len(rows.t), precision)
-        found = bound(rows, vectors, self.kernel, self.problem.likelihood, h).settled
+        found = self.bound(rows, vectors, h).settled
         return found.sites.gradient + (found.sites.precision * found.f.T).T, found.sites.precision
 
     def vectors(self, state: State) -> Vectors:

@@ -11,10 +11,10 @@ known and comes with the row.
 `conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precisions
 are known up to the factor beta, whatever f, so that sums over rows need to be made only once. `log_concave`: there is
 one mode, and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K), and so may
-the working targets be. `in_target_units`: the latent is measured as the targets are, and a row says much of it. `greatest_latent_sd` bounds the
-prior of one function where the data can't: classes that can be separated would send it to infinity, though the
-probabilities have long stopped to change. `least_gain` is what a function must bring, in nats, where the prior doesn't
-say.
+the working targets be. `in_target_units`: the latent is measured as the targets are, and a row says much of it.
+`greatest_latent_sd` bounds the prior of one function where the data can't: classes that can be separated would send it
+to infinity, though the probabilities have long stopped to change. `least_gain` is what a function must bring, in nats,
+where the prior doesn't say.
 """
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli

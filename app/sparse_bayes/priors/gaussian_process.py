@@ -18,7 +18,8 @@ class GaussianProcess:
 
     `vectors`: the z stay on training rows, or move freely from there. A function enters while it brings `least_gain`
     nats (None: the likelihood's), at most `most` of them (None: 512). With the price of what is left out in L this is
-    the variational sparse process [TITSIAS2009; SPARSE_GP 2].
+    the variational sparse process [TITSIAS2009; SPARSE_GP 2]. The share `rho` of what is left out is taken for noise of
+    each row instead, for Gaussian noise alone: power EP [BUI2017]; the functions are chosen as without it.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -26,6 +27,7 @@ class GaussianProcess:
     vectors: Literal["rows", "free"] = "free"
     least_gain: float | None = field(default=None, metadata={"gt": 0, "allow_inf_nan": False})
     most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
+    rho: float = field(default=0.0, metadata={"ge": 0, "le": 1, "allow_inf_nan": False})
     type: Literal["gaussian_process"] = "gaussian_process"
 
 

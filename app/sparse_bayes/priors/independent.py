@@ -1,7 +1,7 @@
 """One hyperparameter a weight: the prior of the relevance vector machine."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,9 @@ class Independent:
     c: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
     d: float = field(default=0.0, metadata={"ge": 0, "allow_inf_nan": False})
     type: Literal["independent"] = "independent"
+
+    rho: ClassVar[float] = 0.0
+    """Nothing is left out."""
 
     def log_hyperprior(self, alpha: Array, beta: float) -> float:
         """sum_m (a log alpha_m - b alpha_m) + c log beta - d beta, over log scales and without normalisers, in nats.

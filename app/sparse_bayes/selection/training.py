@@ -88,7 +88,7 @@ def train(
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows), contenders, validation)
+    yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
 
 
 def _ranked(

@@ -14,6 +14,7 @@ from app.sparse_bayes.process import Rows, Vectors, bound, bound_gradient, exact
 from app.sparse_bayes.process_sums import row_sums
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection.leave_one_out import leave_one_out
+from app.sparse_bayes.selection.rows import Rows as SelectionRows
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec
 
@@ -103,7 +104,7 @@ def test_many_classes_are_told_apart_and_their_probabilities_are_honest() -> Non
     best = log_softmax(-0.5 * squares / 0.12**2, axis=1)
     assert measured["error"] < np.mean(best.argmax(axis=1) != classes) + 0.03
     assert measured["log_loss"] < -best[np.arange(1600), classes.astype(np.intp)].mean() + 0.1
-    without = leave_one_out(model, X, t)
+    without = leave_one_out(model, SelectionRows(X, t), 0.0)
     assert set(without) == {"error", "log_loss"}
     assert without["log_loss"] == pytest.approx(measured["log_loss"], abs=0.1)
 
