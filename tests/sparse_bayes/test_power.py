@@ -187,7 +187,8 @@ def test_leave_one_out_counts_what_is_left_out_as_noise_of_each_row() -> None:
 
 
 def test_many_rows_are_learned_from_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "MOST_ROWS_TOGETHER", 60)
+    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 60)
+    monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t = sinc(400, 3)
     places = np.linspace(-9.0, 9.0, 50)[:, None]
     found = latent(fit(X, t, spec_of(0.5)), places)
