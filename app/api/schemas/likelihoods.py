@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
 from app.sparse_bayes.spec import Likelihood
 
 
@@ -26,7 +34,7 @@ class GaussianLikelihood:
     type: Literal["gaussian"] = "gaussian"
 
 
-AnyLikelihood = GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical
+AnyLikelihood = GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest
 
 
 def asked(likelihood: AnyLikelihood | None) -> tuple[Likelihood | None, str | None]:
