@@ -49,6 +49,7 @@ class Likelihood(StrEnum):
     POISSON = "poisson"
     BERNOULLI = "bernoulli"
     CATEGORICAL = "categorical"
+    ONE_AGAINST_REST = "one_against_rest"
 
 
 class Prior(StrEnum):
@@ -142,7 +143,7 @@ def train(
         Likelihood | None,
         typer.Option(
             help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
-            "numbers, poisson for counts; bernoulli for two classes, categorical for more."
+            "numbers, poisson for counts; bernoulli for two classes, categorical for more, one_against_rest for many."
         ),
     ] = None,
     prior: Annotated[

@@ -13,7 +13,7 @@ from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, OneAgainstRest
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
@@ -67,7 +67,15 @@ def test_fifty_classes_are_planned() -> None:
     dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(rows))), "t": column})
     found = plan(asking(), dataset)
     assert found.classes == tuple(f"c{number:02}" for number in range(50))
-    assert found.spec.likelihood == Categorical(50)
+    assert found.spec.likelihood == OneAgainstRest(50)
+
+
+def test_up_to_ten_classes_are_told_apart_together_and_more_each_from_the_rest() -> None:
+    for classes, likelihood in ((10, Categorical(10)), (11, OneAgainstRest(11))):
+        column = texts(*(f"c{row % classes:02}" for row in range(60)))
+        dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(60.0))), "t": column})
+        assert plan(asking(), dataset).spec.likelihood == likelihood
+        assert plan(asking(type(likelihood)()), dataset).spec.likelihood == likelihood
 
 
 def test_numbers_of_few_values_are_a_quantity_unless_classes_are_asked_for() -> None:

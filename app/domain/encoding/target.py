@@ -56,8 +56,8 @@ def user_variance(target: EncodedTarget, variance: Array) -> Array:
 
 
 def user_noise_sd(target: EncodedTarget, noise_sd: float | None) -> float | None:
-    """The noise's sd in the user's units, or of the logarithm where that is learned; None where there is none."""
-    return None if noise_sd is None else min(noise_sd * target.latent_unit, _LARGEST)
+    """The noise's sd in the user's units, or of the logarithm where that is learned; None where classes are."""
+    return None if noise_sd is None or target.classes else min(noise_sd * target.latent_unit, _LARGEST)
 
 
 def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | None:

@@ -9,7 +9,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
 from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary, Label
-from app.sparse_bayes.likelihoods import Categorical, Likelihood
+from app.sparse_bayes.likelihoods import Categorical, Likelihood, OneAgainstRest
 
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""
@@ -87,7 +87,7 @@ def _inferred(column: ColumnSummary, likelihood: Likelihood | None) -> tuple[Tas
         return "classification", f"`{column.name}` holds texts, so these are the classes."
     if likelihood is not None and is_for(likelihood, "regression"):
         return "regression", f'`{column.name}` holds numbers, and "{likelihood.type}" is for quantities.'
-    if isinstance(likelihood, Categorical):
+    if isinstance(likelihood, Categorical | OneAgainstRest):
         return "classification", f'`{column.name}` holds numbers, and "{likelihood.type}" is for classes.'
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)

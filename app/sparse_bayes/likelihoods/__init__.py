@@ -30,6 +30,9 @@ Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Cate
 Coupled = Categorical
 """Those whose rows have several latents, which the target couples."""
 
+Sharpened = OneAgainstRest
+"""Those whose probabilities are sharpened by how rows are predicted without themselves."""
+
 __all__ = [
     "Bernoulli",
     "Categorical",
@@ -39,5 +42,6 @@ __all__ = [
     "LogGaussian",
     "OneAgainstRest",
     "Poisson",
+    "Sharpened",
     "StudentT",
 ]

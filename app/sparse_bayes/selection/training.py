@@ -14,7 +14,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth, InputMap
-from app.sparse_bayes.selection.leave_one_out import leave_one_out
+from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
@@ -165,7 +165,7 @@ def _fitted(
         noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
         yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return _Fit(resolved, problem, now, learned(problem, now), lent)
+    return _Fit(resolved, problem, now, sharpened(learned(problem, now), rows), lent)
 
 
 def _inherits(spec: Spec) -> bool:
