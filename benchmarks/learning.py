@@ -54,7 +54,10 @@ def vectors(model: Model) -> int:
 def width(found: Trained) -> float:
     """The width that was found, in units of the inputs as fitted."""
     (basis,) = (basis for basis in found.spec.basis if isinstance(basis, KernelBasis))
-    return basis.width.value if isinstance(basis.width, FixedWidth) else float("nan")
+    if not isinstance(basis.width, FixedWidth):
+        return float("nan")
+    (width,) = basis.width.each
+    return width
 
 
 PROCESS = Spec(

@@ -156,8 +156,8 @@ def train(
     width: Annotated[
         str | None,
         typer.Option(
-            help="A number (raw inputs then), evidence_per_input (the default, but not with --prior independent), "
-            "evidence, or cross_validation (the default there)."
+            help="A number, or one for each --input as 0.5,2,1 (raw inputs then), evidence_per_input (the default, but "
+            "not with --prior independent), evidence, or cross_validation (the default there)."
         ),
     ] = None,
     noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,

@@ -120,9 +120,10 @@ def _width(text: str) -> Json:
     if text in SOUGHT:
         return {"type": text}
     try:
-        return {"type": "fixed", "value": float(text)}
+        numbers = [float(part) for part in text.split(",")]
+        return {"type": "fixed", "value": numbers[0] if len(numbers) == 1 else list[Json](numbers)}
     except ValueError:
-        detail = f"{text} is neither a number, nor one of {', '.join(SOUGHT)}"
+        detail = f"{text} is neither a number, nor numbers with commas between, nor one of {', '.join(SOUGHT)}"
         raise typer.BadParameter(detail, param_hint="--width") from None
 
 

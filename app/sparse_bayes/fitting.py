@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from math import inf
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from app.sparse_bayes.basis import (
     KernelBasis,
     KernelFunctions,
 )
-from app.sparse_bayes.errors import DataError, SparseBayesError
+from app.sparse_bayes.errors import DataError, IllegalCombinationError, SparseBayesError
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
@@ -61,7 +62,8 @@ def pose(
                 dictionaries.append(InputFunctions(np.arange(X.shape[1])))
             case KernelBasis(kernel=kernel, width=width):
                 learns = learning(spec, basis)
-                dictionaries.append(KernelFunctions(kernel, _input_map(width, learns, inherited), X[rows], rows))
+                input_map = _input_map(width, learns, inherited, inputs=X.shape[1])
+                dictionaries.append(KernelFunctions(kernel, input_map, X[rows], rows))
     working, log_jacobian = spec.likelihood.working(t)
     candidates = Candidates(tuple(dictionaries))
     return Problem(
@@ -78,10 +80,14 @@ def pose(
     )
 
 
-def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None) -> InputMap:
+def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None, *, inputs: int) -> InputMap:
     match width:
-        case FixedWidth(value=value):
-            return InputMap.isotropic(value)
+        case FixedWidth(value=tuple(), each=each) if len(each) != inputs:
+            raise IllegalCombinationError("basis", f"expected {inputs} widths, one for each input, got {len(each)}")
+        case FixedWidth(each=each):
+            if not all(0.0 < one < inf for one in each):
+                raise IllegalCombinationError("basis", f"expected widths above 0, got {', '.join(map(str, each))}")
+            return InputMap(np.array(each))
         case InheritedWidth() if inherited is not None:
             return inherited
         case _ if learns.widths != "none":

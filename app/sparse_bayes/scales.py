@@ -14,12 +14,17 @@ from app.sparse_bayes.types import Array
 
 @dataclass(frozen=True)
 class FixedWidth:
-    """The papers' r, given."""
+    """The papers' r, given: one above 0 for all inputs, or one for each, in their order."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    value: float = field(metadata={"gt": 0, "allow_inf_nan": False})
+    value: float | tuple[float, ...]
     type: Literal["fixed"] = "fixed"
+
+    @property
+    def each(self) -> tuple[float, ...]:
+        """The widths, however many were given."""
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 @dataclass(frozen=True)

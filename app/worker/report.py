@@ -126,9 +126,10 @@ def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
     if kept:
         return tuple(width for input_map in kept for width in _named_widths(input_map, encoding))
     return tuple(
-        InputWidth(None, basis.width.value)
+        width
         for basis in trained.spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
+        for width in _named_widths(InputMap(np.array(basis.width.each)), encoding)
     )
 
 

@@ -103,6 +103,18 @@ def test_a_way_to_find_the_width_is_spelled_out(way: str) -> None:
     assert document["basis"] == {"type": "kernel", "width": {"type": way}}
 
 
+@pytest.mark.parametrize(("text", "value"), [("0.5", 0.5), ("0.5,2,1e-3", [0.5, 2.0, 1e-3])])
+def test_a_width_is_a_number_or_one_for_each_input(text: str, value: float | list[float]) -> None:
+    document = spelled_out(Choices(target="y", width=text), None)
+    assert document["basis"] == {"type": "kernel", "width": {"type": "fixed", "value": value}}
+
+
+@pytest.mark.parametrize("text", ["wide", "0.5,wide", "0.5,"])
+def test_what_is_no_width_is_refused(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="neither a number, nor numbers with commas between"):
+        spelled_out(Choices(target="y", width=text), None)
+
+
 def test_options_win_over_the_request_file(tmp_path: Path) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"target": "x", "seed": 3, "algorithm": {"type": "sequential"}}))

@@ -16,6 +16,7 @@ from app.domain.encoding import (
     column_names,
     encode_inputs,
     encode_target,
+    encoded_widths,
     iso_8601,
     raw_cells,
     user_log_evidence,
@@ -30,7 +31,10 @@ from app.domain.kinds import seconds_of
 from app.domain.planning import plan
 from app.domain.requests import Missing, TrainingRequest
 from app.domain.tables import Block, block_rows
+from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {
@@ -82,6 +86,15 @@ def test_columns_of_the_matrix_have_the_names_of_what_they_hold() -> None:
     encoding = encoding_of(TABLE, "height")
     assert column_names(encoding) == expected
     assert encoding.width == len(expected) == encode_inputs(encoding, TABLE)[0].shape[1]
+
+
+def test_each_column_of_the_matrix_has_the_width_of_the_input_that_it_comes_from() -> None:
+    basis = (Bias(), KernelBasis(width=FixedWidth((0.5, 2.0, 3.0, 4.0))), KernelBasis(width=FixedWidth(7.0)))
+    encoding = encoding_of(TABLE, "height")
+    encoded = encoded_widths(Spec(GaussianNoise(), basis), encoding).basis
+    widths = (0.5, 0.5, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0)
+    assert len(widths) == encoding.width
+    assert encoded == (Bias(), KernelBasis(width=FixedWidth(widths)), KernelBasis(width=FixedWidth(7.0)))
 
 
 def test_a_category_is_one_hot_and_never_standardised() -> None:

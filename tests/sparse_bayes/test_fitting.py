@@ -11,7 +11,7 @@ from app.sparse_bayes.errors import (
 )
 from app.sparse_bayes.fitting import fit, learned, pose, standings
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.prediction import RealPrediction, predict
+from app.sparse_bayes.prediction import RealPrediction, latent, predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import LIKELIHOODS, ripley, rows_for, sinc, spec_for
@@ -154,3 +154,29 @@ def test_several_dictionaries_stand_side_by_side() -> None:
     predicted = predict(model, sinc(40, 0)[0])
     assert isinstance(predicted, RealPrediction)
     assert float(np.sqrt(np.mean((predicted.mean - np.sinc(sinc(40, 0)[0][:, 0] / np.pi)) ** 2))) < 0.1
+
+
+def test_a_width_for_each_input_divides_it() -> None:
+    X, t = ripley(40, 0)
+    widths = np.array([0.5, 2.0])
+    each, bare = (Spec(Bernoulli(), (KernelBasis(width=FixedWidth(given)), Bias())) for given in (tuple(widths), 1.0))
+    one, other = fit(X, t, each), fit(X / widths, t, bare)
+    np.testing.assert_allclose(latent(one, X).mean, latent(other, X / widths).mean, rtol=1e-9)
+    assert one.log_marginal_likelihood == pytest.approx(other.log_marginal_likelihood, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("widths", "detail"),
+    [
+        ((1.0,), "expected 2 widths, one for each input, got 1"),
+        ((1.0, 2.0, 3.0), "expected 2 widths, one for each input, got 3"),
+        ((1.0, 0.0), "expected widths above 0, got 1.0, 0.0"),
+        (-1.0, "expected widths above 0, got -1.0"),
+        (float("nan"), "expected widths above 0, got nan"),
+        (float("inf"), "expected widths above 0, got inf"),
+    ],
+)
+def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[float, ...], detail: str) -> None:
+    with pytest.raises(IllegalCombinationError, match=detail) as refused:
+        pose(*ripley(10, 0), Spec(Bernoulli(), (KernelBasis(width=FixedWidth(widths)),)))
+    assert refused.value.field == "basis"

@@ -53,6 +53,9 @@ def test_a_shared_width_has_no_name_and_others_are_named() -> None:
 
 def test_a_model_without_kernels_names_the_width_that_was_asked_for() -> None:
     assert _widths(trained(ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
+    each = replace(SPEC, basis=(KernelBasis(width=FixedWidth((0.5, 3.0, 1.0))), Bias()))
+    named = (InputWidth("size", 0.5), InputWidth("colour=red", 3.0), InputWidth("colour=blue", 1.0))
+    assert _widths(replace(trained(ConstantFunction()), spec=each), ENCODING) == named
 
 
 def test_warps_are_named_where_there_are_some() -> None:

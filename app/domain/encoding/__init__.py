@@ -22,6 +22,7 @@ from app.domain.encoding.target import (
     user_sd,
     user_variance,
 )
+from app.domain.encoding.widths import encoded_widths
 
 __all__ = [
     "EncodedCategory",
@@ -34,6 +35,7 @@ __all__ = [
     "encode_inputs",
     "encode_noise",
     "encode_target",
+    "encoded_widths",
     "gaps",
     "iso_8601",
     "quoted",

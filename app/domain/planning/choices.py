@@ -122,10 +122,6 @@ def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
 def spec_faults(spec: Spec) -> list[Fault]:
     """Choices that contradict one another, or lie beyond what can be computed with."""
     faults = []
-    for number, width in enumerate(_fixed_widths(spec.basis)):
-        if width is not None and not 1 / LARGEST <= width <= LARGEST:
-            detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
-            faults.append(Fault(detail, f"/basis/{number}/width/value"))
     if not 0 <= spec.seed <= LARGEST_SEED:
         faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed"))
     try:
@@ -137,7 +133,32 @@ def spec_faults(spec: Spec) -> list[Fault]:
 
 def has_fixed_width(spec: Spec) -> bool:
     """Whether some width is given as a number, which then is one of the raw inputs' units."""
-    return any(width is not None for width in _fixed_widths(spec.basis))
+    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in spec.basis)
+
+
+def width_faults(request: TrainingRequest) -> list[Fault]:
+    """Widths beyond what can be computed with, and lists of them that don't go with the inputs one by one.
+
+    A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
+    """
+    bases = request.basis if isinstance(request.basis, tuple) else (request.basis,)
+    faults = []
+    for number, basis in enumerate(bases):
+        if not isinstance(basis, KernelChoice) or not isinstance(basis.width, FixedWidth):
+            continue
+        pointer = f"/basis/{number}/width/value"
+        several = isinstance(basis.width.value, tuple)
+        for place, width in enumerate(basis.width.each):
+            if not 1 / LARGEST <= width <= LARGEST:
+                detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
+                faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
+        if several and request.inputs is None:
+            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            faults.append(Fault(detail, "/inputs"))
+        elif several and request.inputs is not None and len(basis.width.each) != len(request.inputs):
+            told = f"expected {len(request.inputs)}, got {len(basis.width.each)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", pointer))
+    return faults
 
 
 def size_faults(
@@ -164,15 +185,6 @@ def size_faults(
 
 def _size(column: ColumnSummary) -> float:
     return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
-
-
-def _fixed_widths(basis: tuple[Basis, ...]) -> list[float | None]:
-    return [
-        dictionary.width.value
-        if isinstance(dictionary, KernelBasis) and isinstance(dictionary.width, FixedWidth)
-        else None
-        for dictionary in basis
-    ]
 
 
 def _sentence(text: str) -> str:

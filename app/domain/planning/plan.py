@@ -6,7 +6,7 @@ import unicodedata
 from app.domain.datasets import Dataset
 from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
-from app.domain.planning.choices import chosen_spec, has_fixed_width, rivals, size_faults, spec_faults
+from app.domain.planning.choices import chosen_spec, has_fixed_width, rivals, size_faults, spec_faults, width_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
 from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.noise import noise_faults
@@ -36,6 +36,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *_constant_faults(request, inputs, standardise=standardise),
         *([] if request.model is None else _name_faults(request.model)),
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
+        *width_faults(request),
         *spec_faults(spec),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),

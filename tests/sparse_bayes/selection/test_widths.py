@@ -48,7 +48,8 @@ def told(
 def width_of(trained: Trained) -> float:
     (kernel,) = [basis for basis in trained.spec.basis if isinstance(basis, KernelBasis)]
     assert isinstance(kernel.width, FixedWidth)
-    return kernel.width.value
+    (width,) = kernel.width.each
+    return width
 
 
 @each_width
