@@ -43,7 +43,7 @@ LEARNED: dict[str, dict[str, Literal["one", "each"]]] = {
 """For each prior the widths that its algorithms learn themselves, and for how many inputs at once."""
 
 SEARCHED: dict[str, frozenset[str]] = {
-    "independent": frozenset({"cross_validation", "evidence"}),
+    "independent": frozenset({"cross_validation", "evidence", "evidence_per_input"}),
     "gaussian_process": frozenset({"cross_validation"}),
 }
 """For each prior the widths that are found among whole fits."""

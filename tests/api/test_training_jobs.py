@@ -231,11 +231,34 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ({"inptus": ["x"]}, at("/inptus", "There is no member 'inptus' here.")),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 0}}},
-            at("/basis/width/value", "Should be greater than 0, got 0."),
+            plainly("/basis/width/value", "The width must be from 1e-75 to 1e+75, got 0."),
         ),
         (
             {"basis": [{"type": "bias"}, {"type": "kernel", "width": {"type": "fixed", "value": -0.5}}]},
-            at("/basis/1/width/value", "Should be greater than 0, got -0.5."),
+            plainly("/basis/1/width/value", "The width must be from 1e-75 to 1e+75, got -0.5."),
+        ),
+        (
+            {"basis": {"type": "kernel", "width": {"type": "fixed", "value": [0.5, "wide"]}}},
+            at("/basis/width/value/1", 'Should be a valid number, got "wide".'),
+        ),
+        (
+            {"inputs": ["x"], "basis": {"type": "kernel", "width": {"type": "fixed", "value": [-1]}}},
+            plainly("/basis/width/value/0", "The width must be from 1e-75 to 1e+75, got -1."),
+        ),
+        (
+            {"inputs": ["x"], "basis": [{"type": "kernel", "width": {"type": "fixed", "value": [0.5, 2]}}]},
+            plainly("/basis/0/width/value", "A list of widths has one for each of the inputs: expected 1, got 2."),
+        ),
+        (
+            {
+                "inputs": None,
+                "missing": "drop_rows",
+                "basis": {"type": "kernel", "width": {"type": "fixed", "value": [0.5]}},
+            },
+            plainly(
+                "/inputs",
+                "A list of widths has one for each input in their order; name `inputs`, so that there is one.",
+            ),
         ),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 1e-300}}},
@@ -328,13 +351,6 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
                 "basis": [{"type": "kernel", "width": {"type": "fixed", "value": 1}, "warp": "evidence"}],
             },
             plainly("/basis", "Expected widths by evidence, since warps are learned with them."),
-        ),
-        (
-            {
-                "prior": {"type": "independent"},
-                "basis": {"type": "kernel", "width": {"type": "evidence_per_input"}},
-            },
-            plainly("/basis", '"evidence_per_input" can\'t find a width under "independent".'),
         ),
         (
             {"prior": {"type": "gaussian_process", "least_gain": 0}},

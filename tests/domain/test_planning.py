@@ -104,6 +104,51 @@ def test_a_width_given_as_a_number_leaves_the_inputs_as_they_are() -> None:
     assert plan(replace(asking(), basis=basis, standardise=True), DATASET).standardise
 
 
+def test_a_width_for_each_input_is_of_the_inputs_as_they_are_named() -> None:
+    basis = (Bias(), KernelChoice(width=FixedWidth((0.5, 2.0))))
+    found = plan(replace(asking(), inputs=("colour", "x"), basis=basis), DATASET)
+    assert found.spec.basis == (Bias(), KernelBasis(width=FixedWidth((0.5, 2.0))))
+    assert [column.name for column in found.inputs] == ["colour", "x"]
+    assert not found.standardise
+
+
+@pytest.mark.parametrize(
+    ("inputs", "widths", "pointer", "said"),
+    [
+        (
+            ("x", "on"),
+            (0.5,),
+            "/basis/1/width/value",
+            "A list of widths has one for each of the inputs: expected 2, got 1.",
+        ),
+        (("x",), (), "/basis/1/width/value", "A list of widths has one for each of the inputs: expected 1, got 0."),
+        (("x", "on"), (0.5, 0.0), "/basis/1/width/value/1", "The width must be from 1e-75 to 1e+75, got 0."),
+        (("x",), (math.inf,), "/basis/1/width/value/0", "The width must be from 1e-75 to 1e+75, got inf."),
+        (
+            None,
+            (0.5, 2.0, 1.0, 1.0),
+            "/inputs",
+            "A list of widths has one for each input in their order; name `inputs`",
+        ),
+    ],
+)
+def test_widths_that_do_not_go_with_the_inputs_are_refused(
+    inputs: tuple[str, ...] | None, widths: tuple[float, ...], pointer: str, said: str
+) -> None:
+    basis = (Bias(), KernelChoice(width=FixedWidth(widths)))
+    fault = only_fault(replace(asking(), inputs=inputs, basis=basis))
+    assert fault.pointer == pointer
+    assert fault.detail.startswith(said)
+
+
+@pytest.mark.parametrize(("prior", "algorithm"), [(Independent(), None), (None, Sequential())])
+def test_independent_weights_have_a_width_for_each_input_where_that_is_asked_for(
+    prior: Prior | None, algorithm: Algorithm | None
+) -> None:
+    asked = replace(asking(), prior=prior, algorithm=algorithm, basis=KernelChoice(width=PER_INPUT))
+    assert plan(asked, DATASET).spec.basis == (KernelBasis(width=PER_INPUT), Bias())
+
+
 PER_INPUT = EvidencePerInputWidth()
 
 
@@ -161,8 +206,6 @@ def test_a_dictionary_without_kernels_stands_alone(basis: BasisChoice) -> None:
         (GaussianProcess(), None, Bias(), "/basis", "Expected one kernel"),
         (GaussianProcess(), None, KernelChoice(width=FixedWidth(1.0), warp="evidence"), "/basis", "Expected widths"),
         (Independent(), None, KernelChoice(warp="evidence"), "/basis", "Expected widths by evidence"),
-        (Independent(), None, KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
-        (None, Sequential(), KernelChoice(width=PER_INPUT), "/basis", '"evidence_per_input" can\'t find a width'),
         (None, None, (Inputs(), Inputs()), "/basis", "Expected at most one dictionary of the inputs"),
     ],
 )

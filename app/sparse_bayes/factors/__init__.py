@@ -9,12 +9,34 @@ from app.sparse_bayes.factors.moving import BoundFactors, LaplaceFactors, Moving
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
-__all__ = ["SPAN", "BoundFactors", "Factors", "FixedFactors", "LaplaceFactors", "Look", "MovingFactors", "build"]
+__all__ = [
+    "SPAN",
+    "BoundFactors",
+    "Factors",
+    "FixedFactors",
+    "LaplaceFactors",
+    "Look",
+    "MovingFactors",
+    "build",
+    "unseeing",
+]
 
 
 def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
     """Factors from scratch; `weights` (R,) near the mean."""
     if problem.likelihood.constant_precision:
         return FixedFactors.build(problem, active, weights)
-    moving = LaplaceFactors if problem.likelihood.log_concave else BoundFactors
+    moving = _moving(problem)
     return moving(problem, active, problem.columns(active))
+
+
+def unseeing(problem: Problem, P: Array, weights: Array) -> Factors:
+    """Factors of columns P (N, R) that stand alone: candidates are neither seen nor paid for."""
+    if problem.likelihood.constant_precision:
+        return FixedFactors.unseeing(problem, P, weights)
+    moving = _moving(problem)
+    return moving(problem, tuple(range(P.shape[1])), P)
+
+
+def _moving(problem: Problem) -> type[LaplaceFactors] | type[BoundFactors]:
+    return LaplaceFactors if problem.likelihood.log_concave else BoundFactors

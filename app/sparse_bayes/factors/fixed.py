@@ -53,6 +53,13 @@ class FixedFactors:
             norms,
         )
 
+    @classmethod
+    def unseeing(cls, problem: Problem, P: Array, weights: Array) -> "FixedFactors":
+        """Of columns P (N, R) that stand alone, no candidates beside them."""
+        r, none = problem.t - P @ weights, np.empty(0)
+        active = tuple(range(P.shape[1]))
+        return cls(problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), np.empty((0, P.shape[1])), none, none)
+
     @cached_property
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
@@ -120,6 +127,11 @@ class FixedFactors:
 
     def skew(self, rested: Posterior) -> Array:
         return np.zeros(len(self.active))
+
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """beta [(t - P mean) mean' - P Sigma] [TIPPING2001, appendix C]."""
+        residual = self.problem.t - self.P @ rested.mean
+        return beta * (residual[:, None] * rested.mean - self.P @ rested.covariance)
 
     def look(self, rested: Posterior, beta: float) -> Look:
         projected = self.crosses @ rested.covariance

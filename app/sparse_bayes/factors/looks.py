@@ -59,6 +59,9 @@ class Factors(Protocol):
     def skew(self, rested: Posterior) -> Array:
         """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; else 0."""
 
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """dL/dP (N, R) at the posterior, the precisions held."""
+
     def look(self, rested: Posterior, beta: float) -> Look:
         """Every candidate, everything in the model taken into account."""
 

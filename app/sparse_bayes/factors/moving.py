@@ -54,6 +54,11 @@ class MovingFactors(ABC):
     def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
         """Precision and gradient (N,) at the posterior."""
 
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """g mean' - diag(lam) P Sigma: at rest the posterior itself need not be followed [SPARSE_GP 5]."""
+        precision, gradient = self.sites(rested, beta)
+        return gradient[:, None] * rested.mean - precision[:, None] * (self.P @ rested.covariance)
+
     def look(self, rested: Posterior, beta: float) -> Look:
         precision, gradient = self.sites(rested, beta)
         weighted = precision[:, None] * self.P
@@ -108,9 +113,23 @@ class LaplaceFactors(MovingFactors):
         return self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
 
     def skew(self, rested: Posterior) -> Array:
-        f = self.P @ rested.mean
+        return np.asarray(self.P.T @ self._turning(rested))
+
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [SCIENCE 2].
+
+        With u = -1/2 h o d lam/d f and w = Sigma P'u: g w' + (u - lam o P w) mean'.
+        """
+        precision, gradient = self.sites(rested, beta)
+        u = -0.5 * self._turning(rested)
+        w = rested.covariance @ (self.P.T @ u)
+        moved = u - precision * (self.P @ w)
+        return super().pull(rested, beta) + gradient[:, None] * w + moved[:, None] * rested.mean
+
+    def _turning(self, rested: Posterior) -> Array:
+        """h o d lam/d f, (N,), h = diag(P Sigma P')."""
         spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
-        return np.asarray(self.P.T @ (spread * self.problem.likelihood.precision_slope(self.problem.t, f)))
+        return np.asarray(spread * self.problem.likelihood.precision_slope(self.problem.t, self.P @ rested.mean))
 
 
 class BoundFactors(MovingFactors):

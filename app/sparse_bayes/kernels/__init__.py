@@ -2,8 +2,8 @@
 
 A kernel is a frozen dataclass, symmetric in its arguments, that maps U (N, d) and Z (M, d) to k (N, M) and has
 nothing to learn: widths belong to `scales`. `positive_definite` says that k(U, U) never has a negative eigenvalue;
-`stationary` that k depends on |u - z| alone and is 1 at 0; `differentiable` that there is
-`pull(U, Z, D) -> (dU, dZ)`, which takes the gradient of a number from k(U, Z) back to U and Z.
+`stationary` that k depends on |u - z| alone and is 1 at 0. `pull(U, Z, D) -> (dU, dZ)` takes the gradient of a number
+from k(U, Z) back to U and Z.
 
 [RASMUSSEN2006] is Rasmussen & Williams, Gaussian Processes for Machine Learning, MIT Press.
 """
@@ -21,15 +21,11 @@ from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
 Covariance = Gaussian | Matern32 | Matern52 | Laplacian | Cauchy | RationalQuadratic
 """The kernels that are the covariance of a stationary process, 1 at distance 0."""
 
-Differentiable = Covariance | Linear | Polynomial
-"""The kernels that have `pull`."""
-
-Kernel = Differentiable | LinearSpline
+Kernel = Covariance | Linear | Polynomial | LinearSpline
 
 __all__ = [
     "Cauchy",
     "Covariance",
-    "Differentiable",
     "Gaussian",
     "Kernel",
     "Laplacian",

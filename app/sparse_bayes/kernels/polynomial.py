@@ -19,7 +19,6 @@ class Polynomial:
 
     positive_definite: ClassVar[bool] = True
     stationary: ClassVar[bool] = False
-    differentiable: ClassVar[bool] = True
 
     def __call__(self, U: Array, Z: Array) -> Array:
         """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""

@@ -19,7 +19,6 @@ class Stationary(ABC):
     """
 
     stationary: ClassVar[bool] = True
-    differentiable: ClassVar[bool] = True
     positive_definite: ClassVar[bool]
 
     slope_of_k: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""The width of one dictionary, found among whole fits: by cross-validation, or by evidence."""
+"""The width of one dictionary, found among whole fits: by cross-validation, or by evidence; or one for each input."""
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
@@ -12,7 +12,8 @@ from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.folds import Split, subset
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.problem import check_rows
-from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth, width_range
+from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, width_range
+from app.sparse_bayes.selection.input_widths import input_widths
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec, searched
 from app.sparse_bayes.types import Array
@@ -57,12 +58,14 @@ def with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None
     basis = spec.basis[place]
     assert isinstance(basis, KernelBasis)
 
-    def fixed(width: float) -> Spec:
+    def fixed(width: float | tuple[float, ...]) -> Spec:
         found = replace(basis, width=FixedWidth(width))
         return replace(spec, basis=(*spec.basis[:place], found, *spec.basis[place + 1 :]))
 
     some = subset(rows.X, rows.t, MOST_ROWS_SEARCHED, spec.seed)
     fewer = rows.take(some)
+    if isinstance(basis.width, EvidencePerInputWidth):
+        return fixed((yield from input_widths(fewer, place, fixed)))
     fits, sections, score = 1, SECTIONS, _by_evidence(fewer)
     if isinstance(basis.width, CrossValidationWidth):
         splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))

@@ -9,7 +9,6 @@ import pytest
 
 from app.sparse_bayes.kernels import (
     Cauchy,
-    Differentiable,
     Gaussian,
     Kernel,
     Laplacian,
@@ -36,9 +35,6 @@ def name(kernel: Kernel) -> str:
 each_kernel = pytest.mark.parametrize("kernel", MEMBERS + OTHERS, ids=name)
 each_stationary = pytest.mark.parametrize(
     "kernel", [kernel for kernel in MEMBERS + OTHERS if isinstance(kernel, Stationary)], ids=name
-)
-each_differentiable = pytest.mark.parametrize(
-    "kernel", [kernel for kernel in MEMBERS + OTHERS if isinstance(kernel, Differentiable)], ids=name
 )
 each_number_of_inputs = pytest.mark.parametrize("inputs", [1, 4])
 
@@ -168,8 +164,8 @@ def assert_gradient(found: Array, points: Array, value: Callable[[Array], float]
 
 @pytest.mark.parametrize("coincident", [False, True], ids=["apart", "coincident"])
 @each_number_of_inputs
-@each_differentiable
-def test_the_pull_is_the_gradient(kernel: Differentiable, inputs: int, coincident: bool) -> None:
+@each_kernel
+def test_the_pull_is_the_gradient(kernel: Kernel, inputs: int, coincident: bool) -> None:
     U, Z = points(inputs, coincident=coincident)
     D = np.random.default_rng(7).standard_normal((len(U), len(Z)))
     dU, dZ = kernel.pull(U, Z, D)
@@ -178,8 +174,8 @@ def test_the_pull_is_the_gradient(kernel: Differentiable, inputs: int, coinciden
 
 
 @each_number_of_inputs
-@each_differentiable
-def test_where_both_arguments_are_the_same_points_the_gradient_is_the_sum(kernel: Differentiable, inputs: int) -> None:
+@each_kernel
+def test_where_both_arguments_are_the_same_points_the_gradient_is_the_sum(kernel: Kernel, inputs: int) -> None:
     U, _ = points(inputs)
     D = np.random.default_rng(8).standard_normal((len(U), len(U)))
     dU, dZ = kernel.pull(U, U, D)
@@ -198,8 +194,7 @@ def test_the_pull_keeps_its_digits_far_from_the_origin(kernel: Stationary, input
 
 
 @each_kernel
-def test_those_marked_differentiable_have_a_pull(kernel: Kernel) -> None:
-    assert kernel.differentiable is isinstance(kernel, Differentiable) is hasattr(kernel, "pull")
+def test_those_marked_stationary_are(kernel: Kernel) -> None:
     assert kernel.stationary is isinstance(kernel, Stationary)
 
 
