@@ -104,7 +104,7 @@ def _means(
     height = float(sites.value.sum()) - 0.5 * float(np.square(weights).sum())
     for _ in range(MOST_NEWTON_STEPS):
         slope = P.T @ sites.gradient - weights
-        if float(np.square(slope).sum()) < 1e-3 * rest:
+        if float(np.square(slope).sum()) <= 1e-3 * rest:
             break
         p = likelihood.certain(t) - sites.gradient
         step, moved, rise = _newton_step(P, p, v, slope, rest)
@@ -139,5 +139,7 @@ def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float) -> tup
         if gained < FORCING * rise or gained < 1e-2 * rest:
             break
         square, before = float(np.square(left).sum()), square
+        if square == 0.0:
+            break
         direction = left + (square / before) * direction
     return step, moved, rise

@@ -87,3 +87,12 @@ def test_without_functions_every_class_is_as_probable() -> None:
     _, t, _, _ = drawn()
     found = settle_coupled(np.empty((40, 0)), t, np.zeros(40), np.empty(0), THEIRS)
     assert found.value == pytest.approx(-40.0 * np.log(K))
+
+
+@pytest.mark.parametrize("counts", [(1, 3, 1), (1, 1, 7), (1, 4, 4), (2, 3, 6)])
+def test_one_column_is_solved_to_the_last_bit_and_that_is_the_end(counts: tuple[int, ...]) -> None:
+    """Conjugate gradients may have nothing left after the first product."""
+    t, alpha = np.repeat(np.arange(3.0), counts), np.array([4.0])
+    P = np.ones((len(t), 1))
+    found = settle_coupled(P, t, np.zeros(len(t)), alpha, THEIRS)
+    np.testing.assert_allclose(P.T @ found.sites.gradient, alpha[:, None] * found.posterior.mean, atol=2e-4)
