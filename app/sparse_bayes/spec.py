@@ -61,6 +61,8 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError("basis", "expected at most one width to be searched for; fix the others")
     for basis in kernels:
         _check_scales(spec, basis)
+    if searched(spec) and any(basis.width.type == "inherited" for basis in kernels):
+        raise IllegalCombinationError("basis", "expected no width to be searched for beside one that is inherited")
     if spec.algorithm.type not in LEGAL[spec.prior.type]:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'

@@ -9,7 +9,7 @@ from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import LinearSpline
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
+from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, InheritedWidth, Width
 from app.sparse_bayes.spec import LEGAL, Basis, Spec, check, learning, searched
 
 
@@ -19,8 +19,10 @@ from app.sparse_bayes.spec import LEGAL, Basis, Spec, check, learning, searched
         ((), "at least one"),
         ((Bias(), KernelBasis(), Bias()), "at most one bias"),
         ((KernelBasis(), KernelBasis(width=EvidenceWidth())), "at most one width"),
+        ((KernelBasis(), KernelBasis(width=EvidencePerInputWidth())), "at most one width"),
+        ((KernelBasis(), KernelBasis(width=InheritedWidth())), "no width to be searched for beside one"),
     ],
-    ids=["none", "two biases", "two searches"],
+    ids=["none", "two biases", "two searches", "a search and one for each", "a search beside what is inherited"],
 )
 def test_dictionaries_that_do_not_go_together_are_refused(basis: tuple[Basis, ...], detail: str) -> None:
     with pytest.raises(IllegalCombinationError, match=detail) as refused:

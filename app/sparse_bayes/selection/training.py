@@ -147,7 +147,7 @@ def _fitted(
     """
     resolved = yield from with_width(rows, spec, folding)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
-    inherited = None if earlier is None else _input_map(earlier.model)
+    inherited = None if earlier is None else _input_map(earlier)
     problem = pose(
         rows.X,
         rows.t,
@@ -172,7 +172,8 @@ def _inherits(spec: Spec) -> bool:
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, InheritedWidth) for basis in spec.basis)
 
 
-def _input_map(model: Model) -> InputMap | None:
-    """That of a model's kernels; None where it has no such dictionary."""
-    maps = [functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions)]
+def _input_map(fit: _Fit) -> InputMap | None:
+    """That of the kernels in the model, or of those it was offered; None where it has no such dictionary."""
+    dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
+    maps = [functions.input_map for functions in dictionaries if isinstance(functions, KernelFunctions)]
     return maps[0] if maps else None

@@ -52,6 +52,14 @@ def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
     assert [contender.spec for contender in found.contenders] == [RIVAL, PROCESS]
 
 
+def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
+    rows = columns(0, 2, rows=30)
+    empty = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent(price=True))
+    heir = replace(empty, basis=(KernelBasis(width=InheritedWidth()), Bias(), Inputs()))
+    assert len(trained(rows, empty).model.mean) == 0
+    assert {contender.spec for contender in trained(rows, empty, heir).contenders} == {empty, heir}
+
+
 def test_a_score_has_no_units() -> None:
     rows = Rows(*sinc(60, 1))
     here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).contenders for scale in (1.0, 1e6))
