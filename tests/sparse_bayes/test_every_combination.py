@@ -16,7 +16,7 @@ from app.sparse_bayes.algorithms.state import State, Termination
 from app.sparse_bayes.basis import Basis, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.fitting import iterate, pose
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, LogGaussian, Poisson
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, LogGaussian, OneAgainstRest, Poisson
 from app.sparse_bayes.prediction import ClassPrediction, predict
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
 from app.sparse_bayes.selection import Rows, Trained, train, widths
@@ -26,7 +26,14 @@ from app.sparse_bayes.types import Array
 ROWS = 20
 INPUTS = 3
 
-NUMBERS = {"value": (0.7, 3.0), "noise_sd": (0.1, 1.0), "dof": (2.5, 30.0), "classes": (3,), "folds": (2,)}
+NUMBERS = {
+    "value": (0.7, 3.0),
+    "noise_sd": (0.1, 1.0),
+    "dof": (2.5, 30.0),
+    "classes": (3,),
+    "folds": (2,),
+    "sharpness": (1.5,),
+}
 """What an option of this name may be, where not any number within its bounds is sensible for these few rows."""
 
 SLIGHT = 0.1
@@ -103,7 +110,7 @@ def rows_for(likelihood: Likelihood) -> Rows:
     match likelihood:
         case Bernoulli():
             t = (f + 0.3 * rng.standard_normal(ROWS) > 0.0).astype(np.float64)
-        case Categorical(latents=classes):
+        case Categorical(latents=classes) | OneAgainstRest(latents=classes):
             t = np.floor((f + 1.0) / 2.0 * (classes - 1e-6))
         case Poisson():
             t = rng.poisson(np.exp(1.0 + f)).astype(np.float64)
@@ -113,7 +120,7 @@ def rows_for(likelihood: Likelihood) -> Rows:
             t = f + 0.1 * rng.standard_normal(ROWS)
     X = np.column_stack([x, np.full(ROWS, 1.5), x])
     X[5], t[5], X[6] = X[4], t[4], X[7]
-    return Rows(X, t)
+    return Rows(X, t, np.linspace(0.1, 0.3, ROWS) if likelihood.noise_by_row else None)
 
 
 def fitting_widths(spec: Spec) -> bool:
@@ -199,7 +206,7 @@ def assert_sound(found: Trained, X: Array) -> None:
 def test_no_objective_falls_within_a_phase(spec: Spec) -> None:
     given = with_fixed_widths(spec, places=[*searched(spec), *inheriting(spec)])
     rows = rows_for(given.likelihood)
-    states = list(iterate(pose(rows.X, rows.t, given), given))
+    states = list(iterate(pose(rows.X, rows.t, given, noise_sd=rows.noise_sd), given))
     for before, after in pairwise(states):
         if phase(before) == phase(after):
             assert after.objective >= before.objective - 1e-9 * (1.0 + abs(before.objective))

@@ -93,7 +93,7 @@ def _told(fits: int) -> Step:
 def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec]) -> Round:
     """A fit at widths (d,), to its end or until it has grown to MOST_FUNCTIONS."""
     spec = at(tuple(map(float, widths)))
-    problem = pose(rows.X, rows.t, spec)
+    problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
     fitting = standings(problem, spec)
     walk = walking(problem, next(fitting))
     functions = len(walk.state.active)
