@@ -10,13 +10,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import classes, friedman, noise, report, service, sinc, timing
+from benchmarks import classes, friedman, noise, report, service, sinc
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Engines, Options
 from benchmarks.report import Table
+from benchmarks.speed import memory, timing
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "spline": sinc.noise_free,
@@ -25,7 +26,10 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "classes": classes.real,
     "mixture": classes.mixture,
     "noise": noise.pure,
-    "time": timing.timing,
+    "time": timing.sinc,
+    "time-classes": timing.classes,
+    "time-defaults": timing.defaults,
+    "memory": memory.memory,
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
 }
@@ -94,7 +98,7 @@ def _options(data: Path | None, quick: bool, repeats: int | None, processes: int
     named = os.environ.get("RELEVANCE_BENCH_DATA")
     folder = DataFolder(data or (Path(named) if named else None))
     if quick:
-        few = Options(folder, repeats or 5, splits=2, draws=5, rounds=3, sizes=(500, 1_000), processes=processes)
+        few = Options(folder, repeats or 5, splits=2, draws=5, rounds=3, processes=processes)
         return replace(few, accuracy_draws=repeats or 3, quick=True)
     return Options(folder, repeats or 100, processes=processes, accuracy_draws=repeats or 20)
 

@@ -51,13 +51,13 @@ def friedman(number: int, X: Array) -> Array:
     return np.hypot(X[:, 0], reactance) if number == 2 else np.arctan(reactance / X[:, 0])
 
 
-def friedman_split(number: int, draw: int) -> Split:
-    """240 rows with noise and 1,000 of the true function.
+def friedman_split(number: int, draw: int, *, rows: int = 240) -> Split:
+    """`rows` with noise and 1,000 of the true function.
 
     The noise has sd 1 (function 1) or a third of the signal's variance (2 and 3), as the papers' tables were made.
     """
     rng = np.random.default_rng((FRIEDMAN_SEED, number, draw))
-    X, X_test = _friedman_inputs(number, 240, rng), _friedman_inputs(number, 1_000, rng)
+    X, X_test = _friedman_inputs(number, rows, rng), _friedman_inputs(number, 1_000, rng)
     signal = friedman(number, X)
     sd = 1.0 if number == 1 else float(np.sqrt(signal.var() / 3.0))
     return Split(X, signal + rng.normal(0.0, sd, len(signal)), X_test, friedman(number, X_test))

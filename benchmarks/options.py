@@ -11,7 +11,7 @@ Engines = Literal["all", "ours"]
 
 @dataclass(frozen=True)
 class Options:
-    """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, `sizes` timed `rounds` times.
+    """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
     The tables of accuracy take `accuracy_draws`, keep peers' figures in `peers_cache`, and measure our `engines` only
     or all; `quick` makes them small.
@@ -22,7 +22,6 @@ class Options:
     splits: int = 10
     draws: int = 20
     rounds: int = 5
-    sizes: tuple[int, ...] = (500, 1_000, 2_000, 4_000)
     processes: int = 2
     accuracy_draws: int = 20
     quick: bool = False

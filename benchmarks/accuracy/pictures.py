@@ -19,10 +19,10 @@ from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, learned, regressor
 from benchmarks.accuracy.real_peers import exact_process, process_engine
 from benchmarks.accuracy.scoring import TWO_SIDED_95, Classifier, binned, calibration_error, real_figures
-from benchmarks.engines import ENGINES, NOISE_SD, installed
 from benchmarks.files import NotRun, Split
-from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc, sinc_split
+from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc
 from benchmarks.options import Options
+from benchmarks.speed.sinc import SINC, noisy
 
 MOST = (4, 8, 16, 32, 64)
 PROCESS_ROWS_TIMED = 1_000
@@ -114,9 +114,9 @@ def draw_time(options: Options) -> Path:
     sizes = (125, 250, 500, 1_000) if options.quick else (125, 250, 500, 1_000, 2_000, 4_000)
     known = {"ours": ("ours, width given", BLUE), "fastrvm": ("fastrvm, width given", GREEN)}
     known["libsvm SVR"] = ("SVR, all given", PURPLE)
-    for engine in filter(installed, known):
-        label, colour = known[engine]
-        seconds = [_seconds(partial(_told_the_width, engine), size) for size in sizes]
+    for entrant in (entrant for entrant in SINC.entrants if entrant.installed):
+        label, colour = known[entrant.name]
+        seconds = [_seconds(entrant.learn, size) for size in sizes]
         axes.plot(sizes, seconds, "o-", color=colour, lw=2, ms=6, label=label)
     ours = [_seconds(partial(regressor, prior=GaussianProcess()), size) for size in sizes]
     axes.plot(sizes, ours, "o--", color=BLUE, mfc="white", lw=2, ms=6, label="ours, process: scales learned")
@@ -130,14 +130,10 @@ def draw_time(options: Options) -> Path:
     return drawing.save("time")
 
 
-def _told_the_width(engine: str, split: Split) -> object:
-    return ENGINES[engine](split.X, split.t)
-
-
 def _seconds(fit: Callable[[Split], object], rows: int) -> float:
     taken = []
     for one in range(3):
-        split = sinc_split("gaussian", one, rows=rows, scale=NOISE_SD)
+        split = noisy(rows, one)
         start = process_time()
         fit(split)
         taken.append(process_time() - start)

@@ -35,7 +35,7 @@ def rvm_engine(rows: int = 2_000, searched: int = 500) -> Engine:
 
 def support_engine() -> Engine:
     """libsvm's regression, C and gamma by cross-validation."""
-    return Engine("SVR", partial(real_figures, _support), SKLEARN, f"epsilon {EPSILON}, {FOLDS} folds, {GRID}")
+    return Engine("SVR", partial(real_figures, support), SKLEARN, f"epsilon {EPSILON}, {FOLDS} folds, {GRID}")
 
 
 def exact_process(rows: int, restarts: int, split: Split) -> Regressor:
@@ -87,7 +87,8 @@ def _rvm(rows: int, searched: int, split: Split) -> Regressor:
     return Regressor(int(model.n_relevance_), len(some.t), seconds, answer)
 
 
-def _support(split: Split) -> Regressor:
+def support(split: Split) -> Regressor:
+    """C and gamma by 5-fold cross-validation."""
     from sklearn.model_selection import GridSearchCV
     from sklearn.svm import SVR
 

@@ -1,0 +1,91 @@
+"""Friedman's first function by defaults: what a job gets that names only its data and its target, and its peers."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from app.domain.requests import AutomaticPrior, PriorChoice
+from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.measuring import SKLEARN
+from benchmarks.accuracy.ours import regressor
+from benchmarks.accuracy.real_peers import exact_process, support
+from benchmarks.accuracy.scoring import Regressor
+from benchmarks.files import Split
+from benchmarks.generators import friedman_split
+from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square
+
+PROCESS_ROWS = 1_000
+MACHINE_ROWS = 4_000
+
+CANDIDATES = 20
+FOLDS = 5
+MOST_TREES = 1_000
+
+
+def drawn(rows: int, draw: int) -> Split:
+    """10 inputs, noise of sd 1; measured on 1,000 rows of the true function."""
+    return friedman_split(1, draw, rows=rows)
+
+
+def boosted_trees(split: Split) -> Fitted:
+    """scikit-learn's histogram boosting; what people search, by random search and 5-fold cross-validation."""
+    from scipy.stats import loguniform, randint
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.model_selection import KFold, RandomizedSearchCV
+
+    search = RandomizedSearchCV(
+        HistGradientBoostingRegressor(max_iter=MOST_TREES, early_stopping=True, random_state=0),
+        {
+            "learning_rate": loguniform(0.01, 0.3),
+            "max_leaf_nodes": randint(4, 64),
+            "min_samples_leaf": randint(5, 51),
+            "l2_regularization": loguniform(1e-3, 10.0),
+        },
+        n_iter=CANDIDATES,
+        cv=KFold(FOLDS, shuffle=True, random_state=0),
+        scoring="neg_mean_squared_error",
+        random_state=0,
+    ).fit(split.X, split.t)
+    best = search.best_estimator_
+    return Fitted(int(best.n_iter_), lambda X: np.asarray(best.predict(X), np.float64))
+
+
+def _fitted(learn: Callable[[Split], Regressor], split: Split) -> Fitted:
+    found = learn(split)
+
+    def mean(X: Array) -> Array:
+        return found.answer(X, np.zeros(len(X))).mean
+
+    return Fitted(found.functions, mean)
+
+
+def ours(prior: PriorChoice) -> Callable[[Split], Fitted]:
+    """With nothing said but data, target and, if it is not the default, the prior."""
+    return partial(_fitted, partial(regressor, prior=prior))
+
+
+PROCESS = Entrant("ours, gaussian_process", ours(GaussianProcess()))
+AUTOMATIC = Entrant("ours, automatic", ours(AutomaticPrior()))
+
+DEFAULTS = Race(
+    "defaults",
+    drawn,
+    mean_square,
+    (
+        PROCESS,
+        AUTOMATIC,
+        Entrant(
+            "GP",
+            partial(_fitted, partial(exact_process, PROCESS_ROWS, 0)),
+            SKLEARN,
+            PROCESS_ROWS,
+            "its time grows with N^3",
+        ),
+        Entrant("SVR, searched", partial(_fitted, support), SKLEARN, MACHINE_ROWS, "180 fits, each of more than N^2"),
+        Entrant("boosted trees, searched", boosted_trees, SKLEARN),
+    ),
+    (240, 1_000, 4_000, 100_000),
+    (240,),
+)

@@ -1,0 +1,50 @@
+"""Ripley's mixture drawn anew: two classes, the same Gaussian width for all."""
+
+import numpy as np
+
+from app.sparse_bayes.basis import Bias
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.likelihoods import Bernoulli
+from app.sparse_bayes.prediction import latent
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.measuring import SKLEARN
+from benchmarks.files import Split
+from benchmarks.generators import ripley_split
+from benchmarks.learning import RAW_HALF, vectors
+from benchmarks.speed.racing import Entrant, Fitted, Race, wrong
+
+GAMMA = 0.5**-2
+
+
+def drawn(rows: int, draw: int) -> Split:
+    """Measured on 10,000 rows more."""
+    return ripley_split(draw, rows=rows)
+
+
+def relevance(split: Split) -> Fitted:
+    """The sequential algorithm."""
+    model = fit(split.X, split.t, Spec(Bernoulli(), (RAW_HALF, Bias())))
+
+    def answer(X: Array) -> Array:
+        return np.asarray(latent(model, X).mean > 0.0, np.float64)
+
+    return Fitted(vectors(model), answer)
+
+
+def libsvm(split: Split) -> Fitted:
+    """One SVC fit of libsvm, C = 1, no probabilities."""
+    from sklearn.svm import SVC
+
+    model = SVC(kernel="rbf", gamma=GAMMA, C=1.0).fit(split.X, split.t)
+    return Fitted(len(model.support_), lambda X: np.asarray(model.predict(X), np.float64))
+
+
+MIXTURE = Race(
+    "mixture",
+    drawn,
+    wrong,
+    (Entrant("ours", relevance), Entrant("libsvm SVC", libsvm, SKLEARN)),
+    (1_000, 2_000, 8_000),
+    (500, 1_000),
+)
