@@ -10,7 +10,7 @@ from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from benchmarks.accuracy.measuring import SKLEARN
 from benchmarks.files import Split
-from benchmarks.generators import ripley_split
+from benchmarks.generators import ripley_best, ripley_split
 from benchmarks.learning import RAW_HALF, vectors
 from benchmarks.speed.racing import Entrant, Fitted, Race, wrong
 
@@ -20,6 +20,12 @@ GAMMA = 0.5**-2
 def drawn(rows: int, draw: int) -> Split:
     """Measured on 10,000 rows more."""
     return ripley_split(draw, rows=rows)
+
+
+def bayes_error(draw: int) -> float:
+    """The share of a draw's new rows, in percent, on which the best rule there is errs."""
+    split = drawn(MIXTURE.sizes[0], draw)
+    return wrong(ripley_best(split.X_test), split.t_test)
 
 
 def relevance(split: Split) -> Fitted:
