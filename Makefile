@@ -27,8 +27,9 @@ $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
 
+# Compiled now, and not by each process anew where an environment (PYTHONDONTWRITEBYTECODE) forbids it to keep that.
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
-	$(UV_PIP) sync --quiet --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
+	$(UV_PIP) sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
