@@ -13,7 +13,7 @@ Engines = Literal["all", "ours"]
 class Options:
     """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
-    The tables of accuracy take `accuracy_draws`, keep peers' figures in `peers_cache`, and measure our `engines` only
+    The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in `peers_cache`, and measure our `engines` only
     or all; `quick` makes them small.
     """
 
@@ -24,6 +24,7 @@ class Options:
     rounds: int = 5
     processes: int = 2
     accuracy_draws: int = 20
+    real_splits: int = 5
     quick: bool = False
     engines: Engines = "all"
     peers_cache: Path | None = None

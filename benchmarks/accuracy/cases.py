@@ -61,7 +61,7 @@ def noise(options: Options) -> DataSet:
 
 def real(name: str, options: Options) -> DataSet:
     """A real set of regression, on the splits that nothing was tuned on."""
-    numbers = UNTUNED_SPLITS[:1] if options.quick else UNTUNED_SPLITS
+    numbers = UNTUNED_SPLITS[: 1 if options.quick else options.real_splits]
     return DataSet(name, partial(_real, options.data, name, _most_rows(name, options)), numbers)
 
 
