@@ -13,8 +13,8 @@ Engines = Literal["all", "ours"]
 class Options:
     """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
-    The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in `peers_cache`, and measure our `engines` only
-    or all; `quick` makes them small.
+    The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
+    `peers_cache`, and measure our `engines` only or all; `quick` makes them small.
     """
 
     data: DataFolder

@@ -65,19 +65,30 @@ def pose(
                 input_map = _input_map(width, learns, inherited, inputs=X.shape[1])
                 dictionaries.append(KernelFunctions(kernel, input_map, X[rows], rows))
     working, log_jacobian = spec.likelihood.working(t)
+    precisions = None if noise_sd is None else noise_sd**-2
+    centre = _centre(spec, working, precisions)
     candidates = Candidates(tuple(dictionaries))
     return Problem(
         X,
-        working,
+        working - centre,
         candidates,
         spec.likelihood,
         spec.prior,
         learns,
         spec.seed,
         log_jacobian=log_jacobian,
-        precisions=None if noise_sd is None else noise_sd**-2,
+        precisions=precisions,
+        centre=centre,
         threads=threads,
     )
+
+
+def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
+    """The mean of the prior of the constant: the targets' own, where the latent is measured as they are, else 0."""
+    constant = any(isinstance(basis, Bias) for basis in spec.basis)
+    if constant and spec.prior.centred and spec.likelihood.in_target_units:
+        return np.asarray(np.average(working, axis=0, weights=precisions))
+    return np.zeros(working.shape[1:])
 
 
 def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None, *, inputs: int) -> InputMap:

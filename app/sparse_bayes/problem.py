@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -47,7 +47,8 @@ class Problem:
 
     `precisions` (N,) are those of the noise, up to the factor beta, where the rows' differ and are known, else None.
     t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
-    a row where each class has its own. The evidence
+    a row where each class has its own; less `centre`, (), or (K,), which the constant's weight has beside its own. The
+    evidence
     of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what comes
     out does not depend on how many they are.
     """
@@ -62,6 +63,7 @@ class Problem:
     kept_bytes: int = KEPT_BYTES
     log_jacobian: float = 0.0
     precisions: Array | None = None
+    centre: Array = field(default_factory=lambda: np.zeros(()))
     threads: int = 1
 
     @property

@@ -18,6 +18,7 @@ from app.sparse_bayes.scales import InputMap
 from tests.sparse_bayes.drawn import friedman, process_spec
 
 X, T, _ = friedman(60, 0)
+T -= T.mean()
 H = Hyperparameters(
     0.7, 20.0, np.array([0.5, 0.1, 2.0]), InputMap(np.linspace(2.0, 6.0, 10), np.full(10, 0.2), np.full(10, -0.1))
 )
@@ -82,6 +83,7 @@ def test_a_fit_to_more_rows_than_are_learned_from_together_ends_with_all_of_them
     monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     X, t, f = friedman(400, 1)
+    t, f = t - t.mean(), f - t.mean()
     model = fit(X, t, process_spec(GaussianNoise(), inputs=True))
     kernel, *_ = model.functions
     assert isinstance(kernel, KernelFunctions)

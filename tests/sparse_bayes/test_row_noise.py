@@ -193,7 +193,7 @@ def test_sums_over_rows_say_what_the_bound_on_all_says(monkeypatch: pytest.Monke
     h = Hyperparameters(1.0, 1.4, np.array([0.7]), InputMap(np.array([3.0])))
     places = np.array([3, 17, 29])
     vectors = Vectors(places, X[places])
-    rows = Rows(X, t, np.ones((40, 1)), sd**-2)
+    rows = Rows(X, problem.t, np.ones((40, 1)), sd**-2)
     found = bound(rows, vectors, Gaussian(), BY_ROW, h)
     gradient, _ = bound_gradient(rows, vectors, Gaussian(), h, found)
     reached = process_sums.row_sums(problem, (40,), vectors, Gaussian(), h, np.full(4, 0.3)).at(h)
@@ -271,6 +271,7 @@ def test_what_a_new_point_brings_is_known_as_far_as_each_row_knows_it() -> None:
 @pytest.mark.parametrize("name", ["sequential", "free"])
 def test_leave_one_out_is_what_a_fit_without_the_row_says_at_the_same_hyperparameters(name: str) -> None:
     X, t, sd = scattered(30, 8)
+    t -= np.average(t, weights=sd**-2)
     model = replace(fit(X, t, EACH[name], noise_sd=sd), augmentation=None)
     found = leave_one_out(model, SelectionRows(X, t, sd), 0.0)
     P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])

@@ -10,7 +10,7 @@ from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
-from app.sparse_bayes.basis import InputFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.priors.gaussian_process import Whitening
@@ -76,9 +76,12 @@ class ProcessStanding(Standing):
         prior = np.square(unwhitened) @ (1.0 / rested.alpha)
         centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
         stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
+        functions = (task.functions.moved(h.input_map, centres, stand), *task.fixed(self.state))
+        mean = unwhitened @ rested.mean
+        mean[[isinstance(one, ConstantFunction) for one in functions for _ in range(one.size)]] += problem.centre
         return Kept(
-            functions=(task.functions.moved(h.input_map, centres, stand), *task.fixed(self.state)),
-            mean=unwhitened @ rested.mean,
+            functions=functions,
+            mean=mean,
             covariance=covariance,
             alpha=1.0 / prior,
             gamma=1.0 - covariance.diagonal() / prior,

@@ -1,7 +1,7 @@
 """A Gaussian process seen through few functions: the prior under which evidence can be trusted."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class GaussianProcess:
     most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
     rho: float = field(default=0.0, metadata={"ge": 0, "le": 1, "allow_inf_nan": False})
     type: Literal["gaussian_process"] = "gaussian_process"
+
+    centred: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, eq=False)

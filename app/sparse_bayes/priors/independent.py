@@ -27,6 +27,7 @@ class Independent:
     type: Literal["independent"] = "independent"
 
     rho: ClassVar[float] = 0.0
+    centred: ClassVar[bool] = False
     """Nothing is left out."""
 
     def log_hyperprior(self, alpha: Array, beta: float) -> float:

@@ -68,8 +68,9 @@ def test_so_it_is_where_the_evidence_has_a_closed_form() -> None:
 
 def test_sums_over_rows_know_the_same() -> None:
     problem = pose(X, T, process_spec(THEIRS))
-    found = bound(Rows(X, INDICATORS, F), VECTORS, Gaussian(), THEIRS, H)
-    gradient, _ = bound_gradient(Rows(X, INDICATORS, F), VECTORS, Gaussian(), H, found)
+    rows = Rows(X, problem.t, F)
+    found = bound(rows, VECTORS, Gaussian(), THEIRS, H)
+    gradient, _ = bound_gradient(rows, VECTORS, Gaussian(), H, found)
     reached = row_sums(problem, (40,), VECTORS, Gaussian(), H, np.ones((5, K))).at(H)
     assert reached.value == pytest.approx(found.value, rel=1e-11)
     np.testing.assert_allclose(reached.gradient, gradient[:3], rtol=1e-8)

@@ -1,0 +1,39 @@
+"""The constant's prior under a process has the targets' mean: where they have their zero is nobody's business."""
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.fitting import fit, pose
+from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, OneAgainstRest, StudentT
+from app.sparse_bayes.prediction import predict
+from tests.sparse_bayes.drawn import process_spec, sinc, spec_for
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), StudentT()], ids=["gaussian", "student t"])
+def test_a_number_added_to_all_targets_is_added_to_all_answers(likelihood: Likelihood) -> None:
+    X, t = sinc(60, 1)
+    spec = process_spec(likelihood, inputs=True)
+    near, far = fit(X, t, spec), fit(X, t + 4096.0, spec)
+    new = np.linspace(-15.0, 15.0, 40)[:, None]
+    here, there = predict(near, new), predict(far, new)
+    np.testing.assert_allclose(there.mean - 4096.0, here.mean, atol=1e-4)  # type: ignore[union-attr]
+    np.testing.assert_allclose(there.variance, here.variance, rtol=1e-3)  # type: ignore[union-attr]
+    kernels = [one for model in (near, far) for one in model.functions if isinstance(one, KernelFunctions)]
+    assert kernels[0].size == kernels[1].size
+    assert near.log_marginal_likelihood == pytest.approx(far.log_marginal_likelihood, abs=1e-3)
+
+
+def test_each_class_has_its_share_of_rows_as_centre() -> None:
+    X, t = sinc(90, 2)
+    classes = np.digitize(t, [0.0, 0.5]).astype(np.float64)
+    problem = pose(X, classes, process_spec(OneAgainstRest(3)))
+    np.testing.assert_allclose(problem.centre, np.bincount(classes.astype(int)) / 90.0)
+    np.testing.assert_allclose(problem.t.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_independent_weights_have_no_centre_as_in_the_papers() -> None:
+    X, t = sinc(30, 0)
+    problem = pose(X, t + 5.0, spec_for(GaussianNoise()))
+    assert problem.centre == 0.0
+    np.testing.assert_array_equal(problem.t, t + 5.0)
