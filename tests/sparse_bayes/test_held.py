@@ -9,13 +9,14 @@ from app.sparse_bayes.factors import build
 from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.held import Held
 from app.sparse_bayes.kernels import Gaussian, Kernel, LinearSpline, Matern32, Polynomial
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, by_differences, hyperparameters, rows_for
 
+EVERY: dict[str, Likelihood] = {**LIKELIHOODS, "noise by row": GaussianNoise("rows")}
 KERNELS = {"gaussian": Gaussian(), "matern": Matern32(), "spline": LinearSpline(), "polynomial": Polynomial(2)}
 CHOSEN = (3, 17, 8, 25)
 WIDTHS = np.array([2.0, 3.0, 5.0])
@@ -26,7 +27,8 @@ def posed(likelihood: Likelihood, kernel: Kernel, widths: Array = WIDTHS) -> Pro
     X, t = rows_for(likelihood, 30, 0)
     more = np.random.default_rng(1).standard_normal((30, 3 - X.shape[1]))
     kernels = KernelBasis(kernel, FixedWidth(tuple(widths.tolist())))
-    return pose(np.hstack([X, more]), t, Spec(likelihood, (kernels, Bias(), Inputs())))
+    noise_sd = np.geomspace(0.05, 0.8, 30) if likelihood.noise_by_row else None
+    return pose(np.hstack([X, more]), t, Spec(likelihood, (kernels, Bias(), Inputs())), noise_sd=noise_sd)
 
 
 def held(problem: Problem) -> Held:
@@ -37,9 +39,9 @@ def held(problem: Problem) -> Held:
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_gradient_is_that_of_differences(name: str, kernel: Kernel) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EVERY[name]
     problem = posed(likelihood, kernel)
     alpha, beta = hyperparameters(6, likelihood)
     functions, start = held(problem), np.zeros(6)
@@ -52,9 +54,9 @@ def test_the_gradient_is_that_of_differences(name: str, kernel: Kernel) -> None:
     np.testing.assert_allclose(slope, expected, rtol=2e-5, atol=1e-5 * (1.0 + float(np.abs(expected).max())))
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_evidence_is_that_of_the_same_functions_among_all_candidates(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EVERY[name]
     alpha, beta = hyperparameters(6, likelihood)
     moved = 1.5 * WIDTHS
     found, _ = held(posed(likelihood, Gaussian())).evidence(moved, alpha, beta, np.zeros(6))

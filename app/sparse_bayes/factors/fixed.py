@@ -56,9 +56,10 @@ class FixedFactors:
     @classmethod
     def unseeing(cls, problem: Problem, P: Array, weights: Array) -> "FixedFactors":
         """Of columns P (N, R) that stand alone, no candidates beside them."""
-        r, none = problem.t - P @ weights, np.empty(0)
-        active = tuple(range(P.shape[1]))
-        return cls(problem, active, P, P.T @ P, weights, P.T @ r, float(r @ r), np.empty((0, P.shape[1])), none, none)
+        r = problem.t - P @ weights
+        left, none = problem.every.weighted(r), np.empty(0)
+        gram, active = P.T @ problem.every.weighted(P), tuple(range(P.shape[1]))
+        return cls(problem, active, P, gram, weights, P.T @ left, float(r @ left), np.empty((0, len(gram))), none, none)
 
     @cached_property
     def heights(self) -> Array:
@@ -129,9 +130,10 @@ class FixedFactors:
         return np.zeros(len(self.active))
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """beta [(t - P mean) mean' - P Sigma] [TIPPING2001, appendix C]."""
+        """beta W [(t - P mean) mean' - P Sigma] [TIPPING2001, appendix C]."""
         residual = self.problem.t - self.P @ rested.mean
-        return beta * (residual[:, None] * rested.mean - self.P @ rested.covariance)
+        weighted = self.problem.every.weighted(residual[:, None] * rested.mean - self.P @ rested.covariance)
+        return np.asarray(beta * weighted)
 
     def look(self, rested: Posterior, beta: float) -> Look:
         projected = self.crosses @ rested.covariance

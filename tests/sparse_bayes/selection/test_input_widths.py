@@ -169,3 +169,17 @@ def test_the_search_is_told_fit_by_fit() -> None:
     assert [step.completed for step in searching] == list(range(len(searching)))
     assert len(searching) > 6
     assert steps[0].phase == "width search"
+
+
+def test_rows_of_known_noise_are_heard_by_how_sure_they_are() -> None:
+    """Half of them say nothing, and are known to."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2.0, 2.0, (80, 2))
+    noise_sd = np.where(np.arange(80) % 2 == 0, 0.05, 5.0)
+    t = np.sin(2.0 * X[:, 0]) + noise_sd * rng.standard_normal(80)
+    spec = Spec(GaussianNoise("rows"), (KernelBasis(width=EACH), Bias()))
+    *_, found = train(Rows(X, t, noise_sd), spec)
+    assert isinstance(found, Trained)
+    narrow, wide = widths_of(found)
+    assert wide > 4.0 * narrow
+    np.testing.assert_allclose(latent(found.model, X).mean, np.sin(2.0 * X[:, 0]), atol=0.25)
