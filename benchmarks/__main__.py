@@ -18,6 +18,7 @@ from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Engines, Options
 from benchmarks.report import Table
 from benchmarks.speed import memory, timing
+from benchmarks.speed.million import million
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "spline": sinc.noise_free,
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "time-classes": timing.classes,
     "time-defaults": timing.defaults,
     "memory": memory.memory,
+    "million": million,
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
 }
