@@ -84,11 +84,16 @@ def pose(
 
 
 def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
-    """The mean of the prior of the constant: the targets' own, where the latent is measured as they are, else 0."""
+    """The mean of the prior of the constant: the targets' own, where the latent is measured as they are, else 0.
+
+    Summed from the least to the greatest, so that the rows' order changes no bit: rows are drawn by what is left.
+    """
     constant = any(isinstance(basis, Bias) for basis in spec.basis)
-    if constant and spec.prior.centred and spec.likelihood.in_target_units:
-        return np.asarray(np.average(working, axis=0, weights=precisions))
-    return np.zeros(working.shape[1:])
+    if not (constant and spec.prior.centred and spec.likelihood.in_target_units):
+        return np.zeros(working.shape[1:])
+    weights = np.ones(len(working)) if precisions is None else precisions
+    total = np.sort((working.T * weights).T, axis=0).sum(axis=0)
+    return np.asarray(total / np.sort(weights).sum())
 
 
 def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None, *, inputs: int) -> InputMap:

@@ -47,10 +47,9 @@ class Problem:
 
     `precisions` (N,) are those of the noise, up to the factor beta, where the rows' differ and are known, else None.
     t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
-    a row where each class has its own; less `centre`, (), or (K,), which the constant's weight has beside its own. The
-    evidence
-    of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what comes
-    out does not depend on how many they are.
+    a row where each class has its own; less `centre`, () or (K,), which the constant's weight has beside its own. The
+    evidence of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what
+    comes out does not depend on how many they are.
     """
 
     X: Array

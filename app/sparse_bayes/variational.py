@@ -37,8 +37,8 @@ def settle(P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, b
 
     P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent.
 
-    Where the sites depend on the latents: natural-gradient steps, in lam and
-    lam f + g, of length 1, halved while L falls [SPARSE_GP 5].
+    Where the sites depend on the latents: natural-gradient steps, in lam and lam f + g, of length 1, halved while L
+    falls [SPARSE_GP 5].
     """
 
     def after(weights: Array, f: Array, precision: Array, shift: Array) -> Settled:

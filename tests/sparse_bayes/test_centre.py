@@ -37,3 +37,27 @@ def test_independent_weights_have_no_centre_as_in_the_papers() -> None:
     problem = pose(X, t + 5.0, spec_for(GaussianNoise()))
     assert problem.centre == 0.0
     np.testing.assert_array_equal(problem.t, t + 5.0)
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), OneAgainstRest(3)], ids=["numbers", "classes"])
+def test_the_rows_drawn_depend_on_no_order_also_where_the_targets_are_centred(likelihood: Likelihood) -> None:
+    X, t = sinc(301, 3)
+    t = t * 1e3 / 7.0 + 0.1 if isinstance(likelihood, GaussianNoise) else np.digitize(t, [0.0, 0.5]).astype(np.float64)
+    spec = process_spec(likelihood)
+    drawn = {tuple(X[pose(X, t, spec).some(40), 0])}
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(301)
+        moved = X[order]
+        drawn.add(tuple(sorted(moved[pose(moved, t[order], spec).some(40), 0])))
+    assert len(drawn) == 1
+
+
+def test_the_centre_of_rows_of_known_noise_depends_on_no_order() -> None:
+    X, t = sinc(301, 4)
+    sd = np.random.default_rng(0).uniform(0.1, 2.0, 301)
+    spec = process_spec(GaussianNoise("rows"))
+    centre = pose(X, t, spec, noise_sd=sd).centre
+    assert float(centre) == pytest.approx(np.average(t, weights=sd**-2), rel=1e-12)
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(301)
+        assert pose(X[order], t[order], spec, noise_sd=sd[order]).centre == centre
