@@ -107,9 +107,13 @@ def _compared(contenders: Sequence[Contender]) -> str:
     if not contenders:
         return ""
     taken, *others = contenders
-    behind = [(fit_name(other), taken.score - other.score) for other in others]
-    said = [f"{name} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}" for name, nats in behind]
-    return "; ".join([f"{fit_name(taken)} taken", *said])
+    return "; ".join([f"{fit_name(taken)} taken", *(_distance(other, taken) for other in others)])
+
+
+def _distance(other: Contender, taken: Contender) -> str:
+    nats = taken.score - other.score
+    said = f"{fit_name(other)} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}"
+    return f"{said}, given up on the way" if other.functions is None else said
 
 
 def _scatter(version: Version) -> str:

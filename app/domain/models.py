@@ -83,12 +83,13 @@ class Outlier:
 class Contender:
     """One of the fits that were compared: `score` is the log of its evidence with the hyperparameters integrated out.
 
-    In nats, of the target in the user's units, so that scores can be compared whatever the likelihood.
+    In nats, of the target in the user's units, so that scores can be compared whatever the likelihood. One that was
+    given up on the way has no `functions`; its score is foretold from some rows.
     """
 
     prior: Prior
     likelihood: Likelihood
-    functions: int
+    functions: int | None
     score: float
 
 

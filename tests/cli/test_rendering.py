@@ -86,8 +86,8 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     assert told["outliers"] == said
 
 
-def contender(prior: str, likelihood: str, score: float) -> Contender:
-    return Contender({"type": prior}, {"type": likelihood}, functions=7, score=score)
+def contender(prior: str, likelihood: str, score: float, functions: int | None = 7) -> Contender:
+    return Contender({"type": prior}, {"type": likelihood}, functions=functions, score=score)
 
 
 def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,6 +98,11 @@ def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: py
     assert told["compared"] == (
         "gaussian process with gaussian noise taken; independent with gaussian noise 41.2 nats less; "
         "gaussian process with log gaussian noise 2.2 nats more"
+    )
+    given_up = contender("gaussian_process", "log_gaussian", -200.25, functions=None)
+    assert facts(replace(VERSION, contenders=(taken, given_up)), capsys)["compared"] == (
+        "gaussian process with gaussian noise taken; "
+        "gaussian process with log gaussian noise 100.0 nats less, given up on the way"
     )
     assert "compared" not in facts(VERSION, capsys)
 

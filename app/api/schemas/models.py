@@ -94,10 +94,12 @@ class ContenderOut(BaseModel):
 
     prior: Prior
     likelihood: AnyLikelihood
-    functions: int = Field(description="Functions kept.")
+    functions: int | None = Field(
+        description="Functions kept; null for a fit that was given up when its scales were found, being behind then."
+    )
     score: float = Field(
         description="The log of its evidence with the hyperparameters integrated out, in nats: 3 more make it about 20 "
-        "times as probable."
+        "times as probable. Foretold from some rows for a fit that was given up."
     )
 
     @classmethod

@@ -67,11 +67,14 @@ class Outlier:
 
 @dataclass(frozen=True)
 class Contender:
-    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats."""
+    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats.
+
+    No functions where it was given up on the way; its score is foretold then.
+    """
 
     prior: Choice
     likelihood: Choice
-    functions: int
+    functions: int | None
     score: float
 
 

@@ -95,6 +95,13 @@ class ProcessStanding(Standing):
         """Over all that is learned but the places of the vectors."""
         return integral(Task.of(problem), self.state, process_of(self.state))
 
+    def promise(self, problem: Problem) -> float | None:
+        """Of the process on the rows that its scales were learned on, before functions take its place."""
+        if process_of(self.state).phase != "functions":
+            return None
+        rows = Task.of(problem).rows_for_scales(self.state)
+        return self.state.objective / len(rows.t) + problem.log_jacobian / problem.rows
+
 
 def _nearest(U: Array, V: Array) -> Indices:
     """For each of V (m, d) the row of U (N, d) that is nearest, of equal ones the first: (m,)."""

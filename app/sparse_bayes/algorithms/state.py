@@ -99,6 +99,10 @@ class Standing(ABC):
     def integral(self, problem: Problem) -> Integral:
         """The evidence with the hyperparameters integrated out: the end of a fit beside those under other priors."""
 
+    @abstractmethod
+    def promise(self, problem: Problem) -> float | None:
+        """Nats a row, of the targets as they came, where some rows have just told what the fit will be worth."""
+
 
 @dataclass(frozen=True, eq=False)
 class Walk(Standing):
@@ -126,6 +130,10 @@ class Walk(Standing):
         paid = sum(log_choices(dictionary.size, chosen) for dictionary, chosen in lent)
         peak = Peak(here.value - paid, *normal(logs[learned]), -here.hessian[np.ix_(learned, learned)])
         return Integral(peak.integral)
+
+    def promise(self, problem: Problem) -> float | None:
+        """Nothing is told on the way."""
+        return None
 
 
 def standing(

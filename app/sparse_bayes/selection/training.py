@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import isfinite, nan
 
 from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
@@ -31,11 +31,12 @@ CLEAR = 0.1
 class Contender:
     """One of the fits that were compared: its spec, how many functions it kept, and its score.
 
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats.
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A rival that fell behind on the
+    rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
     """
 
     spec: Spec
-    functions: int
+    functions: int | None
     score: float
 
 
@@ -76,10 +77,10 @@ def train(
     folding = folding or Folding()
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
-        ranked = yield from _ranked(some, spec, rivals, apart, threads)
-        return ranked[0].model
+        fitted, _ = yield from _ranked(some, spec, rivals, apart, threads)
+        return fitted.model
 
-    best, *beaten = yield from _ranked(rows, spec, rivals, folding, threads)
+    best, beaten = yield from _ranked(rows, spec, rivals, folding, threads)
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation: dict[str, float] = {}
@@ -87,34 +88,57 @@ def train(
         validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
-    contenders = tuple(Contender(fit.spec, len(fit.model.mean), fit.score) for fit in (best, *beaten) if beaten)
+    contenders = (best.contender, *beaten) if beaten else ()
     yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
 
 
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, threads: int
-) -> Generator[Step, None, tuple["_Fit", ...]]:
-    """The best fit, then those beaten as they were."""
+) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
+    """The best fit, and those beaten as they were."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best = yield from _fitted(rows, spec, folding, threads)
-    beaten: list[_Fit] = []
+    beaten: list[Contender] = []
     for rival in rivals:
         tried = yield from _fitted(rows, rival, folding, threads, earlier=best)
+        if tried.given_up:
+            behind = (best.promise - tried.promise) * best.problem.rows
+            beaten.append(Contender(tried.spec, None, best.score - behind))
+            continue
         best, lost = (tried, best) if tried.beats(best) else (best, tried)
-        beaten.append(lost)
-    return best, *beaten
+        beaten.append(lost.contender)
+    return best, tuple(beaten)
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """The end of one fit; `lent` is what the kernels' input map costs where it is another fit's."""
+    """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
 
+    `lent` is what the kernels' input map costs where it is another fit's.
+    """
+
+    rows: Rows
     spec: Spec
     problem: Problem
     last: Standing
-    model: Model
+    promise: float
     lent: float = 0.0
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it had not ended."""
+        return self.last.state.termination is None
+
+    @cached_property
+    def model(self) -> Model:
+        """What was learned."""
+        return sharpened(learned(self.problem, self.last), self.rows)
+
+    @property
+    def contender(self) -> Contender:
+        """As it is told."""
+        return Contender(self.spec, len(self.model.mean), self.score)
 
     @cached_property
     def integral(self) -> Integral:
@@ -141,8 +165,10 @@ class _Fit:
 def _fitted(
     rows: Rows, spec: Spec, folding: Folding, threads: int, *, earlier: _Fit | None = None
 ) -> Generator[Step, None, _Fit]:
-    """A whole fit; `earlier` is the best so far, from which an input map may be inherited.
+    """A fit; `earlier` is the best so far, from which an input map may be inherited.
 
+    A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
+    scales costs several times as much as they do, most where a likelihood is wrong and many functions seem to be worth it.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding)
@@ -159,13 +185,18 @@ def _fitted(
     )
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
+    promise = nan
     for now in standings(problem, resolved):
         state = now.state
         reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
         noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
         yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+        told = now.promise(problem)
+        promise = promise if told is None else told
+        if earlier is not None and promise < earlier.promise:
+            break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return _Fit(resolved, problem, now, sharpened(learned(problem, now), rows), lent)
+    return _Fit(rows, resolved, problem, now, promise, lent)
 
 
 def _inherits(spec: Spec) -> bool:

@@ -97,6 +97,29 @@ def test_another_likelihood_has_to_be_clearly_better() -> None:
     assert abs(best.score - beaten.score) < 6.0  # near 20 a logarithm is straight
 
 
+LOGARITHM = replace(PROCESS, likelihood=LogGaussian())
+
+
+def near_one() -> Rows:
+    """A curve that comes down to 0.6 with constant scatter: its logarithm is worse, and more of it is curved."""
+    X, t = sinc(200, 2)
+    return Rows(X, t + 1.0)
+
+
+def test_a_rival_that_falls_behind_where_its_scales_are_found_is_given_up() -> None:
+    best, beaten = trained(near_one(), PROCESS, LOGARITHM).contenders
+    assert (best.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
+    whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).contenders
+    assert whole.spec == LOGARITHM
+    assert best.score - beaten.score == pytest.approx(best.score - whole.score, rel=0.3)
+
+
+def test_a_rival_that_is_given_up_chooses_no_function() -> None:
+    steps = [step for step in train(near_one(), PROCESS, rivals=(LOGARITHM,)) if isinstance(step, Step)]
+    assert "rival fit" in {step.phase for step in steps}
+    assert max(step.functions or 0 for step in steps if step.phase == "rival fit") <= 2  # the constant, the input
+
+
 def test_a_rival_that_cannot_learn_these_targets_is_refused() -> None:
     with pytest.raises(DataError, match="above 0"):
         trained(Rows(*sinc(40, 0)), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
