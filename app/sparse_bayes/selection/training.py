@@ -168,7 +168,7 @@ def _fitted(
     """A fit; `earlier` is the best so far, from which an input map may be inherited.
 
     A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much as they do, most where a likelihood is wrong and many functions seem to be worth it.
+    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding)
