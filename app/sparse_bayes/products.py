@@ -85,8 +85,8 @@ class LowRank:
         return self.H.T @ (self.G @ towards)
 
     def look(self, towards: Array, precision: Array | None = None) -> tuple[Array, Array]:
-        inner = self.G @ (self.G.T if precision is None else precision[:, None] * self.G.T)
-        return self.products(towards), np.einsum("km,km->m", self.H, inner @ self.H)
+        root = self.G if precision is None else self.G * np.sqrt(precision)
+        return self.products(towards), np.einsum("km,km->m", self.H, (root @ root.T) @ self.H)
 
 
 def products_of(functions: Functions, X: Array, *, kept: bool) -> Products:
