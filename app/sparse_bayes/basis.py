@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from app.sparse_bayes.dictionaries import Dictionary, DictionaryFunctions
 from app.sparse_bayes.kernels import Gaussian, Kernel
 from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth, InputMap, Width
 from app.sparse_bayes.types import Array, Indices
@@ -44,7 +45,22 @@ class Inputs:
     type: Literal["inputs"] = "inputs"
 
 
-Basis = KernelBasis | Bias | Inputs
+Single = KernelBasis | Bias | Inputs | Dictionary
+"""The dictionaries that see all inputs."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Another dictionary that sees nothing but the columns `inputs` of X, counted from 0; a kernel's width is fixed."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    inputs: tuple[int, ...]
+    of: Single = field(metadata={"discriminator": "type"})
+    type: Literal["group"] = "group"
+
+
+Basis = Single | Group
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +135,31 @@ class InputFunctions:
         return InputFunctions(self.columns[chosen])
 
 
-Functions = KernelFunctions | ConstantFunction | InputFunctions
+SingleFunctions = KernelFunctions | ConstantFunction | InputFunctions | DictionaryFunctions
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFunctions:
+    """Functions `of` the columns (k,) of X alone."""
+
+    columns: Indices
+    of: SingleFunctions
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return self.of.size
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen functions at X (N, d): (N, number chosen)."""
+        return self.of(X[:, self.columns], chosen)
+
+    def take(self, chosen: Indices) -> "GroupFunctions":
+        """Only the chosen functions, in that order."""
+        return GroupFunctions(self.columns, self.of.take(chosen))
+
+
+Functions = SingleFunctions | GroupFunctions
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +193,11 @@ class Candidates:
         groups = self._grouped(chosen)
         order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
         return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
+
+    def numbers(self, places: Sequence[int], chosen: Sequence[int]) -> tuple[int, ...]:
+        """Which candidates the `chosen` of the dictionaries at `places` are, counted through those alone."""
+        each = [np.arange(self.starts[place], self.starts[place + 1]) for place in places]
+        return tuple(np.concatenate(each)[np.asarray(chosen, np.intp)].tolist())
 
     def lent(self, chosen: Sequence[int]) -> tuple[int, ...]:
         """How many of the chosen each dictionary lent."""

@@ -8,14 +8,19 @@ import numpy as np
 
 from app.sparse_bayes.algorithms.state import Standing, State, Termination
 from app.sparse_bayes.basis import (
+    Basis,
     Bias,
     Candidates,
     ConstantFunction,
     Functions,
+    Group,
+    GroupFunctions,
     InputFunctions,
     Inputs,
     KernelBasis,
     KernelFunctions,
+    Single,
+    SingleFunctions,
 )
 from app.sparse_bayes.errors import DataError, IllegalCombinationError, SparseBayesError
 from app.sparse_bayes.model import Model
@@ -52,18 +57,11 @@ def pose(
     if spec.likelihood.noise_by_row != (noise_sd is not None):
         raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
     rows = np.arange(len(X)) if centres is None else centres
-    dictionaries: list[Functions] = []
     learns = Learning()
     for basis in spec.basis:
-        match basis:
-            case Bias():
-                dictionaries.append(ConstantFunction())
-            case Inputs():
-                dictionaries.append(InputFunctions(np.arange(X.shape[1])))
-            case KernelBasis(kernel=kernel, width=width):
-                learns = learning(spec, basis)
-                input_map = _input_map(width, learns, inherited, inputs=X.shape[1])
-                dictionaries.append(KernelFunctions(kernel, input_map, X[rows], rows))
+        if isinstance(basis, KernelBasis):
+            learns = learning(spec, basis)
+    dictionaries = [_functions(basis, X, rows, learns, inherited) for basis in spec.basis]
     working, log_jacobian = spec.likelihood.working(t)
     precisions = None if noise_sd is None else noise_sd**-2
     centre = _centre(spec, working, precisions)
@@ -81,6 +79,29 @@ def pose(
         centre=centre,
         threads=threads,
     )
+
+
+def _functions(basis: Basis, X: Array, rows: Indices, learns: Learning, inherited: InputMap | None) -> Functions:
+    """The candidates of a dictionary for the rows X (N, d), kernels on `rows` (M,) of them."""
+    if not isinstance(basis, Group):
+        return _single(basis, X, rows, learns, inherited)
+    if not all(0 <= k < X.shape[1] for k in basis.inputs):
+        raise IllegalCombinationError("basis", f"expected inputs from 0 to {X.shape[1] - 1} in a group")
+    columns = np.array(basis.inputs, np.intp)
+    return GroupFunctions(columns, _single(basis.of, X[:, columns], rows, Learning(), None))
+
+
+def _single(basis: Single, X: Array, rows: Indices, learns: Learning, inherited: InputMap | None) -> SingleFunctions:
+    match basis:
+        case Bias():
+            return ConstantFunction()
+        case Inputs():
+            return InputFunctions(np.arange(X.shape[1]))
+        case KernelBasis(kernel=kernel, width=width):
+            input_map = _input_map(width, learns, inherited, inputs=X.shape[1])
+            return KernelFunctions(kernel, input_map, X[rows], rows)
+        case _:
+            return basis.functions(X)
 
 
 def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:

@@ -1,8 +1,8 @@
 """Rows, candidates and likelihood of one fit; rows are met only through blocks and one reduce."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -126,6 +126,11 @@ class Problem:
         """Phi'Y (M, k) and diag(Phi'diag(lam)Phi) (M,) of all candidates; lam (N,), or all 1."""
         seen = [dictionary.look(towards, precision) for dictionary in self._dictionaries]
         return np.concatenate([product for product, _ in seen]), np.concatenate([square for _, square in seen])
+
+    def only(self, places: Sequence[int]) -> "Problem":
+        """The same with the dictionaries at `places` alone."""
+        dictionaries = tuple(self.candidates.dictionaries[place] for place in places)
+        return replace(self, candidates=Candidates(dictionaries))
 
     @cached_property
     def _dictionaries(self) -> tuple[Products, ...]:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.sparse_bayes.basis import Functions, KernelFunctions
+from app.sparse_bayes.basis import Functions, GroupFunctions, KernelFunctions
 from app.sparse_bayes.types import Array
 
 BLOCK_BYTES = 8 * 2**20
@@ -91,6 +91,8 @@ class LowRank:
 
 def products_of(functions: Functions, X: Array, *, kept: bool) -> Products:
     """The cheapest way for the candidates `functions` at the rows X (N, d)."""
+    if isinstance(functions, GroupFunctions):
+        return products_of(functions.of, X[:, functions.columns], kept=kept)
     if isinstance(functions, KernelFunctions) and functions.kernel.stationary and functions.kernel.positive_definite:
         found = _low_rank(functions, X)
         if found is not None:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
+from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import Likelihood
@@ -56,6 +56,8 @@ def check(spec: Spec) -> None:
     for single, name in ((Bias, "bias"), (Inputs, "dictionary of the inputs")):
         if len([basis for basis in spec.basis if isinstance(basis, single)]) > 1:
             raise IllegalCombinationError("basis", f"expected at most one {name}, got several")
+    for group in (basis for basis in spec.basis if isinstance(basis, Group)):
+        _check_group(group)
     kernels = [basis for basis in spec.basis if isinstance(basis, KernelBasis)]
     if len([basis for basis in kernels if basis.width.type in SEARCHED[spec.prior.type]]) > 1:
         raise IllegalCombinationError("basis", "expected at most one width to be searched for; fix the others")
@@ -80,10 +82,21 @@ def check(spec: Spec) -> None:
     if isinstance(spec.prior, GaussianProcess):
         if len(kernels) != 1:
             raise IllegalCombinationError("basis", "expected one kernel under a Gaussian process prior")
+        if not all(isinstance(basis, KernelBasis | Bias | Inputs) for basis in spec.basis):
+            detail = "expected a kernel, a bias and the inputs under a Gaussian process prior, and no other functions"
+            raise IllegalCombinationError("basis", detail)
         (basis,) = kernels
         if not isinstance(basis.kernel, Covariance):
             detail = f'"{basis.kernel.type}" is no covariance of a stationary process, as the prior needs one'
             raise IllegalCombinationError("basis", detail)
+
+
+def _check_group(group: Group) -> None:
+    if not group.inputs or len(set(group.inputs)) < len(group.inputs):
+        raise IllegalCombinationError("basis", "expected different inputs in a group, and one at least")
+    of = group.of
+    if isinstance(of, KernelBasis) and (of.width.type != "fixed" or of.warp != "none"):
+        raise IllegalCombinationError("basis", "expected a width that is fixed and no warp within a group")
 
 
 def _check_hyperpriors(spec: Spec, prior: Independent) -> None:

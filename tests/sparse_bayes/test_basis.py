@@ -1,6 +1,13 @@
 import numpy as np
 
-from app.sparse_bayes.basis import Candidates, ConstantFunction, InputFunctions, KernelFunctions, evaluate
+from app.sparse_bayes.basis import (
+    Candidates,
+    ConstantFunction,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    evaluate,
+)
 from app.sparse_bayes.kernels import Gaussian, LinearSpline
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
@@ -74,3 +81,23 @@ def test_each_dictionary_knows_how_many_it_lent() -> None:
     candidates = Candidates((kernels, ConstantFunction(), InputFunctions(np.arange(3))))
     assert candidates.lent((0, 8, 4, 6)) == (2, 0, 2)
     assert candidates.lent(()) == (0, 0, 0)
+
+
+def test_a_group_sees_its_inputs_alone() -> None:
+    spline = GroupFunctions(
+        np.array([1]), KernelFunctions(LinearSpline(), InputMap.isotropic(2.0), X[:, [1]], np.arange(7))
+    )
+    candidates = Candidates(
+        (GroupFunctions(np.array([1, 0]), InputFunctions(np.array([0]))), spline, ConstantFunction())
+    )
+    expected = np.hstack([NEW[:, [1]], LinearSpline()(NEW[:, [1]] / 2.0, X[:, [1]] / 2.0), np.ones((4, 1))])
+    np.testing.assert_allclose(candidates.columns(NEW, range(9)), expected)
+    taken, order = candidates.take((8, 3, 0))
+    np.testing.assert_allclose(evaluate(taken, NEW), expected[:, np.array((8, 3, 0))[order]])
+
+
+def test_functions_of_some_dictionaries_are_counted_among_all() -> None:
+    """Seven bumps, a constant, three splines."""
+    assert CANDIDATES.numbers((0, 1, 2), range(11)) == tuple(range(11))
+    assert CANDIDATES.numbers((1, 2), (3, 0, 1)) == (10, 7, 8)
+    assert CANDIDATES.numbers((0,), ()) == ()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from app.sparse_bayes.algorithms import re_estimation
 from app.sparse_bayes.algorithms.state import State, Termination
-from app.sparse_bayes.basis import Basis, KernelBasis
+from app.sparse_bayes.basis import Basis, Group, KernelBasis
+from app.sparse_bayes.dictionaries import Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.fitting import iterate, pose
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, LogGaussian, OneAgainstRest, Poisson
@@ -32,6 +33,7 @@ NUMBERS = {
     "dof": (2.5, 30.0),
     "classes": (3,),
     "folds": (2,),
+    "harmonics": (5,),
     "sharpness": (1.5,),
 }
 """What an option of this name may be, where not any number within its bounds is sensible for these few rows."""
@@ -55,6 +57,8 @@ def options(annotation: object, name: str, least: float) -> Iterator[st.SearchSt
         yield st.sampled_from(NUMBERS.get(name, (int(least), int(least) + 2)))
     elif annotation is float:
         yield st.sampled_from(NUMBERS.get(name, (least, least, least + SLIGHT) if least == 0.0 else (least + SLIGHT,)))
+    elif name == "inputs":
+        yield st.sampled_from([(0,), (0, 2), (2, 1, 0), (1, 1), ()])
     elif get_origin(annotation) is tuple:
         yield st.sampled_from([(2.0,) * INPUTS, (0.5, 3.0, 1e3), (2.0,) * (INPUTS + 1)])
     elif isinstance(annotation, type) and is_dataclass(annotation):
@@ -90,7 +94,14 @@ specs = st.builds(
 )
 """The whole product."""
 
-legal = specs.filter(lambda spec: refused(spec) is None)
+legal = specs.filter(lambda spec: refused(spec) is None and not any(map(sees_too_much, spec.basis)))
+
+
+def sees_too_much(basis: Basis) -> bool:
+    """Whether wavelets would stand on more than two inputs, which only the rows can tell."""
+    return isinstance(basis, Gabor) or (
+        isinstance(basis, Group) and isinstance(basis.of, Gabor) and len(basis.inputs) > 2
+    )
 
 
 def refused(spec: Spec) -> IllegalCombinationError | None:

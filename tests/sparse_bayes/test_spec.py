@@ -4,7 +4,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
+from app.sparse_bayes.basis import Bias, Group, Inputs, KernelBasis
+from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import LinearSpline
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood
@@ -126,3 +127,31 @@ def test_classes_with_a_latent_each_need_a_process(prior: Prior, algorithm: Algo
         check(Spec(Categorical(3), prior=prior, algorithm=algorithm))
     assert refused.value.field == "prior"
     check(Spec(Categorical(3), (KernelBasis(width=EvidencePerInputWidth()), Bias()), GaussianProcess(), Greedy()))
+
+
+@pytest.mark.parametrize("beside", [Steps(), Group((0,), Inputs()), Fourier()], ids=repr)
+def test_a_process_has_no_other_functions_beside_it(beside: Basis) -> None:
+    basis = (KernelBasis(width=EvidencePerInputWidth()), Bias(), beside)
+    with pytest.raises(IllegalCombinationError, match="no other functions") as refused:
+        check(Spec(GaussianNoise(), basis, GaussianProcess(), Greedy()))
+    assert refused.value.field == "basis"
+
+
+@pytest.mark.parametrize(
+    ("group", "detail"),
+    [
+        (Group((), Steps()), "one at least"),
+        (Group((1, 1), Inputs()), "different inputs"),
+        (Group((0,), KernelBasis()), "a width that is fixed"),
+        (Group((0,), KernelBasis(width=EvidenceWidth())), "a width that is fixed"),
+    ],
+)
+def test_a_group_has_inputs_of_its_own_and_a_width_that_is_known(group: Group, detail: str) -> None:
+    with pytest.raises(IllegalCombinationError, match=detail) as refused:
+        check(Spec(GaussianNoise(), (group, Bias())))
+    assert refused.value.field == "basis"
+
+
+def test_dictionaries_stand_side_by_side_under_independent_weights() -> None:
+    kernel = Group((1, 2), KernelBasis(width=FixedWidth(2.0)))
+    check(Spec(GaussianNoise(), (kernel, Group((0,), Steps()), Fourier(3), BSplines(), Gabor(), Bias(), Inputs())))

@@ -7,8 +7,9 @@ import numpy as np
 
 from app.sparse_bayes.algorithms import inner, single
 from app.sparse_bayes.algorithms.ascent import end_of
-from app.sparse_bayes.algorithms.price import BACKWARD, FORWARD, first_phase, price_in
-from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, walking
+from app.sparse_bayes.algorithms.forward import after, hopeless, remembering, seen
+from app.sparse_bayes.algorithms.price import ALONE, BACKWARD, first_phase, price_in
+from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand
 from app.sparse_bayes.evidence import evidence
 from app.sparse_bayes.factors import build
 from app.sparse_bayes.problem import Problem
@@ -29,8 +30,8 @@ class Sequential:
     """Start from nothing, add the function that gains most, let what is in climb, look again [FAUL2002].
 
     `ascent`: all that is in climbs between two looks, or a `single` move a step, the papers' way, for study. The
-    objective is L, or under the price of choice L - 1/2 log C(M, R) and, once that rests, L - log C(M, R). It never
-    falls: a move is made only where it rises.
+    objective is L, or under the price of choice L - 1/2 log C(M, R) on the ways forward and, from the best met on them,
+    L - log C(M, R), each function paying a nat at least. It never falls: a move is made only where it rises.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -40,36 +41,45 @@ class Sequential:
 
     def init(self, problem: Problem) -> Walk:
         """Nothing in the model."""
-        beta, _ = problem.likelihood.start(problem.t)
-        empty = np.empty(0)
-        factors = build(problem, (), empty)
-        price = price_in(problem, first_phase(problem))
-        return price.standing(factors, evidence(factors, empty, beta, empty), iteration=0)
+        return _begun(problem, first_phase(problem), iteration=0)
 
     def stand(self, problem: Problem, state: State) -> Walk:
         """A state with its factors and its evidence, made anew."""
-        return stand(problem, state)
+        return stand(seen(problem, state.phase), state)
 
     def step(self, problem: Problem, now: Standing) -> Walk:
         """A move of this ascent; where none is left the next phase, or the end."""
-        now = walking(problem, now)
+        now = now if isinstance(now, Walk) else self.stand(problem, now.state)
         if now.state.iteration >= max(problem.rows, FEWEST_ROWS) * MOST_STEPS_PER_ROW[self.ascent]:
-            return _ended(problem, now, Termination.MAX_ITERATIONS)
-        moved = MOVES[self.ascent](now, price_in(problem, now.state.phase))
+            last = now if now.state.phase in {None, BACKWARD} else _next(problem, now, BACKWARD)
+            return _ended(last, Termination.MAX_ITERATIONS)
+        phase = now.state.phase
+        forward = phase not in {None, BACKWARD}
+        moved = None if forward and hopeless(problem, now) else MOVES[self.ascent](now, price_in(problem, phase))
         if moved is not None:
-            return moved
-        if now.state.phase == FORWARD:
-            return _backward(problem, now)
-        return _ended(problem, now, end_of(problem, now.evidence))
+            return remembering(problem, moved, now.state.best) if forward else moved
+        return _next(problem, now, after(problem, now.state)) if forward else _ended(now, end_of(problem, now.evidence))
 
 
-def _backward(problem: Problem, now: Walk) -> Walk:
-    """The same functions under the whole price."""
-    whole = price_in(problem, BACKWARD)
-    return whole.standing(now.factors, now.evidence, iteration=now.state.iteration + 1)
+def _begun(problem: Problem, phase: str | None, *, iteration: int, best: State | None = None) -> Walk:
+    """Nothing in the model, among the candidates of a phase."""
+    problem_seen = seen(problem, phase)
+    beta, _ = problem.likelihood.start(problem.t)
+    empty = np.empty(0)
+    factors = build(problem_seen, (), empty)
+    begun = price_in(problem, phase).standing(factors, evidence(factors, empty, beta, empty), iteration=iteration)
+    return begun if phase is None else remembering(problem, begun, best)
 
 
-def _ended(problem: Problem, now: Walk, why: Termination) -> Walk:
-    """What is reported is L - log C(M, R), even where the end came before the second phase."""
-    last = _backward(problem, now).state if now.state.phase == FORWARD else now.state
-    return replace(now, state=replace(last, iteration=now.state.iteration, termination=why))
+def _next(problem: Problem, now: Walk, phase: str) -> Walk:
+    """Where a phase begins: with nothing, or with the best so far."""
+    iteration, best = now.state.iteration + 1, now.state.best
+    if best is None or phase.startswith(ALONE):
+        return _begun(problem, phase, iteration=iteration, best=best)
+    there = stand(problem, best)
+    begun = price_in(problem, phase).standing(there.factors, there.evidence, iteration=iteration)
+    return begun if phase == BACKWARD else remembering(problem, begun, best)
+
+
+def _ended(now: Walk, why: Termination) -> Walk:
+    return replace(now, state=replace(now.state, termination=why))

@@ -49,7 +49,8 @@ class State:
     The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
     is first computed; `at_rest`: L is at a maximum in alpha and beta, not only on the way there; `termination` is None
     while there is more to do. Under a Gaussian process prior alpha are the precisions of the functions without kernel,
-    and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way.
+    and `process` holds the rest. `phase` is that of an algorithm whose objective changes on the way, and `best` the
+    best met so far by the one that counts at the end, which is its objective.
     """
 
     active: tuple[int, ...]
@@ -62,6 +63,7 @@ class State:
     termination: Termination | None = None
     process: Process | None = None
     phase: str | None = None
+    best: "State | None" = None
 
 
 @dataclass(frozen=True, eq=False)

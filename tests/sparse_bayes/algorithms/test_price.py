@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
-from math import comb, log
+from math import comb, inf, log
 
 import numpy as np
 import pytest
@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from app.sparse_bayes import fitting
 from app.sparse_bayes.algorithms import Sequential, sequential
-from app.sparse_bayes.algorithms.price import BACKWARD, FORWARD
+from app.sparse_bayes.algorithms.price import BACKWARD, FORWARD, Price
 from app.sparse_bayes.algorithms.sequential import Ascent
 from app.sparse_bayes.algorithms.state import State, Termination, stand
 from app.sparse_bayes.basis import Bias, Inputs
+from app.sparse_bayes.dictionaries import Fourier
 from app.sparse_bayes.fitting import fit, iterate, pose
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.priors import Independent
@@ -63,9 +64,30 @@ def test_the_objective_never_falls_within_a_phase(likelihood: Likelihood, ascent
     assert states[-1].termination == Termination.CONVERGED
 
 
+@pytest.mark.parametrize("candidates", [3, 10, 40, 1000])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_few_of_many_pay_for_the_choice_and_any_other_a_nat(candidates: int, share: float) -> None:
+    price = Price(candidates, share)
+    for chosen in range(min(candidates, 12)):
+        assert price.of(chosen + 1) - price.of(chosen) == pytest.approx(price.entry(chosen), abs=1e-9)
+        assert price.refund(chosen + 1) == price.entry(chosen)
+        assert price.entry(chosen) >= 1.0
+    assert price.entry(candidates) == inf
+    assert Price(10**6, 1.0).of(5) == pytest.approx(log(comb(10**6, 5)))
+
+
+def test_as_many_candidates_as_rows_leave_something_for_the_noise() -> None:
+    """Each of 128 waves by itself could explain what it meets."""
+    X = np.arange(128.0)[:, None]
+    t = np.random.default_rng(3).standard_normal(128)
+    found = fit(X, t, Spec(GaussianNoise(), (Fourier(), Bias()), Independent(price=True)))
+    assert len(found.mean) <= 4
+    assert found.noise_sd == pytest.approx(t.std(), rel=0.15)
+
+
 @each_ascent
 def test_the_objective_never_falls_where_more_than_half_of_the_candidates_are_in(ascent: Ascent) -> None:
-    """There leaving costs, since log C(M, R) falls with R."""
+    """log C(M, R) itself would fall with R there."""
     spec = Spec(GaussianNoise(), (Inputs(), Bias()), Independent(price=True), Sequential(ascent))
     for seed in range(4):
         states = list(iterate(pose(*columns(9, 12, seed), spec), spec))
@@ -81,7 +103,8 @@ def test_the_objective_is_the_evidence_less_the_price_of_the_phase(likelihood: L
     problem = posed(likelihood, spec, seed=1)
     M = problem.candidates.size
     for state in iterate(problem, spec):
-        paid = {FORWARD: 0.5, BACKWARD: 1.0}[str(state.phase)] * log(comb(M, len(state.active)))
+        share = {FORWARD: 0.5, BACKWARD: 1.0}[str(state.phase)]
+        paid = sum(max(share * log((M - r) / (r + 1)), 1.0) for r in range(len(state.active)))
         assert state.objective == pytest.approx(stand(problem, state).evidence.value - paid, rel=1e-8)
 
 

@@ -1,0 +1,19 @@
+"""What a function that stands on no row looks like, for people."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A function of the columns `inputs` of X; lengths are in their units.
+
+    It stands at `place`, one number for each of them, and spreads over `span`; `frequency` is in cycles per unit of
+    each, `phase` in cycles from 0 to 1. What a function does not have is empty or None.
+    """
+
+    kind: str
+    inputs: tuple[int, ...]
+    place: tuple[float, ...] = ()
+    span: float | None = None
+    frequency: tuple[float, ...] = ()
+    phase: float | None = None
