@@ -96,11 +96,24 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
     cells = vector.inputs or {}
     weights = tuple(weight.mean for weight in vector.weight_means) or (vector.weight_mean,)
     return (
-        vector.kind if vector.input is None else f"{vector.kind} {vector.input}",
+        _function(vector),
         "" if vector.row is None else f"{vector.row}{' (moved)' if vector.moved else ''}",
         *map(cell_text, map(cells.get, inputs)),
         *map(number, (*weights, vector.weight_sd, vector.alpha, vector.gamma)),
     )
+
+
+def _function(vector: RelevanceVector) -> str:
+    """What it is, and how it lies in each input that it sees."""
+    name = vector.kind if vector.input is None else f"{vector.kind} {vector.input}"
+    lies = [
+        f"{said} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
+        for one in vector.shape
+        for said, value in (("at", one.place), ("over", one.span), ("frequency", one.frequency))
+        if value is not None
+    ]
+    phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]
+    return ", ".join([name, *lies, *phase])
 
 
 def _outcome(job: TrainingJob) -> str:

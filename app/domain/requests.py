@@ -6,6 +6,7 @@ from uuid import UUID
 
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.basis import Bias, Inputs
+from app.sparse_bayes.dictionaries import Dictionary
 from app.sparse_bayes.kernels import Gaussian, Kernel
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import Width
@@ -82,7 +83,18 @@ class KernelChoice:
     type: Literal["kernel"] = "kernel"
 
 
-BasisChoice = KernelChoice | Bias | Inputs
+@dataclass(frozen=True)
+class GroupChoice:
+    """Functions `of` the named inputs alone. A kernel's width is given, and one of a list goes with each of these."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    inputs: tuple[str, ...]
+    of: KernelChoice | Inputs | Dictionary = field(metadata={"discriminator": "type"})
+    type: Literal["group"] = "group"
+
+
+BasisChoice = KernelChoice | Bias | Inputs | Dictionary | GroupChoice
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from pydantic import TypeAdapter
 
 from app.domain.jobs import JobState, Problem, Progress
-from app.domain.models import ClassWeight, VersionReport
+from app.domain.models import ClassWeight, InputShape, VersionReport
 from app.domain.requests import TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary
 
@@ -38,6 +38,7 @@ PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))
 NAMES = Document(TypeAdapter(tuple[str, ...]))
 WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
+SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))
 CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))
 
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)

@@ -186,7 +186,7 @@ class RelevanceVectorRow(Base):
     """One function of a version, for people; `inputs` of its row is JSON in the user's names and units.
 
     `input` is the encoded column that a function is which stands on no row. Where it has a weight for each class,
-    `weight_means` is their means as JSON and `weight_mean` the one of greatest size.
+    `weight_means` is their means as JSON and `weight_mean` the one of greatest size. `shape` is JSON as well.
     """
 
     __tablename__ = "relevance_vectors"
@@ -203,6 +203,8 @@ class RelevanceVectorRow(Base):
     alpha: Mapped[float]
     gamma: Mapped[float]
     weight_means: Mapped[str | None] = mapped_column(default=None)
+    shape: Mapped[str | None] = mapped_column(default=None)
+    phase: Mapped[float | None] = mapped_column(default=None)
 
 
 class PosteriorRow(Base):

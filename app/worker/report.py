@@ -1,7 +1,7 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import (
     Encoding,
     column_names,
-    raw_cells,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
@@ -18,31 +17,21 @@ from app.domain.encoding import (
 )
 from app.domain.jobs import Progress, TrainingJob
 from app.domain.models import (
-    ClassWeight,
     Contender,
     InputWarp,
     InputWidth,
     NewVersion,
     Predictor,
-    RelevanceVector,
     VersionReport,
 )
-from app.domain.tables import Block, Cell, block_rows
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
+from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
-
-BlockHolding = Callable[[int], tuple[int, Block]]
-"""The block in which a dataset row stands, with the number of its first row."""
-
-EMPTY: Block = {}
-
-MOVED = 1e-9
-"""How far a function's centre differs from its row, of the number or of its unit, once it has left it."""
+from app.worker.vectors import BlockHolding, vectors
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -107,7 +96,7 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
-    return NewVersion(report, tuple(_vectors(job, dataset, model, made, holding)), Predictor(encoding, model))
+    return NewVersion(report, tuple(vectors(job, dataset, model, made, holding)), Predictor(encoding, model))
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:
@@ -157,72 +146,5 @@ def _warps(model: Model, encoding: Encoding) -> tuple[InputWarp, ...]:
 
 
 def _maps(model: Model) -> tuple[InputMap, ...]:
+    """Those of the kernels that see all inputs: of a group the widths are in what was asked for."""
     return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))
-
-
-@dataclass(frozen=True)
-class _Place:
-    """What a function is and where it stands."""
-
-    kind: str
-    row: int | None = None
-    input: str | None = None
-    moved: bool = False
-
-
-def _vectors(
-    job: TrainingJob, dataset: Dataset, model: Model, made: Materialised, holding: BlockHolding
-) -> Iterator[RelevanceVector]:
-    places = list(_places(model, made))
-    names = [column.name for column in job.plan.inputs]
-    integral = [column.name for column in dataset.columns if column.integral]
-    cells = _raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
-    sd = np.sqrt(model.covariance.diagonal())
-    several = model.mean.ndim > 1
-    for number, place in enumerate(places):
-        yield RelevanceVector(
-            number=number + 1,
-            kind=place.kind,
-            row=place.row,
-            inputs=None if place.row is None else cells[place.row],
-            weight_mean=None if several else float(model.mean[number]),
-            weight_sd=float(sd[number]),
-            alpha=float(model.alpha[number]),
-            gamma=float(model.gamma[number]),
-            input=place.input,
-            moved=place.moved,
-            weight_means=tuple(map(ClassWeight, made.encoding.target.classes, model.mean[number].tolist()))
-            if several
-            else (),
-        )
-
-
-def _places(model: Model, made: Materialised) -> Iterator[_Place]:
-    rows, names = made.rows(), column_names(made.encoding)
-    for functions in model.functions:
-        match functions:
-            case KernelFunctions(kernel=kernel, centres=centres):
-                stood = rows[functions.rows]
-                # A centre that only went through its warp and back differs by rounding.
-                stays = np.isclose(centres, stood[:, : made.inputs], rtol=MOVED, atol=MOVED)
-                moved = ~np.logical_and.reduce(stays, axis=1)
-                for number, has_moved in zip(stood[:, -1].tolist(), moved.tolist(), strict=True):
-                    yield _Place(kernel.type, row=int(number), moved=has_moved)
-            case InputFunctions(columns=columns):
-                for column in columns.tolist():
-                    yield _Place("input", input=names[column])
-            case ConstantFunction():
-                yield _Place("bias")
-
-
-def _raw_rows(
-    rows: Sequence[int], names: Sequence[str], integral: Sequence[str], holding: BlockHolding
-) -> dict[int, dict[str, Cell]]:
-    """The raw cells of dataset rows, each block that has some read once."""
-    found: dict[int, dict[str, Cell]] = {}
-    first, block = 0, EMPTY
-    for row in sorted(set(rows)):
-        if row >= first + block_rows(block):
-            first, block = holding(row)
-        found[row] = raw_cells(block, row - first, names, integral=integral)
-    return found

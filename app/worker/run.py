@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import encoded_widths
+from app.domain.encoding import in_columns
 from app.domain.errors import ConflictError, TrainingFailedError, UnavailableError
 from app.domain.jobs import FINISHED, Problem, Progress, TrainingJob
 from app.domain.models import NewVersion
@@ -187,7 +187,7 @@ class Start:
             made.training,
             made.held_out,
             made.inputs,
-            encoded_widths(plan.spec, made.encoding),
+            in_columns(plan.spec, made.encoding),
             _folding(plan.split),
             rivals=plan.rivals,
             folds=0 if plan.validation is None else plan.validation.folds,

@@ -35,7 +35,7 @@ def learned(split: Split, task: Task, prior: PriorChoice | None = None) -> Learn
     """The one place that chooses and trains: all as the service does it, or another prior and what goes with it."""
     request = TrainingRequest(dataset_id=UUID(int=0), target="t", prior=prior)
     classes = len(np.unique(split.t)) if task == "classification" else 0
-    spec, rows = chosen_spec(request, task, classes=classes), len(split.t)
+    spec, rows = chosen_spec(request, task, classes=classes, inputs=()), len(split.t)
     least, most = float(split.t.min()), float(split.t.max())
     beside = rivals(request, spec, rows=rows, target=ColumnSummary("t", "number", 0, minimum=least, maximum=most))
     inputs, target = Scaled.of(split.X), _encoded(split.t, spec, *beside)

@@ -142,6 +142,8 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "inputs": {"x": 1.0, "colour": "blue"},
         "input": None,
         "moved": False,
+        "shape": [],
+        "phase": None,
         "weight_mean": 1.0,
         "weight_means": [],
         "weight_sd": 0.2,

@@ -16,7 +16,7 @@ from app.domain.encoding import (
     column_names,
     encode_inputs,
     encode_target,
-    encoded_widths,
+    in_columns,
     iso_8601,
     raw_cells,
     user_log_evidence,
@@ -91,7 +91,7 @@ def test_columns_of_the_matrix_have_the_names_of_what_they_hold() -> None:
 def test_each_column_of_the_matrix_has_the_width_of_the_input_that_it_comes_from() -> None:
     basis = (Bias(), KernelBasis(width=FixedWidth((0.5, 2.0, 3.0, 4.0))), KernelBasis(width=FixedWidth(7.0)))
     encoding = encoding_of(TABLE, "height")
-    encoded = encoded_widths(Spec(GaussianNoise(), basis), encoding).basis
+    encoded = in_columns(Spec(GaussianNoise(), basis), encoding).basis
     widths = (0.5, 0.5, 2.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0)
     assert len(widths) == encoding.width
     assert encoded == (Bias(), KernelBasis(width=FixedWidth(widths)), KernelBasis(width=FixedWidth(7.0)))

@@ -8,12 +8,12 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
+from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.problems import JobProblemOut, PlaceOut
 from app.domain.jobs import Event, JobState, Problem, TrainingJob
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.spec import Algorithm, Prior
 
 
@@ -98,7 +98,7 @@ class TrainingJobOut(BaseModel):
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
     likelihood: AnyLikelihood
-    basis: Sequence[Basis]
+    basis: Sequence[BasisOut]
     prior: Prior
     algorithm: Algorithm
     rivals: Sequence[RivalOut] = Field(
@@ -138,7 +138,7 @@ class TrainingJobOut(BaseModel):
             inputs=[InputOut.model_validate(column) for column in plan.inputs],
             ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
             likelihood=shown(spec.likelihood, plan.noise_column),
-            basis=spec.basis,
+            basis=shown_bases(spec.basis, [column.name for column in plan.inputs]),
             prior=spec.prior,
             algorithm=spec.algorithm,
             rivals=[

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.models import Contender, Model, RelevanceVector, Version
 from app.domain.requests import Missing, Split, Validation
 from app.domain.tables import Cell, ColumnKind, Label
-from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.spec import Algorithm, Prior
 
 
@@ -129,7 +129,7 @@ class VersionOut(BaseModel):
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
     likelihood: AnyLikelihood
-    basis: Sequence[Basis]
+    basis: Sequence[BasisOut]
     prior: Prior
     algorithm: Algorithm
     standardised: bool
@@ -183,7 +183,7 @@ class VersionOut(BaseModel):
             inputs=[InputOut.model_validate(column) for column in plan.inputs],
             ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
             likelihood=shown(spec.likelihood, plan.noise_column),
-            basis=spec.basis,
+            basis=shown_bases(spec.basis, [column.name for column in plan.inputs]),
             prior=spec.prior,
             algorithm=spec.algorithm,
             standardised=report.standardised,
@@ -224,14 +224,29 @@ class ClassWeightOut(FromDomain):
     mean: float
 
 
+class InputShapeOut(FromDomain):
+    """How a function lies in one input, in the input's units."""
+
+    input: str
+    place: float | None = Field(description="Where it stands: a jump, a centre, or where a wave's phase counts from.")
+    span: float | None = Field(description="How far it spreads: the distance of a spline's knots, a wavelet's s.")
+    frequency: float | None = Field(description="Cycles per unit.")
+
+
 class RelevanceVectorOut(FromDomain):
-    """One function that a version keeps: a kernel on a row of the dataset, the bias, or an input itself."""
+    """One function that a version keeps: a kernel on a row, the bias, an input itself, or one of a dictionary."""
 
     number: int
-    kind: str = Field(description="The kernel's type, `bias` or `input`.")
+    kind: str = Field(description="The kernel's type, `bias`, `input`, `step`, `wave`, `b_spline` or `wavelet`.")
     row: int | None = Field(description="The row of the dataset that a kernel stands on, from 0.")
     inputs: Mapping[str, Cell] | None = Field(description="That row's inputs, in the user's units.")
-    input: str | None = Field(description="Which input it is; `colour=red` is 1 for that category, else 0.")
+    input: str | None = Field(
+        description="Which input it is, or is a function of; `colour=red` is 1 for that category, else 0."
+    )
+    shape: Sequence[InputShapeOut] = Field(
+        description="For functions of a dictionary, what they look like in each input that they see. Else empty."
+    )
+    phase: float | None = Field(description="Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine.")
     moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
     weight_mean: float | None = Field(description="Null where there is one for each class.")
     weight_means: Sequence[ClassWeightOut] = Field(

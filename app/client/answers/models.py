@@ -144,9 +144,20 @@ class ClassWeight:
 
 
 @dataclass(frozen=True)
+class InputShape:
+    """How a function lies in one input: where it stands, how far it spreads, and its cycles per unit."""
+
+    input: str
+    place: float | None
+    span: float | None
+    frequency: float | None
+
+
+@dataclass(frozen=True)
 class RelevanceVector:
     """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input.
 
+    Or one of a dictionary, with its `shape` in each input that it sees and, of a wave, its `phase` in cycles.
     Of three and more classes `weight_mean` is None, and `weight_means` has one for each.
     """
 
@@ -155,6 +166,8 @@ class RelevanceVector:
     row: int | None
     inputs: dict[str, Cell] | None
     input: str | None
+    shape: tuple[InputShape, ...]
+    phase: float | None
     moved: bool
     weight_mean: float | None
     weight_means: tuple[ClassWeight, ...]

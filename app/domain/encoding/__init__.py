@@ -7,10 +7,12 @@ from app.domain.encoding.columns import (
     EncodedTarget,
     Encoding,
     column_names,
+    column_units,
 )
 from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
+from app.domain.encoding.spec import in_columns
 from app.domain.encoding.statistics import Statistics
 from app.domain.encoding.target import (
     encode_target,
@@ -22,7 +24,6 @@ from app.domain.encoding.target import (
     user_sd,
     user_variance,
 )
-from app.domain.encoding.widths import encoded_widths
 
 __all__ = [
     "EncodedCategory",
@@ -32,11 +33,12 @@ __all__ = [
     "Encoding",
     "Statistics",
     "column_names",
+    "column_units",
     "encode_inputs",
     "encode_noise",
     "encode_target",
-    "encoded_widths",
     "gaps",
+    "in_columns",
     "iso_8601",
     "quoted",
     "raw_cells",

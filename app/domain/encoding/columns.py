@@ -132,6 +132,15 @@ class Encoding:
         )
 
 
+def column_units(encoding: Encoding) -> tuple[tuple[float, float], ...]:
+    """Shift and scale of each column of X: raw numbers are shift + scale x, and 0/1 columns as they are."""
+    units: list[tuple[float, float]] = []
+    for column in encoding.inputs:
+        first = (column.shift, column.scale) if isinstance(column, EncodedNumber) else (0.0, 1.0)
+        units += [first, *[(0.0, 1.0)] * (column.width - 1)]
+    return tuple(units)
+
+
 def column_names(encoding: Encoding) -> tuple[str, ...]:
     """A name for each column of X: the raw column's, `colour=red` for a category, `age missing` for an indicator."""
     names: list[str] = []

@@ -1,14 +1,17 @@
 """What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.likelihoods import chosen_likelihood
-from app.domain.requests import BasisChoice, KernelChoice, Task, TrainingRequest
+from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, Task, TrainingRequest
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
+from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
+from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian
@@ -34,14 +37,17 @@ SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
 
 
-def chosen_spec(request: TrainingRequest, task: Task, *, classes: int) -> Spec:
-    """The spec asked for, with a default for each choice left out; `classes` is how many the target has."""
+def chosen_spec(request: TrainingRequest, task: Task, *, classes: int, inputs: Sequence[str]) -> Spec:
+    """The spec asked for, with a default for each choice left out.
+
+    `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
+    """
     likelihood = chosen_likelihood(request.likelihood, task, classes)
     prior = _prior(request, likelihood)
     algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
         likelihood=likelihood,
-        basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task),
+        basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task, inputs),
         prior=prior,
         algorithm=request.algorithm if request.algorithm is not None else algorithm,
         seed=request.seed,
@@ -57,17 +63,32 @@ def _prior(request: TrainingRequest, likelihood: Likelihood) -> Prior:
             asked = prior
         case _:
             if not _process_fits(request):
-                return Independent()
+                return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
             asked = GaussianProcess()
     return asked if asked.least_gain is not None else replace(asked, least_gain=likelihood.least_gain)
 
 
 def _process_fits(request: TrainingRequest) -> bool:
     """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
-    bases = request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
+    bases = _asked(request)
+    if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
+        return False
     kernels = [basis for basis in bases if isinstance(basis, KernelChoice)]
     covariances = [basis for basis in kernels if isinstance(basis.kernel, Covariance)]
     return len(kernels) == len(covariances) == 1 and isinstance(request.algorithm, Greedy | None)
+
+
+BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
+
+
+def _is_overcomplete(request: TrainingRequest) -> bool:
+    """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
+    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _asked(request))
+    return dictionaries and isinstance(request.algorithm, Sequential | None)
+
+
+def _asked(request: TrainingRequest) -> tuple[BasisChoice, ...]:
+    return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
 
 
 def rivals(request: TrainingRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
@@ -93,18 +114,31 @@ def _spans(target: ColumnSummary) -> bool:
     return least is not None and most is not None and least > 0.0 and SPAN * least < most <= LARGEST * least
 
 
-def _bases(asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task) -> tuple[Basis, ...]:
-    """The dictionaries: a list is exact; one kernel alone has a bias beside it, and the inputs beside a process."""
+def _bases(
+    asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
+) -> tuple[Basis, ...]:
+    """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel the inputs."""
     match asked:
         case KernelChoice():
             beside = (Bias(), Inputs()) if isinstance(prior, GaussianProcess) else (Bias(),)
             return (_kernel_basis(asked, prior, task), *beside)
         case tuple():
-            return tuple(
-                _kernel_basis(choice, prior, task) if isinstance(choice, KernelChoice) else choice for choice in asked
-            )
-        case _:
+            return tuple(_basis(choice, prior, task, inputs) for choice in asked)
+        case Bias() | Inputs():
             return (asked,)
+        case _:
+            return (_basis(asked, prior, task, inputs), Bias())
+
+
+def _basis(asked: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
+    match asked:
+        case KernelChoice():
+            return _kernel_basis(asked, prior, task)
+        case GroupChoice(inputs=names, of=of):
+            places = tuple(inputs.index(name) for name in names if name in inputs)
+            return Group(places, _kernel_basis(of, prior, task) if isinstance(of, KernelChoice) else of)
+        case _:
+            return asked
 
 
 def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
@@ -133,7 +167,8 @@ def spec_faults(spec: Spec) -> list[Fault]:
 
 def has_fixed_width(spec: Spec) -> bool:
     """Whether some width is given as a number, which then is one of the raw inputs' units."""
-    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in spec.basis)
+    single = (basis.of if isinstance(basis, Group) else basis for basis in spec.basis)
+    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
 
 
 def width_faults(request: TrainingRequest) -> list[Fault]:
@@ -141,23 +176,44 @@ def width_faults(request: TrainingRequest) -> list[Fault]:
 
     A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
     """
-    bases = request.basis if isinstance(request.basis, tuple) else (request.basis,)
     faults = []
-    for number, basis in enumerate(bases):
+    for number, asked in enumerate(_asked(request)):
+        group = asked if isinstance(asked, GroupChoice) else None
+        basis = asked if group is None else group.of
         if not isinstance(basis, KernelChoice) or not isinstance(basis.width, FixedWidth):
             continue
-        pointer = f"/basis/{number}/width/value"
+        pointer = f"/basis/{number}/width/value" if group is None else f"/basis/{number}/of/width/value"
+        inputs = request.inputs if group is None else group.inputs
         several = isinstance(basis.width.value, tuple)
         for place, width in enumerate(basis.width.each):
             if not 1 / LARGEST <= width <= LARGEST:
                 detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
                 faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
-        if several and request.inputs is None:
+        if several and inputs is None:
             detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
             faults.append(Fault(detail, "/inputs"))
-        elif several and request.inputs is not None and len(basis.width.each) != len(request.inputs):
-            told = f"expected {len(request.inputs)}, got {len(basis.width.each)}"
+        elif several and inputs is not None and len(basis.width.each) != len(inputs):
+            told = f"expected {len(inputs)}, got {len(basis.width.each)}"
             faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", pointer))
+    return faults
+
+
+def group_faults(request: TrainingRequest, columns: Sequence[ColumnSummary]) -> list[Fault]:
+    """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
+    known = {column.name: column for column in columns}
+    faults = []
+    for number, asked in enumerate(_asked(request)):
+        names = asked.inputs if isinstance(asked, GroupChoice) else tuple(known)
+        for place, name in enumerate(names):
+            if name not in known:
+                detail = f"`{name}` is none of the inputs, of which a group has some."
+                faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
+        if isinstance(asked.of if isinstance(asked, GroupChoice) else asked, Gabor):
+            texts = [name for name in names if name in known and known[name].kind == "category"]
+            if not 1 <= len(names) <= 2 or texts:
+                got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))
+                detail = f"Wavelets stand on one input of numbers or on two, got {got}; name them in a group."
+                faults.append(Fault(detail, f"/basis/{number}"))
     return faults
 
 

@@ -6,7 +6,15 @@ import unicodedata
 from app.domain.datasets import Dataset
 from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
-from app.domain.planning.choices import chosen_spec, has_fixed_width, rivals, size_faults, spec_faults, width_faults
+from app.domain.planning.choices import (
+    chosen_spec,
+    group_faults,
+    has_fixed_width,
+    rivals,
+    size_faults,
+    spec_faults,
+    width_faults,
+)
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
 from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.noise import noise_faults
@@ -24,11 +32,12 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
         raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
     target = resolve_target(dataset, request.target, request.task, request.likelihood)
-    spec = chosen_spec(request, target.task, classes=len(target.classes))
-    standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     columns, ignored, input_faults = chosen_inputs(
         dataset, request.inputs, target=request.target, split=request.split, noise=request.noise_column
     )
+    names = [column.name for column in columns]
+    spec = chosen_spec(request, target.task, classes=len(target.classes), inputs=names)
+    standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
     inputs = [(places.get(column.name, "/inputs"), column) for column in columns]
     faults = [
@@ -37,7 +46,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
         *([] if request.model is None else _name_faults(request.model)),
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *width_faults(request),
-        *spec_faults(spec),
+        *(group_faults(request, columns) or spec_faults(spec)),
         *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),

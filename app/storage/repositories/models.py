@@ -13,7 +13,7 @@ from app.domain.ports import Clock, Page
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
-from app.storage.documents import CELLS, NAMES, REPORT, WEIGHTS
+from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
@@ -168,6 +168,8 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         input=row.input,
         moved=row.moved,
         weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
+        shape=() if row.shape is None else SHAPE.read(row.shape),
+        phase=row.phase,
     )
 
 

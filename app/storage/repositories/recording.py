@@ -13,7 +13,7 @@ from app.domain.models import NewVersion, RelevanceVector, Version
 from app.domain.requests import TrainingPlan
 from app.storage.changes import changed
 from app.storage.codec import encode_predictor
-from app.storage.documents import CELLS, NAMES, REPORT, WEIGHTS
+from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
@@ -111,4 +111,6 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         input=vector.input,
         moved=vector.moved,
         weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
+        shape=SHAPE.write(vector.shape) if vector.shape else None,
+        phase=vector.phase,
     )
