@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import orjson
 
 from app.api.errors import KINDS, fault_members
+from app.domain.decisions import Decisions
 from app.domain.errors import Fault, InvalidDataError
+from app.domain.tables import Label
 from app.services.answering import ClassificationAnswer, ListedFunction, RegressionAnswer, ServedVersion
 from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
@@ -35,6 +37,9 @@ def predictions_json(
     if answer.explanation is not None:
         explained = _explanations(answer.explanation, served.functions)
         rows = [{**row, "explanation": one} for row, one in zip(rows, explained, strict=True)]
+    if isinstance(answer, ClassificationAnswer) and answer.decisions is not None:
+        told = _decisions(answer.classes, answer.decisions)
+        rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}
     version = served.version
@@ -42,6 +47,15 @@ def predictions_json(
     if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
         whole["covariance"] = answer.covariance
     return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _decisions(classes: Sequence[Label], decisions: Decisions) -> list[Row]:
+    return [
+        {"label": None if rejected else classes[place], "expected_cost": cost}
+        for place, cost, rejected in zip(
+            decisions.chosen.tolist(), decisions.expected_cost.tolist(), decisions.rejected.tolist(), strict=True
+        )
+    ]
 
 
 def _explanations(explanation: Contributions, functions: Sequence[ListedFunction]) -> list[list[Row]]:

@@ -19,6 +19,7 @@ from app.client.answers import (
 )
 from app.client.errors import ClientError, Problem
 from app.client.http import DEFAULT_URL, Http, Query
+from app.domain.tables import Label
 
 T = TypeVar("T")
 
@@ -161,10 +162,23 @@ class Relevance:
         interval: float | None = None,
         explain: int | None = None,
         covariance: bool | None = None,
+        class_priors: Mapping[Label, float] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        reject_cost: float | None = None,
     ) -> Predictions:
-        """Predict for a `table` in one of the API's three forms; without `version`, by the newest."""
+        """Predict for a `table` in one of the API's three forms; without `version`, by the newest.
+
+        Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said.
+        """
         where = f"/v1/models/{_part(name)}" + ("" if version is None else f"/versions/{version}")
-        wanted: dict[str, Json] = {"interval": interval, "explain": explain, "covariance": covariance}
+        wanted: dict[str, Json] = {
+            "interval": interval,
+            "explain": explain,
+            "covariance": covariance,
+            "class_priors": _listed(class_priors),
+            "costs": None if costs is None else [list(row) for row in costs],
+            "reject_cost": reject_cost,
+        }
         options = {name: value for name, value in wanted.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})
 
@@ -176,6 +190,11 @@ class Relevance:
             if not page.has_more:
                 return
             after = page.after
+
+
+def _listed(priors: Mapping[Label, float] | None) -> Json:
+    """As the API has them: a JSON object would make texts of all labels."""
+    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]
 
 
 def _part(text: str) -> str:

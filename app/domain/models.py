@@ -34,6 +34,14 @@ class InputShape:
 
 
 @dataclass(frozen=True)
+class ClassRows:
+    """How many of the rows learned from are of one class."""
+
+    label: Label
+    rows: int
+
+
+@dataclass(frozen=True)
 class RelevanceVector:
     """One function of a model; its weight and sd are in the encoded units.
 
@@ -122,6 +130,8 @@ class VersionReport:
     would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
+    `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that are
+    older than this.
     """
 
     task: str
@@ -148,6 +158,7 @@ class VersionReport:
     degrees_of_freedom: float | None = None
     outliers: tuple[Outlier, ...] = ()
     contenders: tuple[Contender, ...] = ()
+    class_rows: tuple[ClassRows, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.domain.deciding import Deciding, Rule, rule_of
+from app.domain.decisions import Decisions, most_probable
 from app.domain.encoding import encode_inputs, encode_noise, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import Predictor, Version
@@ -26,11 +28,13 @@ MOST_ROWS_TOGETHER = 1_000
 @dataclass(frozen=True)
 class Wanted:
     """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
-    `covariance` of the answers; of how many functions, `explain`, what they add to each."""
+    `covariance` of the answers; of how many functions, `explain`, what they add to each; and by what rule to decide
+    between classes, `deciding`."""
 
     interval: float = 0.95
     covariance: bool = False
     explain: int | None = None
+    deciding: Deciding | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,9 @@ class ClassificationAnswer:
 
     Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
     (N, K), and they share the variance. `support` in [0, 1], None where the model does not know it; `explanation` where
-    it was wanted, in the latent's units, of that of the most probable class. A row with a fault is NaN throughout.
+    it was wanted, in the latent's units, of that of the most probable class. `decisions` where they were wanted, by the
+    `probabilities`, which are those under the priors asked for then; the latents stay. A row with a fault is NaN
+    throughout.
     """
 
     classes: tuple[Label, ...]
@@ -102,6 +108,7 @@ class ClassificationAnswer:
     latent_variance: Array
     support: Array | None
     explanation: Contributions | None
+    decisions: Decisions | None
     faults: tuple[Fault, ...]
 
     @property
@@ -111,8 +118,10 @@ class ClassificationAnswer:
 
 
 def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:
-    """Predict a block's N rows; raises InvalidRequestError for a covariance that there can't be."""
-    encoding = served.predictor.encoding
+    """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
+    encoding, deciding = served.predictor.encoding, wanted.deciding
+    classes, class_rows = encoding.target.classes, served.version.report.class_rows
+    rule = None if deciding is None else rule_of(deciding, classes, class_rows)
     inputs, faults = encode_inputs(encoding, block)
     noise_sd, wrong = encode_noise(encoding.target, block)
     # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
@@ -123,8 +132,8 @@ def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> Re
     if sound is not None:
         inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
     asked = _Asked(inputs, noise_sd, sound, faults)
-    if encoding.target.classes:
-        return _classes(served, asked, wanted)
+    if classes:
+        return _classes(served, asked, wanted, rule)
     return _reals(served, asked, wanted)
 
 
@@ -171,12 +180,15 @@ class _Asked:
         return Contributions(functions, _joined([added], self.sound), _joined([found.shares], self.sound))
 
 
-def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted) -> ClassificationAnswer:
+def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:
     if wanted.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
     told = asked.parts(served.ready)
     parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
+    decisions = None
+    if rule is not None:
+        probabilities, decisions = rule.apply(probabilities)
     latents = most_probable(probabilities) if served.predictor.model.mean.ndim > 1 else None
     return ClassificationAnswer(
         classes=served.predictor.encoding.target.classes,
@@ -185,13 +197,18 @@ def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted) -> Classifica
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
         support=asked.joined([support for _, support in told]),
         explanation=asked.explanation(served, wanted, latents=latents),
+        decisions=None if decisions is None else _spread(decisions, asked.sound),
         faults=asked.faults,
     )
 
 
-def most_probable(probabilities: Array) -> Indices:
-    """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
-    return np.asarray(probabilities.shape[1] - 1 - probabilities[:, ::-1].argmax(axis=1), np.intp)
+def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
+    """At the places of the sound rows."""
+    if sound is None:
+        return decisions
+    chosen, rejected = np.zeros(len(sound), np.intp), np.zeros(len(sound), np.bool_)
+    chosen[sound], rejected[sound] = decisions.chosen, decisions.rejected
+    return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
 
 
 def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAnswer:

@@ -29,6 +29,7 @@ from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
+from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
@@ -64,6 +65,7 @@ def new_version(
         next_gain=model.next_gain,
         degrees_of_freedom=_degrees_of_freedom(model.likelihood),
         outliers=outliers(model, made),
+        class_rows=class_rows(made),
         standardised=job.plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd),
         log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),

@@ -40,6 +40,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "target": "y",
         "target_kind": "number",
         "classes": [],
+        "class_rows": [],
         "inputs": [
             {"name": "x", "kind": "number", "categories": []},
             {"name": "colour", "kind": "category", "categories": ["blue", "red"]},
@@ -86,6 +87,12 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "seconds": 0.25,
         "software_version": "0.1.0",
     }
+
+
+def test_a_version_of_classes_tells_how_many_rows_were_of_each(client: TestClient) -> None:
+    version = client.get("/v1/models/classes/versions/1").json()
+    assert version["class_rows"] == [{"label": False, "rows": 15}, {"label": True, "rows": 5}]
+    assert sum(one["rows"] for one in version["class_rows"]) == version["rows"]
 
 
 def test_a_version_tells_what_was_compared_the_best_first(client: TestClient, parts: InMemoryParts) -> None:

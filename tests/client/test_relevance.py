@@ -5,6 +5,7 @@ import httpx
 import pytest
 
 from app.client import ClientError
+from app.client.answers import Decision
 from tests.client.conftest import Answer, Connected
 
 NOW = "2026-01-02T03:04:05Z"
@@ -47,6 +48,22 @@ def test_nan_is_sent_as_a_gap(connected: Connected) -> None:
     pair = connected({"POST /v1/models/m/predict": answer({"model": "m", "version": 1, "predictions": []})})
     pair.client.predict("m", {"columns": {"x": [1.0, float("nan")]}}, interval=0.9)
     assert json.loads(pair.service.asked[0].content) == {"columns": {"x": [1.0, None]}, "interval": 0.9}
+
+
+def test_priors_keep_the_type_of_their_labels(connected: Connected) -> None:
+    said = {"label": True, "probabilities": [], "decision": {"label": None, "expected_cost": 0.25}}
+    pair = connected({"POST /v1/models/m/predict": answer({"model": "m", "version": 1, "predictions": [said]})})
+    costs = ((0, 1), (5, 0))
+    told = pair.client.predict(
+        "m", {"rows": []}, class_priors={False: 0.9, True: 0.1}, costs=costs, reject_cost=0.25
+    ).predictions[0]
+    assert told.decision == Decision(None, 0.25)
+    assert json.loads(pair.service.asked[0].content) == {
+        "rows": [],
+        "class_priors": [{"label": False, "prior": 0.9}, {"label": True, "prior": 0.1}],
+        "costs": [[0, 1], [5, 0]],
+        "reject_cost": 0.25,
+    }
 
 
 def test_a_version_that_is_named_is_the_one_asked(connected: Connected) -> None:

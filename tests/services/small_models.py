@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import ClassWeight, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
+from app.domain.models import ClassRows, ClassWeight, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
 from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
 from app.domain.tables import Label
 from app.sparse_bayes.algorithms import Greedy, Sequential
@@ -25,6 +25,9 @@ INDEPENDENT = Independent()
 STATES = ("gas", "liquid", "solid")
 WEIGHTS = np.array([[1.0, -2.0, 1.0], [-2.0, 0.5, 1.5], [0.5, 0.25, -0.75]])
 """Of each function in the latent of each of three classes."""
+
+ROWS_OF_CLASSES = {0: (), 2: (15, 5), 3: (10, 6, 4)}
+"""By how many classes there are, how many of the twenty rows learned from are of each."""
 
 AMPLITUDE = 1.3
 """The variance of the process, under a prior that is one."""
@@ -70,7 +73,8 @@ def small_version(
         RelevanceVector(2, "kernel", 7, {"x": 2.0, "colour": "red"}, -2.0, 0.3, 0.25, 0.9775),
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
-    return NewVersion(_report(plan, noise_sd), vectors, Predictor(encoding, model))
+    report = replace(_report(plan, noise_sd), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])))
+    return NewVersion(report, vectors, Predictor(encoding, model))
 
 
 def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Label, Label] = STATES) -> NewVersion:

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.encoding import encode_inputs
 from app.domain.tables import Block
-from app.services.answering import ClassificationAnswer, Wanted, answer, most_probable
+from app.services.answering import ClassificationAnswer, Wanted, answer
 from app.sparse_bayes.basis import evaluate
 from app.sparse_bayes.prediction import ClassPrediction, predict
 from tests.domain.small_tables import numbers, texts
@@ -72,8 +72,3 @@ def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
     assert classes(empty, Wanted(explain=2)).probabilities.shape == (0, 3)
     bad = classes({"x": numbers(None), "colour": texts("red")}, Wanted(explain=2))
     assert np.isnan(bad.probabilities).all()
-
-
-def test_of_equally_probable_classes_the_last_is_answered() -> None:
-    even = np.array([[0.5, 0.5, 0.0], [0.2, 0.4, 0.4], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]])
-    assert_array_equal(most_probable(even), [1, 2, 2, 0])

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+from app.domain.models import ClassRows
 from app.domain.requests import TrainingRequest, Validation
 from app.storage.documents import PLAN, REPORT, REQUEST
 from tests.storage import samples
@@ -32,3 +33,17 @@ def test_what_was_written_before_there_was_a_validation_has_none() -> None:
     del asked["validation"], planned["validation"]
     assert REQUEST.read(json.dumps(asked)) == request
     assert PLAN.read(json.dumps(planned)) == plan
+
+
+def test_the_rows_of_each_class_come_back_with_the_type_of_their_labels() -> None:
+    counted = (ClassRows(False, 3), ClassRows(1, 4), ClassRows(2.5, 0), ClassRows("a", 2))
+    report = replace(samples.new_version().report, class_rows=counted)
+    found = REPORT.read(REPORT.write(report)).class_rows
+    assert found == counted
+    assert [type(one.label) for one in found] == [bool, int, float, str]
+
+
+def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["class_rows"]
+    assert REPORT.read(json.dumps(written)).class_rows == ()

@@ -113,6 +113,13 @@ class ContenderOut(BaseModel):
         )
 
 
+class ClassRowsOut(FromDomain):
+    """How many of the rows learned from are of one class."""
+
+    label: Label
+    rows: int
+
+
 class VersionOut(BaseModel):
     """What one training learned; it never changes. Figures are in the user's units."""
 
@@ -125,6 +132,10 @@ class VersionOut(BaseModel):
     target_kind: ColumnKind
     classes: Sequence[Label] = Field(
         description="The labels of a classification: false and true, numbers from below, texts by alphabet."
+    )
+    class_rows: Sequence[ClassRowsOut] = Field(
+        description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
+        "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
     )
     inputs: Sequence[InputOut]
     ignored: Sequence[IgnoredOut]
@@ -180,6 +191,7 @@ class VersionOut(BaseModel):
             target=plan.target,
             target_kind=plan.target_kind,
             classes=plan.classes,
+            class_rows=[ClassRowsOut.model_validate(one) for one in report.class_rows],
             inputs=[InputOut.model_validate(column) for column in plan.inputs],
             ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
             likelihood=shown(spec.likelihood, plan.noise_column),

@@ -89,16 +89,34 @@ class ClassLatentOut(BaseModel):
     variance: float
 
 
+class DecisionOut(BaseModel):
+    """What to do about a row, by its probabilities and what decisions cost."""
+
+    label: Label | None = Field(
+        description="The class of least expected cost, of equal ones the last in `classes`; null where each is "
+        "expected to cost more than `reject_cost`."
+    )
+    expected_cost: float = Field(
+        description="The mean of `costs[truth][decision]` over how probable each truth is; of a row that is left "
+        "undecided, the `reject_cost`."
+    )
+
+
 class ClassOut(BaseModel):
     """A class: the most probable one, and how probable each is."""
 
     label: Label
-    probabilities: Sequence[ClassProbabilityOut]
+    probabilities: Sequence[ClassProbabilityOut] = Field(
+        description="As frequent as classes were among the rows learned from, or as `class_priors` says."
+    )
     latent: LatentOut | Sequence[ClassLatentOut] = Field(
         description="One for two classes; of three and more, one for each."
     )
     support: Support
     explanation: Explanation = None
+    decision: DecisionOut | None = Field(
+        None, description="With `class_priors`, `costs` or `reject_cost`. Left out without them."
+    )
 
 
 class RowProblemOut(BaseModel):

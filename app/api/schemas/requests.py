@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 
 from app.api.schemas.likelihoods import AnyLikelihood, asked
 from app.api.validation import AT
+from app.domain.deciding import ClassPrior, Deciding
 from app.domain.errors import Fault
 from app.domain.requests import (
     BasisChoice,
@@ -19,7 +20,7 @@ from app.domain.requests import (
     TrainingRequest,
     Validation,
 )
-from app.domain.tables import Cell
+from app.domain.tables import Cell, Label
 from app.sparse_bayes.spec import Algorithm
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
@@ -174,6 +175,18 @@ TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
 Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent", "support"]
 
 
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class ClassPriorIn(BaseModel):
+    """How frequent a class is among the rows to predict for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: Label
+    prior: float = Field(ge=0, le=1)
+
+
 class PredictOptions(BaseModel):
     """How predictions are wanted; these stand beside the table."""
 
@@ -196,6 +209,35 @@ class PredictOptions(BaseModel):
     explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
         None, description="So many functions of the model are named with each prediction, those that add most to it."
     )
+    class_priors: Annotated[list[ClassPriorIn], Field(min_length=1)] | None = Field(
+        None,
+        description="How frequent each class is among the rows to predict for, where that is not as it was among the "
+        "rows learned from (`class_rows` of the version). All classes, in any order; they sum to 1. `probabilities` "
+        "and `label` are then those under these priors; `latent` stays.",
+    )
+    costs: Annotated[list[list[Cost]], Field(min_length=1)] | None = Field(
+        None,
+        description="What each decision costs: `costs[truth][decision]`, a row for each true class, and in it a cost "
+        "for each class that may be decided for, both in the order of the version's `classes`; 0 and above. What is "
+        "right may cost something too. Without it, a mistake costs 1 and what is right nothing.",
+    )
+    reject_cost: Cost | None = Field(
+        None,
+        description="What it costs to leave a row undecided: where every decision is expected to cost more, "
+        "`decision.label` is null.",
+    )
+
+    @property
+    def deciding(self) -> Deciding | None:
+        """By what to decide between classes; None where nothing of it was said."""
+        priors, costs = self.class_priors, self.costs
+        if priors is None and costs is None and self.reject_cost is None:
+            return None
+        return Deciding(
+            None if priors is None else tuple(ClassPrior(one.label, one.prior) for one in priors),
+            None if costs is None else tuple(map(tuple, costs)),
+            self.reject_cost,
+        )
 
 
 class PredictColumnsIn(PredictOptions):

@@ -3,6 +3,7 @@
 from app.client.answers.datasets import Category, Choice, Column, Dataset, Json, Slice
 from app.client.answers.jobs import Event, Ignored, Input, Progress, Rival, TrainingJob, Transition, VersionName
 from app.client.answers.models import (
+    ClassRows,
     ClassWeight,
     Contender,
     DatasetName,
@@ -19,6 +20,7 @@ from app.client.answers.predictions import (
     ClassLatent,
     ClassProbability,
     Contribution,
+    Decision,
     Latent,
     Prediction,
     Predictions,
@@ -30,12 +32,14 @@ __all__ = [
     "Choice",
     "ClassLatent",
     "ClassProbability",
+    "ClassRows",
     "ClassWeight",
     "Column",
     "Contender",
     "Contribution",
     "Dataset",
     "DatasetName",
+    "Decision",
     "Event",
     "Hyperparameters",
     "Ignored",

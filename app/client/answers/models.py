@@ -87,6 +87,14 @@ class DatasetName:
 
 
 @dataclass(frozen=True)
+class ClassRows:
+    """How many of the rows learned from are of one class."""
+
+    label: Label
+    rows: int
+
+
+@dataclass(frozen=True)
 class Version:
     """What one training learned; it never changes."""
 
@@ -124,6 +132,7 @@ class Version:
     seconds: float
     software_version: str
     validation: Choice | None = None
+    class_rows: tuple[ClassRows, ...] = ()
 
     @property
     def noise_column(self) -> str | None:

@@ -55,6 +55,14 @@ class Contribution:
     share: float
 
 
+@dataclass(frozen=True)
+class Decision:
+    """What to do about a row, None where it is better left undecided, and what that is expected to cost."""
+
+    label: Label | None
+    expected_cost: float
+
+
 class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for.
 
@@ -71,6 +79,7 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     latent: Latent | tuple[ClassLatent, ...] | None = None
     support: float | None = None
     explanation: tuple[Contribution, ...] | None = None
+    decision: Decision | None = None
     error: Problem | None = None
 
 

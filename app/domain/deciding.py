@@ -1,0 +1,140 @@
+"""What a caller asks to be decided, checked against the classes that a version knows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.decisions import Decisions, decided, reweighed
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.models import ClassRows
+from app.domain.tables import Label
+from app.sparse_bayes.types import Array
+
+SUM_WITHIN = 1e-5
+"""How far the sum of priors may be from 1: three thirds of six digits are near enough."""
+
+
+@dataclass(frozen=True)
+class ClassPrior:
+    """How frequent a class is among the rows to decide about, from 0 to 1."""
+
+    label: Label
+    prior: float
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """As it came; None is "not said". `costs` have a row for each true class, and in it a cost for each decision."""
+
+    class_priors: tuple[ClassPrior, ...] | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
+    reject_cost: float | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The names of what was said."""
+        given = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
+        return tuple(name for name, value in given.items() if value is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How to decide between K classes; `priors` (2, K) are those of the rows learned from and those asked for."""
+
+    priors: Array | None
+    costs: Array | None
+    reject_cost: float | None
+
+    def apply(self, probabilities: Array) -> tuple[Array, Decisions]:
+        """The probabilities (N, K) under the priors asked for, and what is decided by them."""
+        if self.priors is not None:
+            probabilities = reweighed(probabilities, *self.priors)
+        return probabilities, decided(probabilities, self.costs, self.reject_cost)
+
+
+def rule_of(asked: Deciding, classes: Sequence[Label], rows: Sequence[ClassRows]) -> Rule:
+    """The rule asked for between `classes`, learned from so many `rows` of each; raises InvalidRequestError.
+
+    No `classes` are a number's, about which nothing can be decided so; no `rows` those of a version that has not kept
+    how many there were.
+    """
+    if not classes:
+        faults = [Fault("A number has no classes to decide between.", pointer=f"/{name}") for name in asked.said]
+        raise InvalidRequestError("Decisions are between classes, and this model predicts a number.", faults)
+    new, faults = _priors(asked.class_priors, classes)
+    faults += _misshapen(asked.costs, classes)
+    if new is not None and not faults:
+        faults += _unweighable(new, classes, rows)
+    if faults:
+        raise InvalidRequestError(faults[0].detail, faults)
+    costs = None if asked.costs is None else np.array(asked.costs, np.float64)
+    if new is None:
+        return Rule(None, costs, asked.reject_cost)
+    counts = np.array([one.rows for one in rows], np.float64)
+    return Rule(np.array([counts / counts.sum(), np.array(new) / sum(new)]), costs, asked.reject_cost)
+
+
+def _priors(given: tuple[ClassPrior, ...] | None, classes: Sequence[Label]) -> tuple[list[float] | None, list[Fault]]:
+    """In the order of `classes`, and what is wrong with them."""
+    if given is None:
+        return None, []
+    places = {_key(label): place for place, label in enumerate(classes)}
+    found: dict[int, float] = {}
+    faults: list[Fault] = []
+    for number, one in enumerate(given):
+        place = places.get(_key(one.label))
+        pointer = f"/class_priors/{number}/label"
+        if place is None:
+            known = ", ".join(map(_spoken, classes))
+            faults.append(Fault(f"There is no class {_spoken(one.label)}; the classes are {known}.", pointer=pointer))
+        elif place in found:
+            faults.append(Fault(f"The class {_spoken(one.label)} has a prior already.", pointer=pointer))
+        else:
+            found[place] = one.prior
+    if faults:
+        return None, faults
+    if missing := [label for place, label in enumerate(classes) if place not in found]:
+        without = ", ".join(map(_spoken, missing))
+        return None, [Fault(f"Each class needs a prior; there is none for {without}.", pointer="/class_priors")]
+    priors = [found[place] for place in range(len(classes))]
+    if not abs(sum(priors) - 1.0) <= SUM_WITHIN:
+        return None, [Fault(f"The priors sum to {sum(priors):.6g}; they should sum to 1.", pointer="/class_priors")]
+    return priors, []
+
+
+def _misshapen(costs: tuple[tuple[float, ...], ...] | None, classes: Sequence[Label]) -> list[Fault]:
+    if costs is None:
+        return []
+    expected = len(classes)
+    if len(costs) != expected:
+        detail = f"Needs {expected} rows, one for each true class in the order of `classes`, got {len(costs)}."
+        return [Fault(detail, pointer="/costs")]
+    return [
+        Fault(f"Needs {expected} costs, one for each class that may be decided for, got {len(row)}.", pointer=pointer)
+        for pointer, row in ((f"/costs/{place}", row) for place, row in enumerate(costs))
+        if len(row) != expected
+    ]
+
+
+def _unweighable(new: list[float], classes: Sequence[Label], rows: Sequence[ClassRows]) -> list[Fault]:
+    if not rows:
+        detail = "This version has not kept how frequent its classes were, being older than that; train it again."
+        return [Fault(detail, pointer="/class_priors")]
+    unseen = [label for label, prior, one in zip(classes, new, rows, strict=True) if prior and not one.rows]
+    return [
+        Fault(
+            f"No row learned from was of the class {_spoken(label)}, so it can't be expected now.",
+            pointer="/class_priors",
+        )
+        for label in unseen
+    ]
+
+
+def _key(label: Label) -> tuple[bool, Label]:
+    """What two labels are compared by: 1 and 1.0 are one class, 1 and true are not."""
+    return isinstance(label, bool), label
+
+
+def _spoken(label: Label) -> str:
+    return str(label).lower() if isinstance(label, bool) else repr(label)

@@ -1,0 +1,73 @@
+"""From the probabilities of classes to decisions: other priors, costs of mistakes, no answer [TIPPING2001, D.2].
+
+A model infers p(C_k | x); what to do about it is another matter, and may change from day to day without new training.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.sparse_bayes.types import Array, Indices, Mask
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What to do about N rows, each (N,): the place of the class `chosen`, or nothing where `rejected`.
+
+    `expected_cost` is that of what is done: where a row is rejected, the cost of rejecting it.
+    """
+
+    chosen: Indices
+    expected_cost: Array
+    rejected: Mask
+
+
+def most_probable(probabilities: Array) -> Indices:
+    """The place of the greatest of each row's probabilities (N, K), the last of equal ones: (N,)."""
+    return _last_greatest(probabilities)
+
+
+def reweighed(probabilities: Array, old: Array, new: Array) -> Array:
+    """Probabilities (N, K) where classes are as frequent as `new` (K,), from those under the frequencies `old` (K,).
+
+    p'(C_k | x) = p(C_k | x) new_k/old_k / sum_j p(C_j | x) new_j/old_j, by logarithms: the densities of x in each class
+    stay, so that Bayes' rule has p(x | C_k) ~ p(C_k | x)/old_k. `old` is above 0 where `new` is. Where every class that
+    `new` allows has the probability 0, nothing is left to weigh, and `new` itself is the answer.
+    """
+    with np.errstate(divide="ignore"):
+        log_ratio = np.where(new > 0.0, np.log(new) - np.log(np.where(new > 0.0, old, 1.0)), -np.inf)
+        log_weight = np.log(probabilities) + log_ratio
+        lost = np.isneginf(log_weight).all(axis=1)
+        log_weight[lost] = np.log(new)
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def decided(probabilities: Array, costs: Array | None = None, reject_cost: float | None = None) -> Decisions:
+    """The decision of least expected cost, the last of equal ones, for each row of `probabilities` (N, K).
+
+    R_j(x) = sum_k p(C_k | x) costs[k, j]: `costs` (K, K) are at least 0, rows the truth, columns the decision. Without
+    them a mistake costs 1 and a right answer nothing, so that the most probable class is chosen, at 1 - p. A row whose
+    least R_j exceeds `reject_cost` is rejected, at that cost (Chow's rule).
+    """
+    if costs is None:
+        chosen = most_probable(probabilities)
+        expected = np.maximum(1.0 - _taken(probabilities, chosen), 0.0)
+    else:
+        with np.errstate(over="ignore"):
+            risk = np.minimum(probabilities @ costs, _LARGEST)
+        chosen = _last_greatest(-risk)
+        expected = _taken(risk, chosen)
+    if reject_cost is None:
+        return Decisions(chosen, expected, np.zeros(len(chosen), np.bool_))
+    return Decisions(chosen, np.minimum(expected, reject_cost), expected > reject_cost)
+
+
+def _last_greatest(values: Array) -> Indices:
+    return np.asarray(values.shape[1] - 1 - values[:, ::-1].argmax(axis=1), np.intp)
+
+
+def _taken(values: Array, places: Indices) -> Array:
+    return np.asarray(np.take_along_axis(values, places[:, None], axis=1)[:, 0])
