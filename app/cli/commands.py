@@ -221,6 +221,19 @@ def predict(
     explain: Annotated[
         int | None, typer.Option(min=1, max=20, help="Name so many functions of the model that add most to each row.")
     ] = None,
+    class_priors: Annotated[
+        str | None, typer.Option(metavar="JSON|FILE", help='How frequent each class is, as {"no": 0.98, "yes": 0.02}.')
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE",
+            help="Of decisions, as [[0, 1], [20, 0]]: a row for each true class, in it a cost for each decision.",
+        ),
+    ] = None,
+    reject_cost: Annotated[
+        float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -228,15 +241,15 @@ def predict(
     """Predict for the rows of FILE.
 
     FILE is CSV or Parquet. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
-    the row, and near 0 away from all that the model has seen.
+    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
+    --costs and --reject-cost is given.
     """
     from app.cli.connection import service
-    from app.cli.predicting import predict
+    from app.cli.predicting import Wanted, predict
 
+    wanted = Wanted(interval, explain, class_priors, costs, reject_cost)
     with service(url) as client:
-        predict(
-            client, model, file, version=version, interval=interval, explain=explain, output=output, as_json=as_json
-        )
+        predict(client, model, file, version=version, wanted=wanted, output=output, as_json=as_json)
 
 
 @application.command()

@@ -4,11 +4,12 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from app.cli.deciding import read_costs, read_priors
 from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
@@ -24,29 +25,44 @@ ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What predictions are to tell; `class_priors` and `costs` as they were said, JSON or a file of it."""
+
+    interval: float
+    explain: int | None = None
+    class_priors: str | None = None
+    costs: str | None = None
+    reject_cost: float | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether each row of classes has a decision."""
+        return any(said is not None for said in (self.class_priors, self.costs, self.reject_cost))
+
+
 def predict(
     client: Relevance,
     model: str,
     file: Path,
     *,
     version: int | None,
-    interval: float,
-    explain: int | None,
+    wanted: Wanted,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Predict for every row of `file`, naming `explain` functions; raises typer.Exit(1) where it can't be read."""
+    """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
     learned = client.version(model, version)
-    answered = _answered(client, learned, file, interval=interval, explain=explain)
+    answered = _answered(client, learned, file, wanted)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
             document = Predictions(learned.model, learned.version, tuple(answer for _, answer in answered))
             print_json(document) if output is None else write_json(output, document)
         elif output is not None or not sys.stdout.isatty():
             with _opened(output) as stream:
-                _write_csv(stream, learned, answered, explain=explain)
+                _write_csv(stream, learned, answered, wanted)
         else:
-            _show(learned, answered, explain=explain)
+            _show(learned, answered, wanted)
     except RelevanceError as unreadable:
         faults = "".join(f"\n  {fault.detail}" for fault in unreadable.faults[1:])
         refuse(f"{file}: {unreadable.detail}{faults}")
@@ -54,9 +70,8 @@ def predict(
         say(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def _answered(
-    client: Relevance, version: Version, file: Path, *, interval: float, explain: int | None
-) -> Iterator[tuple[Row, Prediction]]:
+def _answered(client: Relevance, version: Version, file: Path, wanted: Wanted) -> Iterator[tuple[Row, Prediction]]:
+    priors, costs = read_priors(wanted.class_priors, version.classes), read_costs(wanted.costs)
     kinds = {column.name: column.kind for column in version.inputs}
     if version.noise_column is not None:
         kinds[version.noise_column] = "number"
@@ -69,8 +84,11 @@ def _answered(
                 version.model,
                 {"names": names, "rows": cells},
                 version=version.version,
-                interval=interval,
-                explain=explain,
+                interval=wanted.interval,
+                explain=wanted.explain,
+                class_priors=priors,
+                costs=costs,
+                reject_cost=wanted.reject_cost,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -84,11 +102,13 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     return ClientError(replace(problem, detail=problem.detail + note))
 
 
-def headings(version: Version, *, explain: int | None) -> tuple[str, ...]:
+def headings(version: Version, wanted: Wanted) -> tuple[str, ...]:
     """What a prediction adds to its row."""
-    explanation = () if explain is None else ("because",)
+    explanation = () if wanted.explain is None else ("because",)
     if version.classes:
-        return ("predicted", *(f"probability_{label}" for label in version.classes), "support", *explanation)
+        decision = ("decision", "expected_cost") if wanted.decides else ()
+        probabilities = (f"probability_{label}" for label in version.classes)
+        return ("predicted", *probabilities, *decision, "support", *explanation)
     return ("mean", "sd", "lower", "upper", "support", *explanation)
 
 
@@ -97,7 +117,8 @@ def figures(version: Version, answer: Prediction) -> tuple[Label | None, ...]:
     told: tuple[Label | None, ...]
     if version.classes:
         shares = {share.label: share.probability for share in answer.probabilities or ()}
-        told = (answer.label, *(shares[label] for label in version.classes), answer.support)
+        decision = () if answer.decision is None else (answer.decision.label, answer.decision.expected_cost)
+        told = (answer.label, *(shares[label] for label in version.classes), *decision, answer.support)
     else:
         told = (answer.mean, answer.sd, answer.lower, answer.upper, answer.support)
     return told if answer.explanation is None else (*told, "; ".join(map(_because, answer.explanation)))
@@ -109,13 +130,11 @@ def _because(one: Contribution) -> str:
     return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
 
 
-def _write_csv(
-    stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]], *, explain: int | None
-) -> None:
+def _write_csv(stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     for position, (row, answer) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
-            names = headings(version, explain=explain)
+            names = headings(version, wanted)
             writer.writerow((*row, *(f"{version.target}_{heading}" for heading in names)))
         writer.writerow([_csv_cell(cell) for cell in (*row.values(), *figures(version, answer))])
 
@@ -124,11 +143,11 @@ def _csv_cell(cell: Label | None) -> Label | None:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _show(version: Version, answered: Iterator[tuple[Row, Prediction]], *, explain: int | None) -> None:
+def _show(version: Version, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
     cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)
-    titles = (*names, *headings(version, explain=explain))
+    titles = (*names, *headings(version, wanted))
     print_table(titles, (tuple(map(cell_text, row)) for row in cells), if_none="No rows.")
     if more := sum(1 for _ in answered):
         warn(f"... and {more:,} rows more: --output FILE writes them all.")

@@ -75,7 +75,7 @@ def show_version(version: Version) -> None:
         [
             ("model", f"{version.model}, version {version.version}"),
             ("task", f"{version.task} of {version.target}"),
-            ("classes", ", ".join(map(cell_text, version.classes)) or None),
+            ("classes", _classes(version) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
@@ -95,6 +95,13 @@ def show_version(version: Version) -> None:
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def _classes(version: Version) -> str:
+    """Each, and how many rows learned from are of it where that is known."""
+    if not version.class_rows:
+        return ", ".join(map(cell_text, version.classes))
+    return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 
 def fit_name(fit: Contender | Rival) -> str:

@@ -196,13 +196,79 @@ def test_classes_are_predicted_with_their_probabilities(asked: Run, tmp_path: Pa
     assert float(rows[0]["side_probability_left"]) + float(rows[0]["side_probability_right"]) == pytest.approx(1)
 
 
+@pytest.fixture(scope="module")
+def frosts(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of nights with a model of their frost, trained once: true and false, in overlapping places."""
+    from typer.testing import CliRunner
+
+    from app.cli.commands import application
+
+    path = tmp_path_factory.mktemp("nights") / "frosts.csv"
+    nights = [(i / 10, (i < 0) != (i % 5 == 0 and abs(i) < 15)) for i in range(-20, 21)]
+    path.write_text("degrees,frost\n" + "".join(f"{x},{str(frost).lower()}\n" for x, frost in nights))
+    done = CliRunner().invoke(application, ("train", str(path), "--target", "frost", "--width", "2", "--url", url))
+    assert done.exit_code == 0, done.stderr
+    assert re.search(r"classes +false \(\d+ rows\), true \(\d+ rows\)", done.stdout)
+    return path
+
+
+def test_classes_are_decided_between_by_priors_and_costs(asked: Run, frosts: Path, tmp_path: Path) -> None:
+    (tmp_path / "costs.json").write_text("[[0, 1], [9, 0]]")
+    priors = '{"true": 0.1, "false": 0.9}'
+    rule = ("--class-priors", priors, "--costs", str(tmp_path / "costs.json"), "--reject-cost", "0.5")
+    done = asked("predict", "frosts", str(frosts), *rule)
+    assert done.exit_code == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    added = ("predicted", "probability_False", "probability_True", "decision", "expected_cost", "support")
+    assert list(rows[0])[2:] == [f"frost_{name}" for name in added]
+    for row in rows:
+        no, yes = float(row["frost_probability_False"]), float(row["frost_probability_True"])
+        expected = "" if min(9 * yes, no) > 0.5 else "true" if no <= 9 * yes else "false"
+        assert row["frost_decision"] == expected
+        assert float(row["frost_expected_cost"]) == pytest.approx(min(9 * yes, no, 0.5))
+    assert {row["frost_decision"] for row in rows} >= {"", "true"}
+    told = json.loads(asked("predict", "frosts", str(frosts), *rule, "--json").stdout)["predictions"]
+    assert [one["decision"]["label"] for one in told] == [
+        {"": None, "true": True, "false": False}[row["frost_decision"]] for row in rows
+    ]
+    plain = csv.DictReader(io.StringIO(asked("predict", "frosts", str(frosts)).stdout))
+    assert "frost_decision" not in next(plain)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (("--class-priors", '{"maybe": 1}'), "--class-priors: there is no class maybe; the classes are false, true."),
+        (("--class-priors", '{"true": "much"}'), "--class-priors: Expected `float`, got `str`"),
+        (("--class-priors", '{"true": 0.5}'), "Each class needs a prior; there is none for false."),
+        (("--class-priors", "absent.json"), "--class-priors: neither JSON nor a file: No such file"),
+        (("--costs", "[[0, 1]"), "--costs: Input data was truncated"),
+        (("--costs", "[[0, 1]]"), "Needs 2 rows, one for each true class in the order of `classes`, got 1."),
+    ],
+    ids=["unknown class", "no number", "missing class", "no file", "broken", "not square"],
+)
+def test_a_rule_that_can_not_be_read_is_refused_and_leaves_no_file(
+    asked: Run, frosts: Path, tmp_path: Path, rule: tuple[str, ...], said: str
+) -> None:
+    done = asked("predict", "frosts", str(frosts), *rule, "--output", str(tmp_path / "out.csv"))
+    assert done.exit_code == 1
+    assert said in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_about_a_number_there_is_nothing_to_decide(asked: Run, trained: str, file: Path) -> None:
+    done = asked("predict", trained, str(file), "--class-priors", '{"low": 1}')
+    assert done.exit_code == 1
+    assert "Decisions are between classes, and this model predicts a number." in done.stderr
+
+
 def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked: Run, tmp_path: Path) -> None:
     path = tmp_path / "sizes.csv"
     sizes = {-1: "small", 0: "middle", 1: "large"}
     path.write_text("x,size\n" + "".join(f"{i / 10},{sizes[(i > 10) - (i < -10)]}\n" for i in range(-30, 31)))
     trained = asked("train", str(path), "--target", "size", "--likelihood", "categorical", "--width", "1.5")
     assert trained.exit_code == 0, trained.stderr
-    assert re.search(r"classes +large, middle, small", trained.stdout)
+    assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
     assert re.search(r"scatter +categorical", trained.stdout)
     vectors = asked("models", "sizes", "--vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
