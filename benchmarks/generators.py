@@ -118,9 +118,32 @@ def _ripley(rows: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 def ripley_best(X: Array) -> Array:
     """The class that is more probable at X (N, 2) under Ripley's mixture: no rule errs less."""
+    probabilities = ripley_probabilities(X, np.array([0.5, 0.5]))
+    return np.asarray(probabilities[:, 1] > probabilities[:, 0], np.float64)
+
+
+def ripley_probabilities(X: Array, priors: Array) -> Array:
+    """Of the classes at X (N, 2) under Ripley's mixture, where they are as frequent as `priors` (2,): (N, 2)."""
     squares = ((X[:, None, None, :] - np.asarray(RIPLEY_MEANS)) ** 2).sum(axis=-1)
-    density = np.exp(-squares / (2.0 * RIPLEY_VARIANCE)).sum(axis=-1)
-    return np.asarray(density[:, 1] > density[:, 0], np.float64)
+    joint = priors * np.exp(-squares / (2.0 * RIPLEY_VARIANCE)).sum(axis=-1)
+    return np.asarray(joint / joint.sum(axis=-1, keepdims=True))
+
+
+def ripley_places(draw: int, priors: Array, *, rows: int = 10_000) -> Array:
+    """Rows (N, 2) of Ripley's mixture where its classes are as frequent as `priors` (2,)."""
+    rng = np.random.default_rng((ACCURACY_SEED, RIPLEY_SEED, draw))
+    label, component = rng.choice(2, size=rows, p=priors), rng.integers(2, size=rows)
+    return np.asarray(RIPLEY_MEANS)[label, component] + rng.normal(0.0, RIPLEY_VARIANCE**0.5, (rows, 2))
+
+
+def uniform_classes(draw: int, *, rows: int = 1_000) -> tuple[Array, Array]:
+    """x (N, 1) and t: class 1 is uniform on [0, 1], class 0 on [0.5, 1.5], equally frequent [TIPPING2001, D.2].
+
+    No rule errs on less than a quarter; where they overlap the log odds are 0, elsewhere infinite.
+    """
+    rng = np.random.default_rng((ACCURACY_SEED, draw))
+    t = (np.arange(rows) % 2).astype(np.float64)
+    return (rng.uniform(size=rows) + 0.5 * (1.0 - t))[:, None], t
 
 
 def subset_of(split: Split, rows: int, draw: int, *, seed: int = RIPLEY_SEED) -> Split:

@@ -1,4 +1,4 @@
-"""Four pictures for docs/pictures: functions and accuracy, reliability, time, and the parts of a variance."""
+"""Pictures for docs/pictures: functions and accuracy, reliability, time, the parts of a variance, and log odds."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +15,7 @@ from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.accuracy.cases import DataSet, friedman, two_classes
 from benchmarks.accuracy.class_peers import support
+from benchmarks.accuracy.log_odds import draw_log_odds
 from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, learned, regressor
 from benchmarks.accuracy.real_peers import exact_process, process_engine
@@ -30,7 +31,7 @@ PROCESS_ROWS_TIMED = 1_000
 
 def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
-    drawn = [draw_functions(options), draw_time(options), draw_variance()]
+    drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds()]
     try:
         drawn.append(draw_reliability(options))
     except NotRun as absent:

@@ -38,8 +38,13 @@ class Step:
 
 
 def tour(text: str) -> list[Step]:
+    """The steps of the README's tour."""
+    return steps_of(text[text.index("## A tour") : text.index("## In containers")])
+
+
+def steps_of(text: str) -> list[Step]:
     """The commands that are followed by an answer, in order."""
-    blocks = BLOCK.findall(text[text.index("## A tour") : text.index("## In containers")])
+    blocks = BLOCK.findall(text)
     return [
         Step(said, shown) for (kind, said), (follows, shown) in pairwise(blocks) if (kind, follows) == ("sh", "json")
     ]
@@ -112,6 +117,20 @@ def _of_lists(shown: list[Json], actual: list[Json], at: str) -> list[str]:
         return [f"{at}: shown are {len(items)} items, answered {len(actual)}"]
     inner = [differences(item, actual[i], f"{at}/{i}") for i, item in enumerate(items)]
     return [difference for some in inner for difference in some]
+
+
+def rewritten(text: str, steps: list[Step], taken: Taken) -> str:
+    """A text with the answers to its steps, and the ids in them, as they are now.
+
+    Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
+    """
+    for step, answer in zip(steps, taken.answers, strict=True):
+        if different := differences(step.answer, answer):
+            raise SystemExit("\n".join([step.command, *different]))
+        text = text.replace(step.shown, renewed(step.shown, answer))
+    for old, new in taken.ids.items():
+        text = text.replace(old, new)
+    return text
 
 
 def renewed(shown: str, actual: Json) -> str:

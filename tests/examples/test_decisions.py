@@ -1,0 +1,69 @@
+"""What docs/decisions-of-classes.md says is so."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.client.answers import Predictions
+from examples.demo.service import running_service
+from examples.tour import screening
+from examples.tour.decisions import PAGE, learn
+from examples.tour.readme import differences, steps_of, take
+
+OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
+"""As the page's last command says them."""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = tmp_path_factory.mktemp("decisions")
+    with running_service(directory / "decisions.db", log=directory / "service.log") as address:
+        learn(address)
+        yield address
+
+
+def assert_decided(plain: Predictions, told: Predictions) -> None:
+    """Assert that the second answer is what the page's formulas make of the first."""
+    for before, after in zip(plain.predictions, told.predictions, strict=True):
+        assert before.probabilities is not None
+        assert after.probabilities is not None
+        assert after.decision is not None
+        weights = [one.probability * new / OLD for one, new in zip(before.probabilities, NEW, strict=True)]
+        no, yes = (weight / sum(weights) for weight in weights)
+        assert [one.probability for one in after.probabilities] == pytest.approx([no, yes])
+        send_home, treat = MISSED * yes, TREATED * no
+        assert after.decision.expected_cost == pytest.approx(min(send_home, treat, SECOND_TEST))
+        least = min(send_home, treat)
+        expected = None if least > SECOND_TEST else "yes" if treat <= send_home else "no"
+        assert after.decision.label == expected
+    decisions = [one.decision.label for one in told.predictions if one.decision is not None]
+    assert [one.label for one in plain.predictions] == ["no", "yes", "yes", "yes"]
+    assert decisions == ["no", None, None, "yes"]
+
+
+def test_the_studys_file_is_what_its_program_makes(tmp_path: Path) -> None:
+    screening.write(tmp_path / "screening.csv")
+    assert screening.FILE.read_bytes() == (tmp_path / "screening.csv").read_bytes()
+
+
+def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:
+    _, plain, told = steps_of(PAGE.read_text())
+    assert_decided(*(msgspec.convert(step.answer, Predictions) for step in (plain, told)))
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
+def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
+    steps = steps_of(PAGE.read_text())
+    taken = take(steps, url)
+    for step, answer in zip(steps, taken.answers, strict=True):
+        assert differences(step.answer, answer) == [], step.command
+    assert_decided(*(msgspec.convert(answer, Predictions) for answer in taken.answers[1:]))
+
+
+def test_every_picture_and_page_that_is_pointed_to_is_there() -> None:
+    assert "decisions-of-classes.md" in (PAGE.parent / "likelihoods.md").read_text()
+    assert "docs/decisions-of-classes.md" in (PAGE.parents[1] / "README.md").read_text()
+    assert (PAGE.parent / "pictures" / "log-odds.png").is_file()
