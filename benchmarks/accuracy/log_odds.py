@@ -1,7 +1,7 @@
 """The papers' picture of what probabilities are worth: log odds of two overlapping uniform classes [TIPPING2001, D.2].
 
-1,000 rows, and kernels of width .1 for both. What the support vector machine says is scaled by Platt's sigmoid, which is
-what its users have.
+1,000 rows, and kernels of width .1 for both. What the support vector machine says is scaled by Platt's sigmoid, which
+is what its users have.
 """
 
 from pathlib import Path
