@@ -1,0 +1,93 @@
+"""Sums of Gaussians, their values and the integrals of their products over all of R^d, in closed form."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, pi
+
+import numpy as np
+
+from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.types import Array, Indices
+
+VALUES_AT_ONCE = 2**20
+"""Terms times points evaluated together: what bounds the memory of many values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """f(x) = constant + sum_j c_j k_j(x), k_j(x) = exp(-sum_k ((x_k - z_jk) / r_jk)^2).
+
+    `centres` z (J, d), `coefficients` c (J,) and `widths` r (J, d), above 0. Raises DataError for what is none.
+    """
+
+    centres: Array
+    coefficients: Array
+    widths: Array
+    constant: float = 0.0
+
+    def __post_init__(self) -> None:
+        shape = self.centres.shape
+        if self.centres.ndim != 2 or 0 in shape:
+            raise DataError(f"expected centres (J, d), got shape {shape}")
+        if self.coefficients.shape != shape[:1] or self.widths.shape != shape:
+            got = f"{self.coefficients.shape} and {self.widths.shape}"
+            raise DataError(f"expected {shape[0]} coefficients and widths {shape}, got shapes {got}")
+        if not all(np.isfinite(part).all() for part in (self.centres, self.coefficients, self.widths, self.constant)):
+            raise DataError("expected finite centres, coefficients, widths and constant, got NaN or infinity")
+        if not (self.widths > 0.0).all():
+            raise DataError("expected widths above 0")
+
+    @property
+    def size(self) -> int:
+        """J."""
+        return len(self.centres)
+
+    def __call__(self, X: Array) -> Array:
+        """f (N,) at X (N, d)."""
+        return np.concatenate([np.empty(0), *self._values(X)])
+
+    def _values(self, X: Array) -> Iterator[Array]:
+        rows = max(1, VALUES_AT_ONCE // self.size)
+        for first in range(0, len(X), rows):
+            part = X[first : first + rows]
+            squares = np.zeros((len(part), self.size))
+            for x, z, r in zip(part.T, self.centres.T, self.widths.T, strict=True):
+                squares += np.square((x[:, None] - z) / r)
+            yield self.constant + np.exp(-squares) @ self.coefficients
+
+    def take(self, chosen: Indices, coefficients: Array) -> "Expansion":
+        """Only the chosen terms (R,), with other coefficients."""
+        return Expansion(self.centres[chosen], coefficients, self.widths[chosen], self.constant)
+
+    def widened(self, multiples: tuple[float, ...]) -> "Expansion":
+        """The same function with terms of multiples of all widths beside its own, with coefficients of 0."""
+        more, none = len(multiples), np.zeros(len(multiples) * self.size)
+        widths = np.concatenate([self.widths, *(multiple * self.widths for multiple in multiples)])
+        centres = np.tile(self.centres, (more + 1, 1))
+        return Expansion(centres, np.append(self.coefficients, none), widths, self.constant)
+
+    @cached_property
+    def log_norms(self) -> Array:
+        """log |k_j| (J,), |k_j|^2 the integral of k_j^2: prod_k r_jk sqrt(pi/2)."""
+        return np.asarray(0.5 * (np.log(self.widths) + 0.5 * log(0.5 * pi)).sum(axis=1))
+
+    @cached_property
+    def log_masses(self) -> Array:
+        """The logarithm of each k_j's integral, (J,): prod_k r_jk sqrt(pi)."""
+        return np.asarray((np.log(self.widths) + 0.5 * log(pi)).sum(axis=1))
+
+    @cached_property
+    def mass(self) -> float:
+        """The integral of f without its constant, which has none."""
+        return float(self.coefficients @ np.exp(self.log_masses))
+
+    def cosines(self, number: int) -> Array:
+        """The integral of k_i k_j over |k_i| |k_j|, i = `number`, for all j: (J,).
+
+        prod_k sqrt(2 r_ik r_jk / (r_ik^2 + r_jk^2)) exp(-(z_ik - z_jk)^2 / (r_ik^2 + r_jk^2)).
+        """
+        r = self.widths[number]
+        both = np.square(self.widths) + np.square(r)
+        exponents = 0.5 * np.log(2.0 * r * self.widths / both) - np.square(self.centres - self.centres[number]) / both
+        return np.asarray(np.exp(exponents.sum(axis=1)))

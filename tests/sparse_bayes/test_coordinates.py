@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+
+from app.sparse_bayes.coordinates import coordinates
+from app.sparse_bayes.kernels import Gaussian
+
+X = np.random.default_rng(0).standard_normal((40, 2))
+K = Gaussian()(X, X)
+
+
+@pytest.mark.parametrize("residue", [1e-3, 1e-8, 1e-12])
+def test_columns_have_the_inner_products_that_are_known(residue: float) -> None:
+    G = coordinates(40, lambda number: K[number], most=40, residue=residue)
+    left = K - G.T @ G
+    assert np.abs(left).max() <= residue * (1.0 + 1e-6) + 1e-15
+    assert len(coordinates(40, lambda number: K[number], most=40, residue=0.1 * residue)) >= len(G)
+
+
+def test_members_that_are_alike_have_one_coordinate() -> None:
+    G = coordinates(3, lambda number: np.ones(3), most=3)
+    np.testing.assert_allclose(G, [[1.0, 1.0, 1.0]])
+
+
+def test_there_are_at_most_so_many() -> None:
+    assert coordinates(40, lambda number: K[number], most=5).shape == (5, 40)
