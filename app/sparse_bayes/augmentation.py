@@ -24,7 +24,8 @@ class Augmentation:
     """What a model under independent precisions keeps for it.
 
     `functions` stand on n of the training rows, drawn by content, whose noise precisions are `precisions` (n,) where
-    they differ, else None. `spread` is the variance of all targets, each counted as its noise has it.
+    they differ, else None. `spread` is the variance of all targets, each counted as its noise has it, and where a row
+    has several the mean of theirs: latents that share each function's prior share that of the new one.
     """
 
     functions: KernelFunctions
@@ -43,8 +44,8 @@ class Augmentation:
             if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance):
                 rows = subset(problem.X, problem.t, MOST_ROWS, 0)
                 stand, known = functions.moved(functions.input_map, problem.X[rows], rows), problem.precisions
-                offsets = problem.t - np.average(problem.t, weights=known)
-                spread = float(np.average(offsets**2, weights=known))
+                offsets = problem.t - np.average(problem.t, axis=0, weights=known)
+                spread = float(np.average(offsets**2, axis=0, weights=known).mean())
                 return cls(stand, spread, None if known is None else known[rows])
         return None
 

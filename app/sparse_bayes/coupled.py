@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from app.sparse_bayes.likelihoods import Coupled
+from app.sparse_bayes.likelihoods import Coupled, Likelihood
 from app.sparse_bayes.likelihoods.categorical import curved
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
 from app.sparse_bayes.posterior import Posterior
-from app.sparse_bayes.types import Array
-from app.sparse_bayes.variational import Settled
+from app.sparse_bayes.types import Array, ForRows
+from app.sparse_bayes.variational import Settled, settle
 
 MOST_SOLVES = 60
 TOLERANCE = 1e-9
@@ -28,7 +28,18 @@ FORCING = 1e-2
 """Conjugate gradients end where a product brings less than this share of what the step has brought."""
 
 
-def settle_coupled(P: Array, t: Array, c: Array, alpha: Array, likelihood: Coupled) -> Settled:
+def settled(
+    P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, beta: ForRows, tolerance: float = TOLERANCE
+) -> Settled:
+    """L at its greatest under any likelihood, `settle`'s or `settle_coupled`'s, whose `tolerance` it is."""
+    if isinstance(likelihood, Coupled):
+        return settle_coupled(P, t, c, alpha, likelihood, tolerance)
+    return settle(P, t, c, alpha, likelihood, beta)
+
+
+def settle_coupled(
+    P: Array, t: Array, c: Array, alpha: Array, likelihood: Coupled, tolerance: float = TOLERANCE
+) -> Settled:
     """L = sum_n ell(t_n, f_n, v_n) - sum_k KL(N(m_k, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
 
     P (N, R), t (N,), c (N,), alpha (R,); weights (R, K). Sigma = (A + P'diag(lam)P)^-1 with lam the mean over the
@@ -40,7 +51,7 @@ def settle_coupled(P: Array, t: Array, c: Array, alpha: Array, likelihood: Coupl
     unit = len(P) * np.log(K)
     weights = np.zeros((P.shape[1], K))
     precision = np.full(len(P), (1.0 - 1.0 / K) / K)
-    rest, final = 1e-4 * unit, 0.1 * TOLERANCE * unit
+    rest, final = 1e-4 * unit, 0.1 * tolerance * unit
 
     def after(weights: Array, precision: Array, rest: float) -> tuple[Array, Settled]:
         lower = cholesky((scaled.T * precision) @ scaled + np.eye(P.shape[1]))
@@ -61,7 +72,7 @@ def settle_coupled(P: Array, t: Array, c: Array, alpha: Array, likelihood: Coupl
     for _ in range(MOST_SOLVES):
         residue = found.sites.precision - precision
         promise = 0.5 * K * float(np.square(residue * (found.v - c)).sum())
-        if promise <= TOLERANCE * unit:
+        if promise <= tolerance * unit:
             if rest <= final:
                 break
             rest = final

@@ -11,10 +11,11 @@ from app.sparse_bayes.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over rows at weights w (R,) and noise precision beta; P (N, R) are the columns in the model, f = P w.
+    """Sums over rows at weights w (R,), or (R, K), and noise precision beta; P (N, R) are the columns in the model,
+    f = P w.
 
     `value` = sum_n log p(t_n | f_n), `noise_slope` and `noise_curvature` its first and second derivative in log beta,
-    `slope` (R,) = P'g, `curvature` (R, R) = P'diag(lam)P.
+    `slope` (R,) or (R, K) = P'g, `curvature` (R, R) = P'diag(lam)P.
     """
 
     value: float
@@ -69,8 +70,17 @@ class Posterior:
     @property
     def squares(self) -> Array:
         """mean^2, summed over the latents: (R,)."""
-        squares = np.square(self.mean)
-        return squares if squares.ndim == 1 else np.asarray(squares.sum(axis=1))
+        return np.asarray(np.square(as_columns(self.mean)).sum(axis=1))
+
+
+def as_columns(values: Array) -> Array:
+    """One column a latent: (n, K) as they are, (n, 1) of (n,)."""
+    return values[:, None] if values.ndim == 1 else values
+
+
+def with_zero(weights: Array) -> Array:
+    """One more function, whose weights are 0: (R + 1,) of (R,), (R + 1, K) of (R, K)."""
+    return np.concatenate([weights, np.zeros((1, *weights.shape[1:]))])
 
 
 def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:

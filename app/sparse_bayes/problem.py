@@ -70,6 +70,11 @@ class Problem:
         """N."""
         return len(self.t)
 
+    def unweighted(self, functions: int) -> Array:
+        """Weights of 0 of R functions: (R,), or (R, K) where a row has K latents."""
+        latents = self.likelihood.latents
+        return np.zeros(functions if latents == 1 else (functions, latents))
+
     def parts(self, of: Callable[[RowBlock], T], most: int) -> Iterator[T]:
         """What `of` makes of all rows, at most so many at a time, in their order."""
         step = max(most, 1)
@@ -104,10 +109,12 @@ class Problem:
 
     @cached_property
     def square(self) -> float:
-        """The targets' mean square, the unit of what is measured as they are: each counts as its noise has it.
+        """The unit of the latent's square: the targets' mean square, each counted as its noise has it.
 
-        1 where all are 0.
+        1 where all are 0, and where the latent has no unit of theirs, as that of classes and counts has none.
         """
+        if not self.likelihood.in_target_units:
+            return 1.0
         return float(np.mean(np.average(self.t**2, axis=0, weights=self.precisions))) or 1.0
 
     def precision(self, beta: float) -> ForRows:

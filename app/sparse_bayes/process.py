@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.coupled import settle_coupled
+from app.sparse_bayes.coupled import settled
 from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import Coupled, Likelihood
+from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, log_determinant
+from app.sparse_bayes.posterior import as_columns
 from app.sparse_bayes.power import Power
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array, ForRows, Indices
@@ -82,22 +83,12 @@ def bound(
     beta = rows.precision(h.beta)
     if rho:
         power = Power(rho, np.full(len(c), beta), c)
-        settled = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
-        return Bound(
-            settled.value - settled.posterior.latents * power.price,
-            settled,
-            whitening,
-            E,
-            P,
-            left,
-            *power.slopes(settled),
-        )
-    if isinstance(likelihood, Coupled):
-        settled = settle_coupled(P, rows.t, c, alpha, likelihood)
-    else:
-        settled = settle(P, rows.t, c, alpha, likelihood, beta)
-    left_slope = -0.5 * settled.posterior.latents * settled.sites.precision
-    return Bound(settled.value, settled, whitening, E, P, left, left_slope, settled.sites.noise_slope)
+        found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
+        value = found.value - found.posterior.latents * power.price
+        return Bound(value, found, whitening, E, P, left, *power.slopes(found))
+    found = settled(P, rows.t, c, alpha, likelihood, beta)
+    left_slope = -0.5 * found.posterior.latents * found.sites.precision
+    return Bound(found.value, found, whitening, E, P, left, left_slope, found.sites.noise_slope)
 
 
 def bound_gradient(
@@ -110,7 +101,7 @@ def bound_gradient(
     """
     F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
     lam, B = rested.latents * sites.precision, found.P[:, F:]
-    D = _as_columns(sites.gradient) @ _as_columns(rested.mean).T
+    D = as_columns(sites.gradient) @ as_columns(rested.mean).T
     D -= lam[:, None] * (found.P @ rested.covariance)
     own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
     log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
@@ -127,11 +118,6 @@ def bound_gradient(
     return theta, dV / h.input_map.widths
 
 
-def _as_columns(values: Array) -> Array:
-    """One column a latent."""
-    return values[:, None] if values.ndim == 1 else values
-
-
 def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:
     """log p(t) of the process itself for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
 
@@ -139,7 +125,7 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
 
     C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
     """
-    U, t, F = h.input_map(rows.X), _as_columns(rows.t), rows.F
+    U, t, F = h.input_map(rows.X), as_columns(rows.t), rows.F
     latents = t.shape[1]
     K = kernel(U, U)
     C = h.amplitude * K + (F / h.alpha) @ F.T

@@ -34,7 +34,7 @@ LEGAL: dict[str, frozenset[str]] = {
     "independent": frozenset({"sequential", "re_estimation"}),
     "gaussian_process": frozenset({"greedy"}),
 }
-"""For each prior the algorithms that can learn it; every likelihood of one latent a row goes with them all."""
+"""For each prior the algorithms that can learn it; every likelihood goes with them all."""
 
 LEARNED: dict[str, dict[str, Literal["one", "each"]]] = {
     "independent": {},
@@ -69,11 +69,6 @@ def check(spec: Spec) -> None:
         raise IllegalCombinationError(
             "algorithm", f'"{spec.algorithm.type}" can\'t learn the prior "{spec.prior.type}"'
         )
-    if spec.likelihood.latents > 1 and not isinstance(spec.prior, GaussianProcess):
-        detail = (
-            f'"{spec.likelihood.type}" is learned under "gaussian_process" alone, with one kernel that is a covariance'
-        )
-        raise IllegalCombinationError("prior", detail)
     if spec.prior.rho and not spec.likelihood.conjugate:
         detail = f'expected rho of 0 under "{spec.likelihood.type}": another is for Gaussian noise'
         raise IllegalCombinationError("prior", detail)

@@ -161,7 +161,7 @@ def _foreseen(here: Evidence, step: Array) -> Array:
     rested = here.posterior
     if len(step) == 0 or float(np.abs(step).max()) > 1.0:
         return rested.mean
-    return rested.mean - rested.covariance @ (rested.alpha * rested.mean * step)
+    return np.asarray(rested.mean - rested.covariance @ (rested.alpha * step * rested.mean.T).T)
 
 
 def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
@@ -191,11 +191,12 @@ def _leave_saddle(
 def worth(rested: Posterior) -> Array:
     """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 15].
 
-    l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm; where the
-    likelihood is not Gaussian it is an estimate.
+    l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm, for each
+    latent; where the likelihood is not Gaussian it is an estimate.
     """
     own = np.maximum(rested.covariance.diagonal(), TINY)
-    return np.asarray(0.5 * (np.log(np.maximum(rested.whitened.diagonal(), TINY)) + rested.mean**2 / own))
+    log_share = np.log(np.maximum(rested.whitened.diagonal(), TINY))
+    return np.asarray(0.5 * (rested.latents * log_share + rested.squares / own))
 
 
 def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
@@ -230,6 +231,6 @@ def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Ev
 
 
 def _given_zero(rested: Posterior, position: int) -> Array:
-    """The mean of all weights given that one is zero, (R,): near the mode without it."""
+    """The mean of all weights given that one function's are zero: near the mode without it."""
     own = rested.covariance[:, position]
-    return np.asarray(rested.mean - own * (rested.mean[position] / own[position]))
+    return np.asarray(rested.mean - np.multiply.outer(own, rested.mean[position] / own[position]))

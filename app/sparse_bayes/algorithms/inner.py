@@ -5,8 +5,9 @@ import numpy as np
 from app.sparse_bayes.algorithms.ascent import ROUNDING, climb
 from app.sparse_bayes.algorithms.price import Price
 from app.sparse_bayes.algorithms.state import Walk
-from app.sparse_bayes.evidence import Evidence, evidence, gain
+from app.sparse_bayes.evidence import Evidence, evidence, gain, mean_square
 from app.sparse_bayes.factors import SPAN, Factors, Look
+from app.sparse_bayes.posterior import with_zero
 from app.sparse_bayes.types import Indices
 
 LEAST_GAIN = 1e-2
@@ -68,14 +69,15 @@ def _enter(now: Walk, price: Price) -> tuple[Factors, Evidence] | None:
     here = now.evidence
     entry = price.entry(len(now.factors.active))
     seen = now.factors.look(here.posterior, here.beta)
+    squares = mean_square(seen.Q)
     for number in _promising(seen, now.factors.active, entry):
         if now.factors.alike(int(number)):  # off rest a copy gains as much as its original still has to, then both stay
             continue
         more = now.factors.added(int(number), here.posterior.mean)
-        alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
+        alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
         for larger in LARGER_ALPHAS:
             alphas = np.append(here.posterior.alpha, larger * alpha)
-            there = evidence(more, alphas, here.beta, np.append(here.posterior.mean, 0.0))
+            there = evidence(more, alphas, here.beta, with_zero(here.posterior.mean))
             if there.value - entry > here.value + ROUNDING * (1.0 + abs(here.value)):
                 return more, there
     return None
@@ -91,14 +93,15 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
     size = AMPLE**2 * problem.square
     for _ in range(min(PURSUED, problem.candidates.size - len(factors.active))):
         seen = factors.look(here.posterior, here.beta)
-        explained = np.divide(seen.Q**2, seen.S, out=np.zeros_like(seen.S), where=seen.S > SPAN * seen.alone)
+        sound = seen.S > SPAN * seen.alone
+        explained = np.divide(mean_square(seen.Q), seen.S, out=np.zeros_like(seen.S), where=sound)
         explained[list(factors.active)] = 0.0
         number = int(explained.argmax())
         if explained[number] == 0.0 or factors.alike(number):
             break
         factors = factors.added(number, here.posterior.mean)
         alphas = np.append(here.posterior.alpha, float(np.mean(factors.P[:, -1] ** 2)) / size)
-        here = evidence(factors, alphas, here.beta, np.append(here.posterior.mean, 0.0))
+        here = evidence(factors, alphas, here.beta, with_zero(here.posterior.mean))
     return _climb(factors, here, price=price, iteration=iteration, tolerance=CLIMB_TOLERANCE)
 
 

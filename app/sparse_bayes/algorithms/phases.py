@@ -78,11 +78,11 @@ def _inputs(task: Task, state: State, process: Process) -> State:
     if not more:
         return without
     h = process.hyperparameters
-    alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.square)])
+    alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.problem.square)])
     tried = _with(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
     rows = task.rows_for_scales(tried)
     h = process_of(tried).hyperparameters
-    cap = max(CAUTIOUS, log(h.beta * task.square))
+    cap = max(CAUTIOUS, log(h.beta * task.problem.square))
     objective, origin = _of_process(task, rows, h), task.origin(rows)
     theta, value = climbed(
         objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin, flat=RISE / len(rows.t)
@@ -155,7 +155,7 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     own &= not only_vectors
     if not (task.learns and held_up):
         own[2 + len(h.alpha) :] = False
-    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.square) + FARTHEST))
+    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.problem.square) + FARTHEST))
     if not held_up:
         low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
@@ -185,7 +185,7 @@ def _rows(task: Task, state: State, process: Process) -> State:
             value = sums.at(h).value
         else:
             low, high = task.box(h, GREATEST)
-            origin = -0.5 * task.problem.rows * log(task.square)
+            origin = -0.5 * task.problem.rows * log(task.problem.square)
             theta, value = climbed(objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin)
             h = h.unpacked(np.append(theta, start[n:]))
     else:

@@ -38,7 +38,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     relevant, bent = _relevant(task, h), np.abs(bends) > STRAIGHT
     active = np.flatnonzero(np.concatenate([own, relevant, bent]))
     curvature = _curvature(task, state, process, active)
-    unit = log(task.square)
+    unit = log(task.problem.square)
     logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
     given = normal(logs[own])
     n = int(own.sum())

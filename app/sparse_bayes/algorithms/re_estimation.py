@@ -8,7 +8,7 @@ import numpy as np
 from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
 from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
 from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.evidence import TINY, Evidence, evidence, sparsity_and_quality
+from app.sparse_bayes.evidence import TINY, Evidence, evidence, quality_over_sparsity
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
@@ -42,7 +42,7 @@ class ReEstimation:
 
     Under Gamma hyperpriors (gamma + 2a)/(mu^2 + 2b) and (1 + 2a)/(mu^2 + Sigma_mm + 2b) [SCIENCE 1]. The objective is
     L and the log hyperprior; a step that would lower it is halved in the logarithms until it doesn't. O(M^3) a step at
-    the start.
+    the start. Where a row has K latents, gamma and 1 count K times, mu^2 and Sigma_mm are summed over them.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -58,7 +58,7 @@ class ReEstimation:
         active = tuple(range(problem.candidates.size))
         _, squares = problem.look(np.empty((problem.rows, 0)))
         alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * problem.square)
-        weights = np.zeros(len(active))
+        weights = problem.unweighted(len(active))
         factors = build(problem, active, weights)
         return _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
 
@@ -95,16 +95,17 @@ class ReEstimation:
     def _step(self, problem: Problem, here: Evidence) -> Array:
         """The full step in (log alpha, log beta), (R + 1,)."""
         prior, rested = _prior(problem), here.posterior
-        gamma, square = rested.determined, rested.mean**2
+        K, square = rested.latents, rested.squares
+        gamma, numbers = K * rested.determined, float(K * problem.rows)
         well = float(gamma.sum())
-        misfit = max(problem.rows - well - 2.0 * float(here.gradient[-1]), TINY)  # beta |t - P mu|^2
+        misfit = max(numbers - well - 2.0 * float(here.gradient[-1]), TINY)  # beta |t - P mu|^2
         if self.update == "mackay":
-            counted, size, left = gamma, square, problem.rows - well
+            counted, size, left = gamma, square, numbers - well
         else:
-            counted, size, left = np.ones_like(gamma), square + rested.covariance.diagonal(), float(problem.rows)
+            counted, size, left = np.full_like(gamma, K), square + K * rested.covariance.diagonal(), numbers
             misfit += well
         precision = np.log(np.maximum(counted + 2.0 * prior.a, 1e-12)) - np.log(np.maximum(size + 2.0 * prior.b, TINY))
-        noise = max(left + 2.0 * prior.c, 1e-12 * problem.rows) / (misfit + 2.0 * prior.d * here.beta)
+        noise = max(left + 2.0 * prior.c, 1e-12 * numbers) / (misfit + 2.0 * prior.d * here.beta)
         step = np.append(precision - np.log(rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
         return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
 
@@ -136,10 +137,9 @@ def _standing(
 
 def _pruned(problem: Problem, factors: Factors, here: Evidence) -> tuple[Factors, Evidence]:
     """Without the silent ones, unless the objective fell."""
-    s, q = sparsity_and_quality(here.posterior)
-    gamma = here.posterior.determined
-    kept = np.flatnonzero(~(((q**2 <= s) & (gamma < SILENT)) | (gamma < ZERO)))
-    if len(kept) == len(s):
+    gamma, unwanted = here.posterior.determined, quality_over_sparsity(here.posterior) <= 1.0
+    kept = np.flatnonzero(~((unwanted & (gamma < SILENT)) | (gamma < ZERO)))
+    if len(kept) == len(gamma):
         return factors, here
     fewer = factors.keeping(kept, here.posterior.mean)
     there = evidence(fewer, here.posterior.alpha[kept], here.beta, here.posterior.mean[kept])

@@ -65,9 +65,10 @@ def _begun(problem: Problem, phase: str | None, *, iteration: int, best: State |
     """Nothing in the model, among the candidates of a phase."""
     problem_seen = seen(problem, phase)
     beta, _ = problem.likelihood.start(problem.t)
-    empty = np.empty(0)
-    factors = build(problem_seen, (), empty)
-    begun = price_in(problem, phase).standing(factors, evidence(factors, empty, beta, empty), iteration=iteration)
+    none = problem.unweighted(0)
+    factors = build(problem_seen, (), none)
+    found = evidence(factors, np.empty(0), beta, none)
+    begun = price_in(problem, phase).standing(factors, found, iteration=iteration)
     return begun if phase is None else remembering(problem, begun, best)
 
 

@@ -14,8 +14,9 @@ from app.sparse_bayes.algorithms.ascent import ROUNDING, learns_noise, least_alp
 from app.sparse_bayes.algorithms.inner import LARGER_ALPHAS, LEAST_GAIN, MOST_TRIED
 from app.sparse_bayes.algorithms.price import Price
 from app.sparse_bayes.algorithms.state import Walk
-from app.sparse_bayes.evidence import TINY, Evidence, evidence, gain, sparsity_and_quality
+from app.sparse_bayes.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
 from app.sparse_bayes.factors import SPAN, Factors
+from app.sparse_bayes.posterior import with_zero
 from app.sparse_bayes.types import Array
 
 LEAST_RAISE = 1e-8
@@ -62,17 +63,18 @@ def _inside(now: Walk, price: Price) -> Iterator[Move]:
     """Re-estimate where q^2 > s, at alpha = s^2/(q^2 - s), or delete."""
     active, rested = now.factors.active, now.evidence.posterior
     s, q = sparsity_and_quality(rested)
+    squares = mean_square(q)
     brings = worth(rested)
     least = least_alpha(now.factors)
     refund = price.refund(len(active)) if active else 0.0
     for m, number in enumerate(active):
-        wanted = bool(q[m] ** 2 > s[m] > 0.0)
+        wanted = bool(squares[m] > s[m] > 0.0)
         left = refund - float(brings[m])
         if left > 0.0 or (not wanted and left >= -ROUNDING):
             yield Move(number, inf, left)
         if wanted:
-            alpha = max(float(s[m] ** 2 / max(q[m] ** 2 - s[m], TINY)), float(least[m]))
-            gained = _brought(alpha, float(s[m]), float(q[m])) - float(brings[m])
+            alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(least[m]))
+            gained = rested.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
             if gained > LEAST_RAISE:
                 yield Move(number, alpha, gained)
 
@@ -84,16 +86,17 @@ def _outside(now: Walk, price: Price) -> Iterator[Move]:
     seen = now.factors.look(rested, now.evidence.beta)
     gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
     gains[list(active)] = 0.0
+    squares = mean_square(seen.Q)
     best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
     for number in best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]:
         if not now.factors.alike(int(number)):
-            alpha = seen.S[number] ** 2 / (seen.Q[number] ** 2 - seen.S[number])
+            alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
             yield Move(int(number), float(alpha), float(gains[number]) - entry)
 
 
-def _brought(alpha: float, s: float, q: float) -> float:
-    """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats [FAUL2002, eq. 15]."""
-    return 0.5 * (log(alpha) - log(alpha + s) + q**2 / (alpha + s))
+def _brought(alpha: float, s: float, square: float) -> float:
+    """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats, of one latent [FAUL2002, eq. 15]."""
+    return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
 
 
 def _made(now: Walk, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
@@ -113,7 +116,7 @@ def _tries(now: Walk, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
         more = factors.added(move.number, rested.mean)
         for larger in LARGER_ALPHAS:
             alpha = max(larger * move.alpha, float(least_alpha(more)[-1]))
-            yield more, np.append(rested.alpha, alpha), np.append(rested.mean, 0.0)
+            yield more, np.append(rested.alpha, alpha), with_zero(rested.mean)
         return
     place = factors.active.index(move.number)
     if move.alpha == inf:
@@ -128,11 +131,11 @@ def _tries(now: Walk, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
 
 
 def _noise(factors: Factors, here: Evidence) -> Evidence:
-    """1/beta = |t - P mu|^2 / (N - sum gamma), halved in the logarithm while L falls [TIPPING2001, eq. 18]."""
+    """1/beta = |t - P mu|^2 / (K N - K sum gamma), halved in the logarithm while L falls [TIPPING2001, eq. 18]."""
     if not learns_noise(factors.problem):
         return here
     _, greatest = factors.problem.likelihood.start(factors.problem.t)
-    left = factors.problem.rows - float(here.posterior.determined.sum())
+    left = here.posterior.latents * (factors.problem.rows - float(here.posterior.determined.sum()))
     misfit = left - 2.0 * float(here.gradient[-1])  # beta |t - P mu|^2
     whole = min(log(max(left, TINY)) - log(max(misfit, TINY)), LONGEST_STEP)
     for halved in range(HALVINGS):

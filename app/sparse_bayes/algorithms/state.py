@@ -44,7 +44,8 @@ class Process:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), and the noise precision.
+    """The functions in the model (candidates' numbers), their alpha (R,) and weights (R,), or (R, K), and the noise
+    precision.
 
     The mode is looked for from the weights. `iteration` counts steps; `objective` is L in nats, minus infinity until it
     is first computed; `at_rest`: L is at a maximum in alpha and beta, not only on the way there; `termination` is None
@@ -70,9 +71,10 @@ class State:
 class Kept:
     """What a model keeps of the end of a fit: R functions, each array in their order.
 
-    `mean` (R,) and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in [0, 1].
-    `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel functions
-    are part of, None where there is none; `augmentation` is for error bars away from the data where it is None.
+    `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
+    [0, 1]. `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel
+    functions are part of, None where there is none; `augmentation` is for error bars away from the data where it is
+    None.
     """
 
     functions: tuple[Functions, ...]

@@ -79,7 +79,7 @@ class Task:
         """Where learning starts from, in the units of the inputs and the targets."""
         X, learning, given = self.problem.X, self.problem.learning, self.functions.input_map
         share, ratio = STARTS[number]
-        square, spread = self.square, self.problem.spread
+        square, spread = self.problem.square, self.problem.spread
         widths = given.widths
         if learning.widths == "each":
             widths = spread * np.sqrt(X.shape[1] / share)
@@ -164,14 +164,9 @@ class Task:
         settled = self.bound(self.rows(state), self.vectors(state), h).settled
         return settled.posterior, settled.likelihood
 
-    @property
-    def square(self) -> float:
-        """The targets' mean square: the unit of everything that scales with them; 1 where the latent does not."""
-        return self.problem.square if self.problem.likelihood.in_target_units else 1.0
-
     def origin(self, rows: Rows) -> float:
         """What L shifts by with the targets' unit."""
-        return -0.5 * len(rows.t) * log(self.square) if self.problem.likelihood.in_target_units else 0.0
+        return -0.5 * len(rows.t) * log(self.problem.square)
 
     @property
     def learns(self) -> bool:
@@ -181,7 +176,7 @@ class Task:
     def greatest_log_beta(self, cap: float) -> float:
         """The bound of log beta where noise is learned."""
         _, greatest = self.problem.likelihood.start(self.problem.t)
-        return min(cap - log(self.square), log(greatest))
+        return min(cap - log(self.problem.square), log(greatest))
 
     def free(self, h: Hyperparameters) -> Mask:
         """Which entries of theta are learned."""
@@ -192,7 +187,7 @@ class Task:
         """Least and greatest theta."""
         size = len(h.packed())
         low, high = np.full(size, -WIDEST), np.full(size, WIDEST)
-        centre = log(self.square)
+        centre = log(self.problem.square)
         low[0], high[0] = -centre - WIDEST, self.greatest_log_beta(cap)
         low[1], high[1] = centre - WIDEST, centre + WIDEST
         if not self.problem.likelihood.in_target_units:

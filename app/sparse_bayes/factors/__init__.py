@@ -23,7 +23,7 @@ __all__ = [
 
 
 def build(problem: Problem, active: tuple[int, ...], weights: Array) -> Factors:
-    """Factors from scratch; `weights` (R,) near the mean."""
+    """Factors from scratch; `weights` (R,), or (R, K), near the mean."""
     if problem.likelihood.constant_precision:
         return FixedFactors.build(problem, active, weights)
     moving = _moving(problem)

@@ -8,7 +8,7 @@ import numpy as np
 
 from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, posterior
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, as_columns, posterior, with_zero
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
 
@@ -19,7 +19,8 @@ class FixedFactors:
 
     Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
     the noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
-    (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision.
+    (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision. Where a row has
+    K latents, residuals are (N, K), what is made of them has K columns, and `square` is summed over all.
     """
 
     problem: Problem
@@ -47,9 +48,9 @@ class FixedFactors:
             P.T @ weighted,
             weights,
             P.T @ left,
-            float(r @ left),
-            products[:, :-1],
-            products[:, -1],
+            float(np.vdot(r, left)),
+            products[:, : len(active)],
+            products[:, len(active) :].reshape(len(norms), *r.shape[1:]),
             norms,
         )
 
@@ -59,7 +60,8 @@ class FixedFactors:
         r = problem.t - P @ weights
         left, none = problem.every.weighted(r), np.empty(0)
         gram, active = P.T @ problem.every.weighted(P), tuple(range(P.shape[1]))
-        return cls(problem, active, P, gram, weights, P.T @ left, float(r @ left), np.empty((0, len(gram))), none, none)
+        square = float(np.vdot(r, left))
+        return cls(problem, active, P, gram, weights, P.T @ left, square, np.empty((0, len(gram))), none, none)
 
     @cached_property
     def heights(self) -> Array:
@@ -83,9 +85,9 @@ class FixedFactors:
             (*self.active, number),
             P,
             gram,
-            np.append(weights, 0.0),
+            with_zero(weights),
             P.T @ left,
-            float(r @ left),
+            float(np.vdot(r, left)),
             np.concatenate([self.crosses, crosses], axis=1),
             self.candidate_slope - self.crosses @ (weights - self.origin),
             self.norms,
@@ -103,20 +105,21 @@ class FixedFactors:
             self.gram[np.ix_(kept, kept)],
             weights[kept],
             self.P[:, kept].T @ left,
-            float(r @ left),
+            float(np.vdot(r, left)),
             self.crosses[:, kept],
             self.candidate_slope - self.crosses @ moved,
             self.norms,
         )
 
     def sums(self, weights: Array, beta: float) -> Sums:
-        """Sums over rows at weights (R,), in O(R^2)."""
+        """Sums over rows at weights (R,), or (R, K), in O(K R^2)."""
         moved = weights - self.origin
         turned = self.gram @ moved
-        square = max(self.square - float(moved @ (2.0 * self.slope - turned)), 0.0)
-        rows, misfit = self.problem.rows, beta * square
-        value = 0.5 * (rows * log(beta / (2.0 * pi)) + self.problem.every.log_precisions - misfit)
-        return Sums(value, 0.5 * (rows - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
+        square = max(self.square - float(np.vdot(moved, 2.0 * self.slope - turned)), 0.0)
+        numbers, misfit = self.problem.t.size, beta * square
+        log_precisions = self.problem.likelihood.latents * self.problem.every.log_precisions
+        value = 0.5 * (numbers * log(beta / (2.0 * pi)) + log_precisions - misfit)
+        return Sums(value, 0.5 * (numbers - misfit), -0.5 * misfit, beta * (self.slope - turned), beta * self.gram)
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         at_origin = Sums(0.0, 0.0, 0.0, beta * self.slope, beta * self.gram)
@@ -127,12 +130,12 @@ class FixedFactors:
         return self.problem.likelihood
 
     def skew(self, rested: Posterior) -> Array:
-        return np.zeros(len(self.active))
+        return np.zeros_like(rested.mean)
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """beta W [(t - P mean) mean' - P Sigma] [TIPPING2001, appendix C]."""
-        residual = self.problem.t - self.P @ rested.mean
-        weighted = self.problem.every.weighted(residual[:, None] * rested.mean - self.P @ rested.covariance)
+        """beta W [(t - P mean) mean' - K P Sigma] [TIPPING2001, appendix C]."""
+        residual, mean = as_columns(self.problem.t - self.P @ rested.mean), as_columns(rested.mean)
+        weighted = self.problem.every.weighted(residual @ mean.T - rested.latents * (self.P @ rested.covariance))
         return np.asarray(beta * weighted)
 
     def look(self, rested: Posterior, beta: float) -> Look:

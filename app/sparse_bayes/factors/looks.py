@@ -15,7 +15,7 @@ for a copy; so is one whose squared correlation with a function in the model is 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """S = phi'C^-1 phi and Q = phi'C^-1 t of every candidate, each (M,) [SCIENCE 1].
+    """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [SCIENCE 1].
 
     `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
     """
@@ -45,28 +45,28 @@ class Factors(Protocol):
         """The greatest size of each function in the model on the rows, (R,)."""
 
     def added(self, number: int, weights: Array) -> Self:
-        """With candidate `number` last; `weights` (R,) of those already in are near the mean."""
+        """With candidate `number` last; `weights` (R,), or (R, K), of those already in are near the mean."""
 
     def keeping(self, kept: Indices, weights: Array) -> Self:
-        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` (R,) as before."""
+        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` as before."""
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
-        """The posterior under alpha (R,) and beta, looked for from `start` (R,), and what it makes of the data."""
+        """The posterior under alpha (R,) and beta, looked for from `start`, and what it makes of the data."""
 
     def tuned(self, rested: Posterior, beta: float) -> Likelihood:
         """The likelihood with what it learns itself at its best."""
 
     def skew(self, rested: Posterior) -> Array:
-        """P'(h o d lam/d f), (R,), h = diag(P Sigma P'): how the curvature turns as the mode moves; else 0."""
+        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: how curvature turns as the mode moves; else 0."""
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """dL/dP (N, R) at the posterior, the precisions held."""
+        """dL/dP (N, R) at the posterior, the precisions held, summed over the latents."""
 
     def look(self, rested: Posterior, beta: float) -> Look:
         """Every candidate, everything in the model taken into account."""
 
 
 def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
-    """ell = log p(t_n | f_n) - lam_n v_n / 2: sum lam v = sum gamma."""
-    half = 0.5 * float(rested.determined.sum())
+    """ell = log p(t_n | f_n) - lam_n v_n / 2, the latter for each latent: sum lam v = sum gamma."""
+    half = 0.5 * rested.latents * float(rested.determined.sum())
     return DataTerm(sums.value - half, sums.noise_slope - half, sums.noise_curvature)

@@ -7,12 +7,12 @@ from typing import Self
 
 import numpy as np
 
+from app.sparse_bayes.coupled import settled
 from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, newton_step, posterior
+from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
-from app.sparse_bayes.variational import settle
 
 MOST_NEWTON_STEPS = 100
 """A log-concave posterior's mode is reached in far fewer."""
@@ -22,6 +22,11 @@ SHARES = tuple(0.5**k for k in range(20))
 
 MODE_TOLERANCE = 1e-10
 """Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
+
+
+CLOSE = 1e-13
+"""A bound that a Newton step of the precisions climbs by has to rest closer than one for L-BFGS: as `TOLERANCE` of
+`coupled`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +57,26 @@ class MovingFactors(ABC):
 
     @abstractmethod
     def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
-        """Precision and gradient (N,) at the posterior."""
+        """Precision (N,) and gradient (N,), or (N, K), at the posterior."""
 
     def pull(self, rested: Posterior, beta: float) -> Array:
-        """g mean' - diag(lam) P Sigma: at rest the posterior itself need not be followed [SPARSE_GP 5]."""
+        """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [SPARSE_GP 5]."""
         precision, gradient = self.sites(rested, beta)
-        return gradient[:, None] * rested.mean - precision[:, None] * (self.P @ rested.covariance)
+        lam = rested.latents * precision
+        return as_columns(gradient) @ as_columns(rested.mean).T - lam[:, None] * (self.P @ rested.covariance)
 
     def look(self, rested: Posterior, beta: float) -> Look:
         precision, gradient = self.sites(rested, beta)
         weighted = precision[:, None] * self.P
         towards = np.column_stack([weighted, gradient])
         products, alone = self.problem.look(towards, precision)
-        crosses = products[:, :-1]
+        crosses, Q = np.split(products, [len(self.active)], axis=1)
         S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
-        return Look(S, products[:, -1], alone)
+        return Look(S, Q.reshape(len(alone), *gradient.shape[1:]), alone)
 
 
 class LaplaceFactors(MovingFactors):
-    """Sites at the mode: Laplace's approximation, for likelihoods that are log-concave."""
+    """Sites at the mode: Laplace's approximation, for log-concave likelihoods of one latent a row."""
 
     def sums(self, weights: Array, beta: float) -> Sums:
         """Sums over rows at weights (R,), in O(N R^2)."""
@@ -133,12 +139,12 @@ class LaplaceFactors(MovingFactors):
 
 
 class BoundFactors(MovingFactors):
-    """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode."""
+    """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode or several latents."""
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         problem = self.problem
-        found = settle(self.P, problem.t, np.zeros(problem.rows), alpha, problem.likelihood, beta)
-        half = 0.5 * float(found.posterior.determined.sum())
+        found = settled(self.P, problem.t, np.zeros(problem.rows), alpha, problem.likelihood, beta, CLOSE)
+        half = 0.5 * found.posterior.latents * float(found.posterior.determined.sum())
         sites = found.sites
         value = found.value + found.posterior.divergence
         return found.posterior, DataTerm(value, sites.noise_slope, sites.noise_curvature + half)
@@ -147,7 +153,7 @@ class BoundFactors(MovingFactors):
         return self.problem.likelihood.tuned(self.problem.t, *self._latents(rested), beta)
 
     def skew(self, rested: Posterior) -> Array:
-        return np.zeros(len(self.active))
+        return np.zeros_like(rested.mean)
 
     def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
         sites = self.tuned(rested, beta).expected(self.problem.t, *self._latents(rested), beta)

@@ -152,6 +152,6 @@ def raised(now: Round, start: Array, place: int) -> tuple[Array, float]:
         low[d:-1] = np.maximum(low[d:-1], np.log(least_alpha(now.walk.factors)[order]))
     high[-1] = log(greatest)
     free = np.append(np.ones(len(theta) - 1, np.bool_), learns_noise(problem))
-    origin = -0.5 * problem.rows * log(problem.square)
+    origin = -0.5 * problem.t.size * log(problem.square)
     best, value = climbed(objective, theta, free, (low, high), ITERATIONS, origin=origin if free[-1] else 0.0)
     return np.exp(best[:d]), value - _paid(problem, state)
