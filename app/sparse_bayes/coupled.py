@@ -29,28 +29,43 @@ FORCING = 1e-2
 
 
 def settled(
-    P: Array, t: Array, c: Array, alpha: Array, likelihood: Likelihood, beta: ForRows, tolerance: float = TOLERANCE
+    P: Array,
+    t: Array,
+    c: Array,
+    alpha: Array,
+    likelihood: Likelihood,
+    beta: ForRows,
+    *,
+    start: Array | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Settled:
-    """L at its greatest under any likelihood, `settle`'s or `settle_coupled`'s, whose `tolerance` it is."""
+    """L at its greatest under any likelihood; `start` and `tolerance` as `settle_coupled` has them."""
     if isinstance(likelihood, Coupled):
-        return settle_coupled(P, t, c, alpha, likelihood, tolerance)
+        return settle_coupled(P, t, c, alpha, likelihood, start=start, tolerance=tolerance)
     return settle(P, t, c, alpha, likelihood, beta)
 
 
 def settle_coupled(
-    P: Array, t: Array, c: Array, alpha: Array, likelihood: Coupled, tolerance: float = TOLERANCE
+    P: Array,
+    t: Array,
+    c: Array,
+    alpha: Array,
+    likelihood: Coupled,
+    *,
+    start: Array | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Settled:
     """L = sum_n ell(t_n, f_n, v_n) - sum_k KL(N(m_k, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
 
     P (N, R), t (N,), c (N,), alpha (R,); weights (R, K). Sigma = (A + P'diag(lam)P)^-1 with lam the mean over the
     classes: O(N R^2) a solve whatever K, and no worse than one for each class as far as was seen. In turn the means at
-    fixed variances, and the precisions, extrapolated.
+    fixed variances, and the precisions, extrapolated. The means are looked for from `start` (R, K), else from 0.
     """
     root = alpha**-0.5
     scaled, K = P * root, likelihood.latents
     unit = len(P) * np.log(K)
-    weights = np.zeros((P.shape[1], K))
-    precision = np.full(len(P), (1.0 - 1.0 / K) / K)
+    weights = np.zeros((P.shape[1], K)) if start is None else start / root[:, None]
+    precision, _ = likelihood.sites(t, scaled @ weights, 1.0)
     rest, final = 1e-4 * unit, 0.1 * tolerance * unit
 
     def after(weights: Array, precision: Array, rest: float) -> tuple[Array, Settled]:

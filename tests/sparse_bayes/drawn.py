@@ -13,7 +13,16 @@ from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.kernels import Gaussian, Kernel
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, Width
@@ -33,6 +42,11 @@ LIKELIHOODS: dict[str, Likelihood] = {
 LOG_CONCAVE = [name for name, likelihood in LIKELIHOODS.items() if likelihood.log_concave]
 """Those that Laplace's approximation is made of, or that need none."""
 
+SEVERAL: dict[str, Likelihood] = {"three classes": Categorical(3), "one against rest": OneAgainstRest(3)}
+"""Those with several latents a row."""
+
+EVERY = LIKELIHOODS | SEVERAL
+
 
 def sinc(rows: int, seed: int, *, noise: float = 0.1) -> tuple[Array, Array]:
     """sin(x)/x on [-10, 10] with Gaussian noise."""
@@ -50,6 +64,14 @@ def ripley(rows: int, seed: int) -> tuple[Array, Array]:
     return X, classes.astype(np.float64)
 
 
+def ring(rows: int, seed: int, classes: int = 3, *, sd: float = 0.5) -> tuple[Array, Array]:
+    """A Gaussian for each of several classes in turn, evenly on a circle of radius 1."""
+    t = np.arange(rows) % classes
+    angles = 2.0 * np.pi * t / classes
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    return X + sd * np.random.default_rng(seed).standard_normal((rows, 2)), t.astype(np.float64)
+
+
 def friedman(rows: int, seed: int, *, noise: float = 1.0) -> tuple[Array, Array, Array]:
     """Friedman's first function of ten inputs, of which five count, as X of unit variance, noisy t and f (N,)."""
     rng = np.random.default_rng(seed)
@@ -65,6 +87,8 @@ def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array
     match likelihood:
         case Bernoulli():
             return ripley(rows, seed)
+        case Categorical(latents=classes) | OneAgainstRest(latents=classes):
+            return ring(rows, seed, classes)
         case LogGaussian():
             return X, np.exp(t)
         case StudentT():
@@ -77,7 +101,9 @@ def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array
 
 def width_for(likelihood: Likelihood) -> float:
     """A width that suits these rows."""
-    return 0.5 if isinstance(likelihood, Bernoulli) else 3.0
+    if isinstance(likelihood, Bernoulli):
+        return 0.5
+    return 1.5 if likelihood.latents > 1 else 3.0
 
 
 def spec_for(

@@ -8,9 +8,10 @@ from scipy.integrate import dblquad, quad
 
 from app.sparse_bayes.evidence import Evidence, evidence, gain, sparsity_and_quality
 from app.sparse_bayes.factors import Factors, build
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, OneAgainstRest
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import (
+    EVERY,
     LIKELIHOODS,
     columns_of,
     hyperparameters,
@@ -26,9 +27,11 @@ GAUSSIAN = GaussianNoise()
 def found(
     likelihood: Likelihood, active: tuple[int, ...] = ACTIVE, seed: int = 0
 ) -> tuple[Factors, Array, float, Evidence]:
-    factors = build(problem_for(likelihood, seed=seed), active, np.zeros(len(active)))
+    problem = problem_for(likelihood, seed=seed)
+    start = problem.unweighted(len(active))
+    factors = build(problem, active, start)
     alpha, beta = hyperparameters(len(active), likelihood, seed)
-    return factors, alpha, beta, evidence(factors, alpha, beta, np.zeros(len(active)))
+    return factors, alpha, beta, evidence(factors, alpha, beta, start)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -51,14 +54,14 @@ def test_gaussian_evidence_is_the_papers_closed_form_in_weight_space() -> None:
     assert here.value == pytest.approx(closed, rel=1e-10)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EVERY)
 def test_evidence_is_expected_log_density_less_divergence(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EVERY[name]
     factors, _, beta, here = found(likelihood)
     P, t, rested = columns_of(factors), factors.problem.t, here.posterior
     f, v = P @ rested.mean, np.einsum("nr,rs,ns->n", P, rested.covariance, P)
     precision, _ = likelihood.sites(t, f, beta)
-    ell = likelihood.log_density(t, f, beta) - 0.5 * precision * v
+    ell = likelihood.log_density(t, f, beta) - 0.5 * likelihood.latents * precision * v
     if not likelihood.log_concave:
         ell = likelihood.tuned(t, f, v, beta).expected(t, f, v, beta).value
     assert here.value == pytest.approx(float(ell.sum()) - rested.divergence, rel=1e-10)
@@ -143,9 +146,9 @@ def moved(factors: Factors, alpha: Array, beta: float, here: Evidence, step: Arr
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EVERY)
 def test_the_gradient_is_the_slope_of_the_evidence(name: str, seed: int) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EVERY[name]
     factors, alpha, beta, here = found(likelihood, seed=seed)
     steps = NUDGE * np.eye(5)
     slopes = np.array(
@@ -161,8 +164,9 @@ def test_the_gradient_is_the_slope_of_the_evidence(name: str, seed: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_hessian_is_the_slope_of_the_gradient(seed: int) -> None:
-    factors, alpha, beta, here = found(GAUSSIAN, seed=seed)
+@pytest.mark.parametrize("likelihood", [GAUSSIAN, OneAgainstRest(3)], ids=lambda member: member.type)
+def test_the_hessian_is_the_slope_of_the_gradient(likelihood: Likelihood, seed: int) -> None:
+    factors, alpha, beta, here = found(likelihood, seed=seed)
     steps = NUDGE * np.eye(5)
     slopes = np.array(
         [

@@ -14,9 +14,10 @@ from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, by_differences, hyperparameters, rows_for
+from tests.sparse_bayes import drawn
+from tests.sparse_bayes.drawn import by_differences, hyperparameters, rows_for
 
-EVERY: dict[str, Likelihood] = {**LIKELIHOODS, "noise by row": GaussianNoise("rows")}
+EVERY: dict[str, Likelihood] = {**drawn.EVERY, "noise by row": GaussianNoise("rows")}
 KERNELS = {"gaussian": Gaussian(), "matern": Matern32(), "spline": LinearSpline(), "polynomial": Polynomial(2)}
 CHOSEN = (3, 17, 8, 25)
 WIDTHS = np.array([2.0, 3.0, 5.0])
@@ -44,7 +45,7 @@ def test_the_gradient_is_that_of_differences(name: str, kernel: Kernel) -> None:
     likelihood = EVERY[name]
     problem = posed(likelihood, kernel)
     alpha, beta = hyperparameters(6, likelihood)
-    functions, start = held(problem), np.zeros(6)
+    functions, start = held(problem), problem.unweighted(6)
 
     def value(log_widths: Array) -> float:
         return functions.evidence(np.exp(log_widths), alpha, beta, start)[0].value
@@ -59,8 +60,9 @@ def test_the_evidence_is_that_of_the_same_functions_among_all_candidates(name: s
     likelihood = EVERY[name]
     alpha, beta = hyperparameters(6, likelihood)
     moved = 1.5 * WIDTHS
-    found, _ = held(posed(likelihood, Gaussian())).evidence(moved, alpha, beta, np.zeros(6))
     problem = posed(likelihood, Gaussian(), moved)
-    expected = evidence(build(problem, (*CHOSEN, 30, 32), np.zeros(6)), alpha, beta, np.zeros(6))
+    start = problem.unweighted(6)
+    found, _ = held(posed(likelihood, Gaussian())).evidence(moved, alpha, beta, start)
+    expected = evidence(build(problem, (*CHOSEN, 30, 32), start), alpha, beta, start)
     assert found.value == pytest.approx(expected.value, rel=1e-10)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-7, atol=1e-9)

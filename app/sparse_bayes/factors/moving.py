@@ -143,7 +143,8 @@ class BoundFactors(MovingFactors):
 
     def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
         problem = self.problem
-        found = settled(self.P, problem.t, np.zeros(problem.rows), alpha, problem.likelihood, beta, CLOSE)
+        certain, likelihood = np.zeros(problem.rows), problem.likelihood
+        found = settled(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=CLOSE)
         half = 0.5 * found.posterior.latents * float(found.posterior.determined.sum())
         sites = found.sites
         value = found.value + found.posterior.divergence

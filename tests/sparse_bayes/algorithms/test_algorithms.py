@@ -15,7 +15,7 @@ from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for, sinc, spec_for
+from tests.sparse_bayes.drawn import EVERY, rows_for, sinc, spec_for
 
 ALGORITHMS: dict[str, Algorithm] = {
     "sequential": Sequential(),
@@ -27,7 +27,7 @@ KERNELS: dict[str, Kernel] = {"gaussian": Gaussian(), "linear spline": LinearSpl
 
 each_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS.values(), ids=LIKELIHOODS)
+each_likelihood = pytest.mark.parametrize("likelihood", EVERY.values(), ids=EVERY)
 
 
 @pytest.fixture(autouse=True)
