@@ -22,6 +22,9 @@ REMEMBERED = 5
 LEAST_FALL = 0.2
 """No precision falls below this share of itself in one step."""
 
+NEGLIGIBLE = 1e-3
+"""Share of the nats that count which may be left of the means' slope."""
+
 MOST_NEWTON_STEPS = 30
 MOST_PRODUCTS = 200
 FORCING = 1e-2
@@ -72,7 +75,7 @@ def settle_coupled(
         lower = cholesky((scaled.T * precision) @ scaled + np.eye(P.shape[1]))
         whitened = inverse_from_cholesky(lower)
         v = c + np.einsum("nr,nr->n", scaled @ whitened, scaled)
-        weights, f, sites = _means(scaled, t, v, weights, likelihood, rest)
+        weights, f, sites = _means(scaled, t, v, weights, likelihood, rest, near=whitened)
         found = Posterior(
             alpha=alpha,
             mean=root[:, None] * weights,
@@ -118,22 +121,22 @@ def _extrapolated(steps: list[tuple[Array, Array]]) -> Array:
 
 
 def _means(
-    P: Array, t: Array, v: Array, weights: Array, likelihood: Coupled, rest: float
+    P: Array, t: Array, v: Array, weights: Array, likelihood: Coupled, rest: float, *, near: Array
 ) -> tuple[Array, Array, Sites]:
     """Weights (R, K) of greatest L at variances v (N,), to `rest` nats, their latents (N, K) and sites; prior N(0, I).
 
-    Newton's method, each step by conjugate gradients: which classes a row confuses differs from row to row, so that no
-    preconditioner was worth its solves.
+    Newton's method, each step by conjugate gradients. Preconditioned by what the posterior's covariance is taken for,
+    `near` (R, R): which classes a row confuses differs from row to row, but how sure the functions are hardly does.
     """
     f = P @ weights
     sites = likelihood.expected(t, f, v, 1.0)
     height = float(sites.value.sum()) - 0.5 * float(np.square(weights).sum())
     for _ in range(MOST_NEWTON_STEPS):
         slope = P.T @ sites.gradient - weights
-        if float(np.square(slope).sum()) <= 1e-3 * rest:
+        if float(np.vdot(slope, near @ slope)) <= NEGLIGIBLE * rest:
             break
         p = likelihood.certain(t) - sites.gradient
-        step, moved, rise = _newton_step(P, p, v, slope, rest)
+        step, moved, rise = _newton_step(P, p, v, slope, rest, near)
         promise, share = float((slope * step).sum()), 1.0
         while True:
             tried = weights + share * step
@@ -149,11 +152,11 @@ def _means(
     return weights, f, sites
 
 
-def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float) -> tuple[Array, Array, float]:
+def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float, near: Array) -> tuple[Array, Array, float]:
     """The step (R, K), what it moves the latents by (N, K), and the nats that it promises."""
     step, moved = np.zeros_like(slope), np.zeros_like(p)
-    left, direction = slope.copy(), slope
-    square, rise = float(np.square(left).sum()), 0.0
+    left, direction = slope.copy(), near @ slope
+    square, rise = float(np.vdot(left, direction)), 0.0
     for _ in range(MOST_PRODUCTS):
         along = P @ direction
         turned = P.T @ curved(p, v[:, None], along) + direction
@@ -164,8 +167,9 @@ def _newton_step(P: Array, p: Array, v: Array, slope: Array, rest: float) -> tup
         rise += gained
         if gained < FORCING * rise or gained < 1e-2 * rest:
             break
-        square, before = float(np.square(left).sum()), square
-        if square == 0.0:
+        nearer = near @ left
+        square, before = float(np.vdot(left, nearer)), square
+        if square <= 0.0:
             break
-        direction = left + (square / before) * direction
+        direction = nearer + (square / before) * direction
     return step, moved, rise
