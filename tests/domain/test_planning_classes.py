@@ -10,12 +10,12 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import KernelChoice, Task, TrainingRequest
 from app.domain.tables import Column, NumberColumn
-from app.sparse_bayes.algorithms import Greedy
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
+from app.sparse_bayes.algorithms import Greedy, Sequential
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import LinearSpline
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, OneAgainstRest
 from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import EvidencePerInputWidth
+from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")
@@ -120,18 +120,24 @@ def test_classes_are_no_quantity_even_where_one_is_asked_for(likelihood: Likelih
 
 
 @pytest.mark.parametrize(
-    "request_",
+    ("request_", "basis"),
     [
-        replace(asking(), prior=Independent()),
-        replace(asking(), basis=KernelChoice(LinearSpline())),
-        replace(asking(), basis=Inputs()),
+        (replace(asking(), prior=Independent()), (KernelBasis(width=CrossValidationWidth()), Bias())),
+        (
+            replace(asking(), basis=KernelChoice(LinearSpline())),
+            (KernelBasis(LinearSpline(), CrossValidationWidth()), Bias()),
+        ),
+        (replace(asking(), basis=Inputs()), (Inputs(),)),
     ],
     ids=["independent weights", "no covariance", "no kernel"],
 )
-def test_without_a_process_three_classes_are_refused(request_: TrainingRequest) -> None:
-    fault = only_fault(request_, SIX)
-    assert fault.pointer == "/prior"
-    assert '"categorical" is learned under "gaussian_process" alone' in fault.detail
+def test_without_a_process_classes_share_the_precisions_of_independent_weights(
+    request_: TrainingRequest, basis: tuple[Basis, ...]
+) -> None:
+    found = plan(request_, with_target(SIX))
+    assert (found.spec.prior, found.spec.algorithm) == (Independent(), Sequential())
+    assert (found.spec.likelihood, found.spec.basis) == (Categorical(3), basis)
+    assert found.rivals == ()
 
 
 def test_numbers_that_an_old_dataset_did_not_keep_are_asked_for_again() -> None:

@@ -11,13 +11,21 @@ from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions, evaluate
 from app.sparse_bayes.fitting import fit as fit_plainly
 from app.sparse_bayes.fitting import pose, standings
 from app.sparse_bayes.kernels import Gaussian, Kernel, Laplacian, Linear, Matern32
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import RealPrediction, latent, predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import friedman, rows_for, sinc, spec_for
+from tests.sparse_bayes.drawn import friedman, ring, rows_for, sinc, spec_for
 
 NEW = np.linspace(-16.0, 16.0, 23)[:, None]
 
@@ -36,7 +44,8 @@ def refitted(model: Model, X: Array, t: Array, x: Array) -> tuple[float, float]:
     every = np.arange(kernel.size)
     own = kernel.moved(kernel.input_map, x, np.zeros(1, np.intp))
     P = np.hstack([evaluate(model.functions, X), own(X, every[:1])])
-    prior = float(t.var()) - model.noise_sd**2
+    targets, _ = model.likelihood.working(t)
+    prior = float(targets.var(axis=0).mean()) - model.noise_sd**2
     alpha = np.append(model.alpha, 1.0 / prior)
     Sigma = np.linalg.solve(np.diag(alpha) + P.T @ P / model.noise_sd**2, np.eye(len(alpha)))
     phi = np.append(evaluate(model.functions, x)[0], 1.0)
@@ -63,6 +72,24 @@ def test_several_inputs_are_refitted_alike() -> None:
     for n, x in enumerate(points):
         whole, _ = refitted(model, X, t, x[None])
         assert found.variance[n] == pytest.approx(whole, rel=1e-7)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_latents_that_share_precisions_share_that_of_the_new_function(classes: int) -> None:
+    """One 1/a* for all, the mean over the latents of what their targets vary by beyond the noise."""
+    likelihood = OneAgainstRest(classes)
+    X, t = ring(60, 0, classes)
+    model = fit(X, t, spec_for(likelihood))
+    points = np.random.default_rng(1).normal(0.0, 2.0, (9, 2))
+    found = latent(model, points)
+    for n, x in enumerate(points):
+        whole, _ = refitted(model, X, t, x[None])
+        assert found.variance[n] == pytest.approx(whole, rel=1e-8)
+    assert model.noise_sd is not None
+    far = latent(model, np.array([[1e3, 0.0]]))
+    assert far.beyond[0] == pytest.approx((classes - 1.0) / classes**2 - model.noise_sd**2, rel=1e-9)
+    assert far.support is not None
+    assert far.support[0] == 0.0
 
 
 def test_the_mean_keeps_its_value() -> None:
@@ -151,8 +178,10 @@ def test_the_first_kernel_that_falls_with_distance_is_taken() -> None:
     assert Augmentation.of(only, ()) is None
 
 
-@pytest.mark.parametrize("likelihood", [Bernoulli(), Poisson(), StudentT()], ids=lambda member: member.type)
-def test_without_gaussian_noise_nothing_is_kept(likelihood: Bernoulli | Poisson | StudentT) -> None:
+@pytest.mark.parametrize(
+    "likelihood", [Bernoulli(), Poisson(), StudentT(), Categorical(3)], ids=lambda member: member.type
+)
+def test_without_gaussian_noise_nothing_is_kept(likelihood: Bernoulli | Poisson | StudentT | Categorical) -> None:
     X, t = rows_for(likelihood, 40, 0)
     assert Augmentation.of(pose(X, t, spec_for(likelihood)), ()) is None
 

@@ -6,7 +6,7 @@ import pytest
 from app.sparse_bayes import prediction
 from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, OneAgainstRest
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import latent
 from app.sparse_bayes.spec import Spec
@@ -48,9 +48,14 @@ def test_a_contribution_is_a_function_times_its_weight() -> None:
     np.testing.assert_allclose(np.abs(found.added[:, 0]), np.abs(terms).max(axis=1), rtol=1e-12)
 
 
-def test_of_several_latents_each_point_has_that_of_its_own() -> None:
+@pytest.mark.parametrize(
+    "spec",
+    [process_spec(Categorical(3), least_gain=1.0), spec_for(Categorical(3)), spec_for(OneAgainstRest(3))],
+    ids=["process", "independent", "one against rest"],
+)
+def test_of_several_latents_each_point_has_that_of_its_own(spec: Spec) -> None:
     X, t = sinc(60, 0)
-    model = fit(X, np.digitize(t, [-0.05, 0.3]).astype(float), process_spec(Categorical(3), least_gain=1.0))
+    model = fit(X, np.digitize(t, [-0.05, 0.3]).astype(float), spec)
     latents = np.arange(len(NEW)) % 3
     found = contributions(model, NEW, 1_000, latents=latents)
     means = latent(model, NEW).mean[np.arange(len(NEW)), latents]

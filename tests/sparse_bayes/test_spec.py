@@ -8,7 +8,7 @@ from app.sparse_bayes.basis import Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, OneAgainstRest
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth, InheritedWidth, Width
 from app.sparse_bayes.spec import LEGAL, Basis, Spec, check, learning, searched
@@ -118,15 +118,22 @@ def test_a_priced_prior_is_read_as_it_is_written() -> None:
     assert read == Independent(price=True, b=1e-6)
 
 
+@pytest.mark.parametrize("likelihood", [Categorical(3), OneAgainstRest(3)], ids=lambda member: member.type)
 @pytest.mark.parametrize(
     ("prior", "algorithm"),
-    [(Independent(), Sequential()), (Independent(), ReEstimation()), (Independent(price=True), Sequential())],
+    [
+        (Independent(), Sequential()),
+        (Independent(), Sequential("single")),
+        (Independent(), ReEstimation()),
+        (Independent(price=True), Sequential()),
+        (Independent(a=1.0, b=1.0), ReEstimation("em")),
+        (GaussianProcess(), Greedy()),
+    ],
 )
-def test_classes_with_a_latent_each_need_a_process(prior: Prior, algorithm: Algorithm) -> None:
-    with pytest.raises(IllegalCombinationError, match='"gaussian_process" alone') as refused:
-        check(Spec(Categorical(3), prior=prior, algorithm=algorithm))
-    assert refused.value.field == "prior"
-    check(Spec(Categorical(3), (KernelBasis(width=EvidencePerInputWidth()), Bias()), GaussianProcess(), Greedy()))
+def test_classes_with_a_latent_each_go_with_every_prior(
+    likelihood: Likelihood, prior: Prior, algorithm: Algorithm
+) -> None:
+    check(Spec(likelihood, (KernelBasis(width=FixedWidth(1.0)), Bias()), prior, algorithm))
 
 
 @pytest.mark.parametrize("beside", [Steps(), Group((0,), Inputs()), Fourier()], ids=repr)

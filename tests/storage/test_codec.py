@@ -14,7 +14,7 @@ from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, Numb
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Categorical, GaussianNoise
+from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, OneAgainstRest
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -138,6 +138,14 @@ def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
     predictor = samples.predictor()
     mean = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 4)))
     made = replace(predictor, model=replace(predictor.model, likelihood=Categorical(4), mean=mean))
+    functions, *_ = made.model.functions
+    assert isinstance(functions, KernelFunctions)
+    kept = Augmentation(functions, 0.1)
+    least_squares = replace(made.model, likelihood=OneAgainstRest(4, 1.7), augmentation=kept)
+    told = replace(made, model=least_squares)
+    again = decode_predictor(encode_predictor(told))
+    assert _equal(told, again)
+    assert again.model.likelihood == OneAgainstRest(4, 1.7)
     back = decode_predictor(encode_predictor(made))
     assert back.model.likelihood == Categorical(4)
     np.testing.assert_array_equal(back.model.mean, mean)

@@ -60,7 +60,9 @@ class ReEstimation:
         alpha = np.where(squares > 0.0, squares / problem.rows, 1.0) / (AMPLE**2 * problem.square)
         weights = problem.unweighted(len(active))
         factors = build(problem, active, weights)
-        return _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
+        first = _standing(problem, factors, evidence(factors, alpha, beta, weights), iteration=0)
+        # Rebuilt, it has to be looked for from the same place: what is found is never the same to the last bit.
+        return replace(first, state=replace(first.state, weights=weights))
 
     def stand(self, problem: Problem, state: State) -> Walk:
         """A state with its factors and its evidence, made anew."""

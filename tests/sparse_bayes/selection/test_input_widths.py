@@ -8,7 +8,7 @@ import pytest
 from app.sparse_bayes.algorithms import ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import LinearSpline, Matern52
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, StudentT
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, OneAgainstRest, StudentT
 from app.sparse_bayes.prediction import latent, predict
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, Width
@@ -24,6 +24,8 @@ SPECS = {
     "noise learned": Spec(GaussianNoise(), (KernelBasis(width=EACH), Bias())),
     "noise known": Spec(GaussianNoise(0.1), (Bias(), Inputs(), KernelBasis(Matern52(), EACH))),
     "classes": Spec(Bernoulli(), (KernelBasis(width=EACH), Bias())),
+    "three classes": Spec(Categorical(3), (KernelBasis(width=EACH), Bias())),
+    "one against rest": Spec(OneAgainstRest(3), (KernelBasis(width=EACH), Bias())),
     "heavy tails": Spec(StudentT(), (KernelBasis(width=EACH), Bias())),
     "priced": Spec(GaussianNoise(), (KernelBasis(width=EACH), Bias()), Independent(price=True)),
     "one move at a time": Spec(GaussianNoise(), (KernelBasis(width=EACH), Bias()), algorithm=Sequential("single")),

@@ -8,13 +8,14 @@ from app.sparse_bayes.algorithms import Sequential
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian
-from app.sparse_bayes.prediction import NumberPrediction, predict, scores
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
+from app.sparse_bayes.likelihoods.predictive import Latent
+from app.sparse_bayes.prediction import NumberPrediction, latent, predict, scores
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
 from app.sparse_bayes.selection import Contender, Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
-from tests.sparse_bayes.drawn import process_spec, ripley, sinc, spec_for
+from tests.sparse_bayes.drawn import process_spec, ring, ripley, sinc, spec_for
 
 PROCESS = process_spec(GaussianNoise(), warp="evidence", inputs=True, least_gain=2.0)
 RIVAL = Spec(
@@ -149,6 +150,25 @@ def test_leave_one_out_is_every_row_predicted_by_all_others() -> None:
     if np.all(predicted.beyond == 0.0):
         assert found.leave_one_out["nll"] == pytest.approx(-float(np.mean(densities)), rel=1e-6)
     assert found.leave_one_out["coverage_95"] == pytest.approx(float(np.mean(hits)), abs=0.05)
+
+
+def test_of_several_latents_leave_one_out_is_every_row_predicted_by_all_others() -> None:
+    X, t = ring(24, 4)
+    found = trained(Rows(X, t), Spec(OneAgainstRest(3, 1.0), (KernelBasis(width=FixedWidth(1.5)), Inputs())))
+    model = found.model
+    assert model.noise_sd is not None
+    P = np.hstack([functions(X, np.arange(functions.size)) for functions in model.functions])
+    beta, T, beyond = model.noise_sd**-2, np.eye(3)[t.astype(int)], latent(model, X).beyond
+    losses = []
+    for n in range(24):
+        others = np.delete(np.arange(24), n)
+        precision = np.diag(model.alpha) + beta * P[others].T @ P[others]
+        mean = P[n] @ np.linalg.solve(precision, beta * P[others].T @ T[others])
+        variance = P[n] @ np.linalg.solve(precision, P[n]) + beyond[n]
+        one = Latent(mean[None], np.array([variance]), np.zeros(1))
+        losses.append(-model.likelihood.predictive(one, model.noise_sd).log_density(t[n : n + 1])[0])
+    assert found.leave_one_out["log_loss"] == pytest.approx(float(np.mean(losses)), rel=1e-9)
+    assert set(found.leave_one_out) == {"error", "log_loss"}
 
 
 def test_under_a_process_leave_one_out_is_near_what_folds_say() -> None:

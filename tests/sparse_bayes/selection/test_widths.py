@@ -11,7 +11,7 @@ from app.sparse_bayes.algorithms import ReEstimation
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.errors import ConstantTargetError, DataError, IllegalCombinationError, OneClassError
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, OneAgainstRest
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
@@ -26,7 +26,9 @@ WIDTHS: dict[str, Width] = {
     "evidence": EvidenceWidth(),
 }
 each_width = pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-each_likelihood = pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=["real", "classes"])
+each_likelihood = pytest.mark.parametrize(
+    "likelihood", [GaussianNoise(), Bernoulli(), OneAgainstRest(3)], ids=["real", "classes", "several classes"]
+)
 
 
 def spec_of(likelihood: Likelihood, width: Width) -> Spec:
