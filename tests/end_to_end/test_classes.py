@@ -69,6 +69,43 @@ def test_three_texts_are_told_apart(api: Api) -> None:
     assert never_seen.predictions == api.calls.predict("states", {"columns": few}).predictions
 
 
+@pytest.mark.parametrize(
+    ("likelihood", "left_out"), [("categorical", set()), ("one_against_rest", {"error", "log_loss"})]
+)
+def test_classes_are_told_apart_under_independent_weights_too(api: Api, likelihood: str, left_out: set[str]) -> None:
+    points, states = drawn(80, seed=5)
+    name = f"independent-{likelihood}"
+    dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name=name)
+    job = api.train(
+        dataset_id=dataset.id,
+        target="state",
+        likelihood={"type": likelihood},
+        prior={"type": "independent"},
+        basis={"type": "kernel", "width": {"type": "fixed", "value": 2.0}},
+        holdout=0.25,
+    )
+    assert (job.likelihood["type"], job.likelihood["classes"], job.rivals) == (likelihood, 3, ())
+    assert (job.prior["type"], job.algorithm["type"]) == ("independent", "sequential")
+    version = api.calls.version(name, 1)
+    assert version.metrics["holdout"]["error"] <= 0.15
+    assert set(version.metrics.get("leave_one_out", {})) == left_out
+    assert version.contenders == ()
+    assert 0 < version.functions < 30
+
+    vectors = list(api.calls.relevance_vectors(name, 1, sort="weight"))
+    assert all(len(vector.weight_means) == 3 and vector.weight_mean is None for vector in vectors)
+    points, states = drawn(200, seed=6)
+    rows = api.calls.predict(name, {"columns": dict[str, Json](columns(points))}, explain=version.functions).predictions
+    assert sum(row.label == state for row, state in zip(rows, states, strict=True)) > 0.9 * len(states)
+    for row in rows:
+        assert row.probabilities is not None
+        assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0, abs=1e-12)
+        assert isinstance(row.latent, tuple)
+        (of_label,) = (one.mean for one in row.latent if one.label == row.label)
+        assert row.explanation is not None
+        assert sum(one.contribution for one in row.explanation) == pytest.approx(of_label)
+
+
 def test_whole_numbers_are_classes_where_that_is_asked_for(api: Api) -> None:
     points, states = drawn(60, seed=3)
     numbers: list[Json] = [NUMBERED[state] for state in states]

@@ -50,8 +50,8 @@ class TrainingJobBase(BaseModel):
         "in the target's units, which is no input. `student_t`: some rows are outliers; `dof`, how heavy the tails "
         "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
         "counts. `bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
-        "class, under a Gaussian process; `classes` is counted where it is not said. `one_against_rest`, the default "
-        "for more: least squares to zeros and ones, each class against all others, as cheap as a number.",
+        "class; `classes` is counted where it is not said. `one_against_rest`, the default for more: least squares to "
+        "zeros and ones, each class against all others, as cheap as a number.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None

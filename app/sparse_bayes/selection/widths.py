@@ -14,6 +14,7 @@ from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, width_range
 from app.sparse_bayes.selection.input_widths import input_widths
+from app.sparse_bayes.selection.leave_one_out import sharpened
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec, searched
 from app.sparse_bayes.types import Array
@@ -152,6 +153,8 @@ def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
             # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
             others, fold = rows.take(learning), rows.take(measuring)
             model = replace(fit(others.X, others.t, spec, noise_sd=others.noise_sd), augmentation=None)
+            # As dull as before it is sharpened, a wide kernel's doubts look worse than they will be.
+            model = sharpened(model, others)
             scored.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
             yield
         return np.concatenate(scored)
