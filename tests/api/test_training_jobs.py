@@ -107,6 +107,14 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             },
         ),
         (
+            {"target": "three", "prior": {"type": "independent"}},
+            {
+                "likelihood": {"type": "categorical", "classes": 3},
+                "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
+                "algorithm": {"type": "sequential", "ascent": "inner"},
+            },
+        ),
+        (
             {"target": "known", "likelihood": {"type": "categorical"}},
             {"classes": [False, True], "likelihood": {"type": "categorical", "classes": 2}},
         ),
@@ -437,11 +445,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             ),
         ),
         (
-            {"target": "three", "prior": {"type": "independent"}},
-            plainly(
-                "/prior",
-                '"categorical" is learned under "gaussian_process" alone, with one kernel that is a covariance.',
-            ),
+            {"target": "three", "prior": {"type": "independent", "c": 1}, "algorithm": {"type": "re_estimation"}},
+            plainly("/prior", "Expected c and d of 0, since no noise precision is learned."),
         ),
     ],
 )
