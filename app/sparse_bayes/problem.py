@@ -71,9 +71,9 @@ class Problem:
         return len(self.t)
 
     def unweighted(self, functions: int) -> Array:
-        """Weights of 0 of R functions: (R,), or (R, K) where a row has K latents."""
+        """Weights of 0 of R functions: (R,), or (R, K) where a row has K latents, or K targets."""
         latents = self.likelihood.latents
-        return np.zeros(functions if latents == 1 else (functions, latents))
+        return np.zeros((functions, *(self.t.shape[1:] if latents == 1 else (latents,))))
 
     def parts(self, of: Callable[[RowBlock], T], most: int) -> Iterator[T]:
         """What `of` makes of all rows, at most so many at a time, in their order."""
