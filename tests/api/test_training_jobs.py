@@ -280,7 +280,13 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"basis": {"type": "kernel", "kernel": {"type": "gaussian", "width": 1}}},
             at("/basis/kernel/width", "There is no member 'width' here."),
         ),
-        ({"basis": {"type": "kernl"}}, at("/basis/type", "'kernl' is none of 'kernel', 'bias', 'inputs'.")),
+        (
+            {"basis": {"type": "kernl"}},
+            at(
+                "/basis/type",
+                "'kernl' is none of 'kernel', 'bias', 'inputs', 'steps', 'fourier', 'b_splines', 'gabor', 'group'.",
+            ),
+        ),
         (
             {"basis": {"kernel": {"type": "gaussian"}}},
             at("/basis/type", "This member is required: it says which of the alternatives is meant."),
