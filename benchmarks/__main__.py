@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import classes, decisions, friedman, noise, report, service, sinc
+from benchmarks import algorithms, classes, decisions, friedman, noise, report, service, sinc
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "mixture": classes.mixture,
     "decisions": decisions.mixture,
     "noise": noise.pure,
+    "algorithms": algorithms.algorithms,
     "time": timing.sinc,
     "time-classes": timing.classes,
     "time-defaults": timing.defaults,

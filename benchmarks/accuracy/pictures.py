@@ -1,4 +1,4 @@
-"""Pictures for docs/pictures: functions and accuracy, reliability, time, the parts of a variance, and log odds."""
+"""Pictures for docs/pictures: functions and accuracy, reliability, time, a variance's parts, log odds, algorithms."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +12,7 @@ import numpy as np
 from app.sparse_bayes.prediction import NumberPrediction, predict
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.types import Array
+from benchmarks.accuracy.ascents import draw_algorithms
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.accuracy.cases import DataSet, friedman, two_classes
 from benchmarks.accuracy.class_peers import support
@@ -31,7 +32,7 @@ PROCESS_ROWS_TIMED = 1_000
 
 def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
-    drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds()]
+    drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds(), draw_algorithms(options)]
     try:
         drawn.append(draw_reliability(options))
     except NotRun as absent:
