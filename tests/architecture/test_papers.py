@@ -1,0 +1,29 @@
+"""The index of the papers names files that are there, and every equation that the code cites."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INDEX = (ROOT / "docs" / "papers.md").read_text("utf-8")
+CORE = ROOT / "app" / "sparse_bayes"
+CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    named = re.findall(r"`([a-z_/0-9]+(?:\.py|/))`", INDEX.replace("`app/sparse_bayes/`", ""))
+    assert len(named) > 15
+    assert [name for name in named if not (CORE / name).exists()] == []
+
+
+def test_every_equation_that_the_code_cites_is_listed() -> None:
+    cited = {found for file in CORE.rglob("*.py") for found in CITED.findall(file.read_text("utf-8"))}
+    assert len(cited) > 5
+    assert sorted(one for one in cited if f"[{one}]" not in INDEX) == []
+
+
+def test_every_benchmark_that_is_named_runs_by_that_name() -> None:
+    readme = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    rows = [line for line in INDEX.split("## Figures and tables")[1].splitlines() if line.startswith("|")]
+    named = {name for row in rows for name in re.findall(r"`([a-z]+)`", row.rsplit("|", 2)[1])}
+    assert len(named) >= 5
+    assert sorted(name for name in named if f"<!-- {name} -->" not in readme) == []
