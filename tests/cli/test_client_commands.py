@@ -173,8 +173,11 @@ def test_rows_that_cannot_be_predicted_for_leave_no_file(
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
 
 
-def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, file: Path) -> None:
-    submitted = json.loads(asked("train", str(file), "--target", "y", "--model", "other", "--no-wait", "--json").stdout)
+def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, tmp_path: Path) -> None:
+    long = tmp_path / "long.csv"  # the search for a width takes much longer than asking for its end
+    long.write_text("x,y\n" + "".join(f"{math.sin(row)},{math.cos(3.0 * row * row)}\n" for row in range(3_000)))
+    options = ("--target", "y", "--model", "other", "--prior", "independent", "--no-wait", "--json")
+    submitted = json.loads(asked("train", str(long), *options).stdout)
     listed = asked("jobs").stdout
     assert submitted["id"] in listed
     assert trained in listed

@@ -30,10 +30,16 @@ def test_the_log_hyperprior_is_that_of_gamma_densities_over_logarithms() -> None
 
 
 @given(st.integers(1, 300).flatmap(lambda M: st.tuples(st.just(M), st.integers(0, M))), st.sampled_from([0.5, 1.0]))
-def test_the_price_is_the_logarithm_of_the_number_of_choices(chosen: tuple[int, int], share: float) -> None:
+def test_the_price_is_the_logarithm_of_the_number_of_choices_or_a_nat_each(
+    chosen: tuple[int, int], share: float
+) -> None:
     M, R = chosen
     price = Price(M, share)
-    assert price.of(R) == pytest.approx(share * log(comb(M, R)), abs=1e-9)
+    if R < M and share * log((M - R) / (R + 1)) >= 1.0:
+        assert price.of(R) == pytest.approx(share * log(comb(M, R)), abs=1e-9)
+    else:
+        each = [share * log(comb(M, r + 1) / comb(M, r)) for r in range(R)]
+        assert price.of(R) == pytest.approx(sum(max(one, 1.0) for one in each), abs=1e-9)
     if R:
         assert price.refund(R) == pytest.approx(price.of(R) - price.of(R - 1), abs=1e-9)
     if R < M:
