@@ -10,7 +10,7 @@ import numpy as np
 
 from app.sparse_bayes.basis import Functions, KernelFunctions, evaluate
 from app.sparse_bayes.folds import subset
-from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.linalg import cholesky, solve_lower
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, ForRows
@@ -41,7 +41,7 @@ class Augmentation:
         if not problem.likelihood.conjugate:
             return None
         for functions in (*kept, *problem.candidates.dictionaries):
-            if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance):
+            if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Covariance | Additive):
                 rows = subset(problem.X, problem.t, MOST_ROWS, 0)
                 stand, known = functions.moved(functions.input_map, problem.X[rows], rows), problem.precisions
                 offsets = problem.t - np.average(problem.t, axis=0, weights=known)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.dictionaries import Dictionary, DictionaryFunctions
-from app.sparse_bayes.kernels import Gaussian, Kernel
+from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
 from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth, InputMap, Width
 from app.sparse_bayes.types import Array, Indices
 
@@ -24,6 +24,7 @@ class KernelBasis:
     kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
     width: Width | InheritedWidth = field(default_factory=CrossValidationWidth, metadata={"discriminator": "type"})
     warp: Literal["none", "evidence"] = "none"
+    additive: Literal["none", "evidence"] = "none"
     type: Literal["kernel"] = "kernel"
 
 
@@ -70,7 +71,7 @@ class KernelFunctions:
     `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on.
     """
 
-    kernel: Kernel
+    kernel: Kernel | Additive
     input_map: InputMap
     centres: Array
     rows: Indices

@@ -42,14 +42,14 @@ def pose(
     spec: Spec,
     *,
     centres: Indices | None = None,
-    inherited: InputMap | None = None,
+    inherited: KernelFunctions | None = None,
     noise_sd: Array | None = None,
     threads: int = 1,
 ) -> Problem:
     """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
-    `inherited` is the input map of kernels that have another fit's; `noise_sd` (N,) comes with the rows where the
-    likelihood has each row's as known. Raises DataError, IllegalCombinationError.
+    `inherited` are functions of another fit: kernels that inherit have their input map and covariance. `noise_sd` (N,)
+    comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
     check_rows(X, t, noise_sd)
@@ -81,7 +81,7 @@ def pose(
     )
 
 
-def _functions(basis: Basis, X: Array, rows: Indices, learns: Learning, inherited: InputMap | None) -> Functions:
+def _functions(basis: Basis, X: Array, rows: Indices, learns: Learning, inherited: KernelFunctions | None) -> Functions:
     """The candidates of a dictionary for the rows X (N, d), kernels on `rows` (M,) of them."""
     if not isinstance(basis, Group):
         return _single(basis, X, rows, learns, inherited)
@@ -91,14 +91,18 @@ def _functions(basis: Basis, X: Array, rows: Indices, learns: Learning, inherite
     return GroupFunctions(columns, _single(basis.of, X[:, columns], rows, Learning(), None))
 
 
-def _single(basis: Single, X: Array, rows: Indices, learns: Learning, inherited: InputMap | None) -> SingleFunctions:
+def _single(
+    basis: Single, X: Array, rows: Indices, learns: Learning, inherited: KernelFunctions | None
+) -> SingleFunctions:
     match basis:
         case Bias():
             return ConstantFunction()
         case Inputs():
             return InputFunctions(np.arange(X.shape[1]))
+        case KernelBasis(width=InheritedWidth()) if inherited is not None:
+            return inherited.moved(inherited.input_map, X[rows], rows)
         case KernelBasis(kernel=kernel, width=width):
-            input_map = _input_map(width, learns, inherited, inputs=X.shape[1])
+            input_map = _input_map(width, learns, inputs=X.shape[1])
             return KernelFunctions(kernel, input_map, X[rows], rows)
         case _:
             return basis.functions(X)
@@ -117,7 +121,7 @@ def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
     return np.asarray(total / np.sort(weights).sum())
 
 
-def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: InputMap | None, *, inputs: int) -> InputMap:
+def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) -> InputMap:
     match width:
         case FixedWidth(value=tuple(), each=each) if len(each) != inputs:
             raise IllegalCombinationError("basis", f"expected {inputs} widths, one for each input, got {len(each)}")
@@ -125,8 +129,6 @@ def _input_map(width: Width | InheritedWidth, learns: Learning, inherited: Input
             if not all(0.0 < one < inf for one in each):
                 raise IllegalCombinationError("basis", f"expected widths above 0, got {', '.join(map(str, each))}")
             return InputMap(np.array(each))
-        case InheritedWidth() if inherited is not None:
-            return inherited
         case _ if learns.widths != "none":
             return InputMap.isotropic(1.0)
     raise SparseBayesError("expected widths that are fixed, inherited or learned: selection finds the others")

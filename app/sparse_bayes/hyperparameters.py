@@ -1,10 +1,12 @@
 """What is learned by gradient under a Gaussian process prior, as one vector of logarithms and warps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.scales import InputMap, MapGradient
+from app.sparse_bayes.terms import Terms
 from app.sparse_bayes.types import Array, Mask
 
 WARP_SCALE = 0.2
@@ -16,27 +18,39 @@ INPUT_PRICE = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Hyperparameters:
-    """beta, the process's variance s, the precisions alpha (F,) of the columns without kernel, and the input map."""
+    """beta, the process's variance s, the precisions alpha (F,) of the columns without kernel, and the input map.
+
+    `terms` says which inputs the process sees apart from the others.
+    """
 
     beta: float
     amplitude: float
     alpha: Array
     input_map: InputMap
+    terms: Terms = field(default_factory=Terms)
 
     def packed(self) -> Array:
-        """theta = [log beta, log s, log alpha (F,), log widths (k,), skew (d,), tail (d,)]; no warp, no entries."""
+        """theta = [log beta, log s, log alpha (F,), log widths (k,), skew (d,), tail (d,), logits (a,)].
+
+        No warp, or no terms, no entries.
+        """
         scales = self.input_map
         warp = [part for part in (scales.skew, scales.tail) if part is not None]
         head = np.log(np.concatenate([[self.beta, self.amplitude], self.alpha, scales.widths]))
-        return np.concatenate([head, *warp])
+        return np.concatenate([head, *warp, self.terms.logits])
 
     def unpacked(self, theta: Array) -> "Hyperparameters":
         """The hyperparameters of another theta of the same shape."""
         F, k = len(self.alpha), len(self.input_map.widths)
-        head, warp = np.exp(theta[: 2 + F + k]), theta[2 + F + k :]
+        last = len(theta) - len(self.terms.alone)
+        head, warp, terms = np.exp(theta[: 2 + F + k]), theta[2 + F + k : last], Terms(self.terms.alone, theta[last:])
         d = len(warp) // 2
         scales = InputMap(head[2 + F :]) if d == 0 else InputMap(head[2 + F :], warp[:d], warp[d:])
-        return Hyperparameters(float(head[0]), float(head[1]), head[2 : 2 + F], scales)
+        return Hyperparameters(float(head[0]), float(head[1]), head[2 : 2 + F], scales, terms)
+
+    def covariance(self, kernel: Covariance) -> Covariance | Additive:
+        """Of the process over its variance, made of a kernel."""
+        return self.terms.of(kernel)
 
     def free(self, *, noise: bool, widths: bool) -> Mask:
         """Which entries of theta may move."""
@@ -47,7 +61,7 @@ class Hyperparameters:
         return moves
 
     def log_prior(self) -> tuple[float, Array]:
-        """-2 sum 1/width - sum log(1 + (a/.2)^2) - sum log(1 + (l/.2)^2), and its gradient in theta."""
+        """-2 sum 1/width - sum log(1 + (a/.2)^2) - sum log(1 + (l/.2)^2) - 1/2 sum (logit/3)^2, with its gradient."""
         scales = self.input_map
         price = INPUT_PRICE / scales.widths
         value, parts = -float(price.sum()), [np.zeros(2 + len(self.alpha)), price]
@@ -55,10 +69,11 @@ class Hyperparameters:
             if warp is not None:
                 value -= float(np.log1p((warp / WARP_SCALE) ** 2).sum())
                 parts.append(-2.0 * warp / (WARP_SCALE**2 + warp**2))
-        return value, np.concatenate(parts)
+        of_terms, slope = self.terms.log_prior()
+        return value + of_terms, np.concatenate([*parts, slope])
 
 
-def gathered(log_beta: float, log_amplitude: float, log_alpha: Array, scales: MapGradient) -> Array:
+def gathered(log_beta: float, log_amplitude: float, log_alpha: Array, scales: MapGradient, logits: Array) -> Array:
     """A gradient in theta from its parts."""
     warp = [part for part in (scales.skew, scales.tail) if part is not None]
-    return np.concatenate([[log_beta, log_amplitude], log_alpha, scales.log_widths, *warp])
+    return np.concatenate([[log_beta, log_amplitude], log_alpha, scales.log_widths, *warp, logits])

@@ -73,8 +73,9 @@ def bound(
     With rho above 0, for Gaussian noise, it is power EP's: see `Power`.
     """
     V = vectors.mapped(h)
-    whitening = Whitening.of(kernel(V, V))
-    E = kernel(h.input_map(rows.X), V)
+    covariance = h.covariance(kernel)
+    whitening = Whitening.of(covariance(V, V))
+    E = covariance(h.input_map(rows.X), V)
     B = whitening.columns(E)
     left = whitening.left(B)
     P = np.hstack([rows.F, B])
@@ -107,11 +108,12 @@ def bound_gradient(
     log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
     D_E, D_mm = found.whitening.pull(B, D[:, F:] - 2.0 * s * found.left_slope[:, None] * B)
     U, V = h.input_map(rows.X), vectors.mapped(h)
-    dU, dV = kernel.pull(U, V, D_E, found.E)
-    dV = dV + kernel.pull_symmetric(V, D_mm)
-    theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU))
+    dU, dV, logits = h.terms.pull(kernel, U, V, D_E, found.E)
+    dV_mm, logits_mm = h.terms.pull_symmetric(kernel, V, D_mm)
+    dV, logits = dV + dV_mm, logits + logits_mm
+    theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU), logits)
     if vectors.moved is None:
-        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV)), None
+        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), np.zeros(len(logits))), None
     k = len(h.input_map.widths)
     pulled = -np.einsum("md,md->d", dV, V)
     theta[2 + F : 2 + F + k] += pulled if k == len(pulled) else pulled.sum()
@@ -127,7 +129,7 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     """
     U, t, F = h.input_map(rows.X), as_columns(rows.t), rows.F
     latents = t.shape[1]
-    K = kernel(U, U)
+    K = h.covariance(kernel)(U, U)
     C = h.amplitude * K + (F / h.alpha) @ F.T
     noise = 1.0 / rows.precision(h.beta)
     C.flat[:: len(t) + 1] += noise
@@ -138,11 +140,12 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     M = solved @ solved.T
     M -= inverse if latents == 1 else latents * inverse
     M *= 0.5
-    dU = kernel.pull_symmetric(U, h.amplitude * M, K)
+    dU, logits = h.terms.pull_symmetric(kernel, U, h.amplitude * M, K)
     theta = gathered(
         -float(np.sum(noise * M.diagonal())),
         h.amplitude * float(np.einsum("ij,ij->", M, K)),
         -np.einsum("nf,nf->f", F, M @ F) / h.alpha,
         h.input_map.pull(rows.X, dU),
+        logits,
     )
     return float(value), theta, np.einsum("nf,nf->f", F, inverse @ F) / h.alpha

@@ -85,10 +85,11 @@ def row_sums(
 ) -> RowSums:
     """Of all rows, a block at a time. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
     V = vectors.mapped(h)
-    whitening = Whitening.of(kernel(V, V))
+    covariance = h.covariance(kernel)
+    whitening = Whitening.of(covariance(V, V))
 
     def of_block(block: RowBlock) -> RowSums:
-        B = whitening.columns(kernel(h.input_map(block.X), V))
+        B = whitening.columns(covariance(h.input_map(block.X), V))
         P = np.hstack([problem.candidates.columns(block.X, fixed), B])
         r = block.t - P @ origin
         left = whitening.left(B)

@@ -60,7 +60,7 @@ class EvidencePerInputWidth:
 
 @dataclass(frozen=True)
 class InheritedWidth:
-    """The widths and warps that another fit of the same kernel found: those of the best before it."""
+    """The widths, warps and terms that another fit of the same kernel found: those of the best before it."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -73,10 +73,14 @@ Width = FixedWidth | CrossValidationWidth | EvidenceWidth | EvidencePerInputWidt
 
 @dataclass(frozen=True)
 class Learning:
-    """What of the input map the algorithm itself learns: no width, one for all inputs or each; the warps or not."""
+    """What of the input map the algorithm itself learns: no width, one for all inputs or each; the warps or not.
+
+    `additive`: and which inputs have a term of their own.
+    """
 
     widths: Literal["none", "one", "each"] = "none"
     warp: bool = False
+    additive: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,13 +116,20 @@ def _check_scales(spec: Spec, basis: KernelBasis) -> None:
     known = {"fixed", "inherited"} | SEARCHED[spec.prior.type] | set(learned)
     if basis.width.type not in known:
         raise IllegalCombinationError("basis", f'"{basis.width.type}" can\'t find a width under "{spec.prior.type}"')
+    if basis.additive != "none" and learned.get(basis.width.type) != "each":
+        detail = "expected a width for each input by evidence, since terms of single inputs are learned with them"
+        raise IllegalCombinationError("basis", detail)
     if basis.warp != "none" and basis.width.type not in learned:
         raise IllegalCombinationError("basis", "expected widths by evidence, since warps are learned with them")
 
 
 def learning(spec: Spec, basis: KernelBasis) -> Learning:
     """What of a dictionary's input map the algorithm learns."""
-    return Learning(LEARNED[spec.prior.type].get(basis.width.type, "none"), basis.warp == "evidence")
+    return Learning(
+        LEARNED[spec.prior.type].get(basis.width.type, "none"),
+        warp=basis.warp == "evidence",
+        additive=basis.additive == "evidence",
+    )
 
 
 def searched(spec: Spec) -> list[int]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.sparse_bayes.hyperparameters import Hyperparameters, gathered
 from app.sparse_bayes.scales import InputMap, MapGradient
+from app.sparse_bayes.terms import Terms
 from tests.sparse_bayes.drawn import by_differences
 
 
@@ -39,14 +41,38 @@ def test_what_is_packed_is_unpacked_again(columns: int, inputs: int, one: bool, 
 
 def test_theta_stands_in_the_order_of_its_docstring() -> None:
     found = Hyperparameters(
-        2.0, 3.0, np.array([4.0]), InputMap(np.array([5.0, 6.0]), np.array([0.1, 0.2]), np.array([0.3, 0.4]))
+        2.0,
+        3.0,
+        np.array([4.0]),
+        InputMap(np.array([5.0, 6.0]), np.array([0.1, 0.2]), np.array([0.3, 0.4])),
+        Terms((1,), np.array([0.5])),
     )
-    expected = [log(2.0), log(3.0), log(4.0), log(5.0), log(6.0), 0.1, 0.2, 0.3, 0.4]
+    expected = [log(2.0), log(3.0), log(4.0), log(5.0), log(6.0), 0.1, 0.2, 0.3, 0.4, 0.5]
     np.testing.assert_allclose(found.packed(), expected)
     gradient = gathered(
-        1.0, 2.0, np.array([3.0]), MapGradient(np.array([4.0, 5.0]), np.array([6.0, 7.0]), np.array([8.0, 9.0]))
+        1.0,
+        2.0,
+        np.array([3.0]),
+        MapGradient(np.array([4.0, 5.0]), np.array([6.0, 7.0]), np.array([8.0, 9.0])),
+        np.array([10.0]),
     )
-    np.testing.assert_array_equal(gradient, np.arange(1.0, 10.0))
+    np.testing.assert_array_equal(gradient, np.arange(1.0, 11.0))
+
+
+@pytest.mark.parametrize("warp", [True, False], ids=["warped", "plain"])
+def test_terms_are_packed_after_the_warps_and_unpacked_again(warp: bool) -> None:
+    h = replace(drawn(1, 4, one=False, warp=warp), terms=Terms((3, 1), np.array([-0.2, 1.5])))
+    theta = h.packed()
+    np.testing.assert_array_equal(theta[-2:], [-0.2, 1.5])
+    found = h.unpacked(theta + 0.1)
+    assert found.terms.alone == (3, 1)
+    np.testing.assert_allclose(found.packed(), theta + 0.1, rtol=1e-12)
+    assert (found.input_map.tail is None) == (not warp)
+    assert h.free(noise=True, widths=False).tolist()[-2:] == [True, True]
+    without = replace(h, terms=Terms())
+    assert h.log_prior()[0] == pytest.approx(without.log_prior()[0] + h.terms.log_prior()[0])
+    slopes = by_differences(lambda there: h.unpacked(there).log_prior()[0], theta)
+    np.testing.assert_allclose(h.log_prior()[1], slopes, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("one", [True, False], ids=["one width", "each"])

@@ -12,6 +12,7 @@ from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, 
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.process import Rows, Vectors, bound, bound_gradient, exact
 from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.terms import Terms
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import by_differences
 
@@ -258,3 +259,64 @@ def test_without_vectors_the_columns_are_left_and_the_whole_process_is_noise(
         lambda theta: bound(rows, on_rows(rows, []), Gaussian(), likelihood, h.unpacked(theta)).value, h.packed(), 1e-4
     )
     np.testing.assert_allclose(gradient, slopes, rtol=2e-4, atol=2e-4)
+
+
+APART = Terms((2, 0), np.array([-0.6, 0.3]))
+
+
+@each_kernel
+@warped_or_not
+def test_with_terms_the_evidence_has_its_gradient(kernel: Covariance, warp: bool) -> None:
+    rows, h = drawn(GaussianNoise(), inputs=4), replace(guessed(inputs=4, warp=warp), terms=APART)
+    value, gradient, _ = exact(rows, kernel, h)
+    U = h.input_map(rows.X)
+    K = sum(share * kernel(U[:, [k]], U[:, [k]]) for k, share in zip(APART.alone, APART.shares, strict=True))
+    K = K + (1.0 - APART.shares.sum()) * kernel(U[:, [1, 3]], U[:, [1, 3]])
+    C = h.amplitude * K + (rows.F / h.alpha) @ rows.F.T + np.eye(20) / h.beta
+    assert value == pytest.approx(log_normal(rows.t, C), rel=1e-10)
+    slopes = by_differences(lambda theta: exact(rows, kernel, h.unpacked(theta))[0], h.packed())
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)
+
+
+@each_kernel
+@pytest.mark.parametrize("rho", [0.0, 0.3])
+def test_with_terms_the_bound_has_its_gradient_under_every_kernel(kernel: Covariance, rho: float) -> None:
+    rows, h = drawn(GaussianNoise(), inputs=4), replace(guessed(inputs=4), terms=APART)
+    vectors = on_rows(rows, [3, 17, 8, 0])
+    found = bound(rows, vectors, kernel, GaussianNoise(), h, rho)
+    gradient, _ = bound_gradient(rows, vectors, kernel, h, found)
+    slopes = by_differences(
+        lambda theta: bound(rows, vectors, kernel, GaussianNoise(), h.unpacked(theta), rho).value, h.packed()
+    )
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6)
+
+
+@each_likelihood
+def test_with_terms_the_bound_has_its_gradient_where_vectors_move(likelihood: Likelihood) -> None:
+    rows, h = drawn(likelihood, inputs=4), replace(guessed(inputs=4, warp=True), terms=APART)
+    vectors = on_rows(rows, [3, 17, 8, 0])
+    vectors = replace(vectors, moved=vectors.X + 0.1 * np.random.default_rng(5).standard_normal((4, 4)))
+    n = len(h.packed())
+
+    def value(joined: Array) -> float:
+        there = replace(vectors, moved=joined[n:].reshape(4, 4))
+        return bound(rows, there, Gaussian(), likelihood, h.unpacked(joined[:n])).value
+
+    found = bound(rows, vectors, Gaussian(), likelihood, h)
+    gradient, places = bound_gradient(rows, vectors, Gaussian(), h, found)
+    assert vectors.moved is not None
+    assert places is not None
+    slopes = by_differences(value, np.append(h.packed(), vectors.moved), 1e-4)
+    tolerance = 1e-6 if likelihood.constant_precision else 2e-4
+    np.testing.assert_allclose(np.append(gradient, places), slopes, rtol=tolerance, atol=tolerance)
+
+
+@each_kernel
+def test_with_terms_and_a_vector_on_every_row_the_bound_is_the_evidence(
+    kernel: Covariance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gaussian_process, "JITTER", 1e-9)
+    rows, h = drawn(GaussianNoise(), inputs=4), replace(guessed(inputs=4), terms=APART)
+    value, _, _ = exact(rows, kernel, h)
+    found = bound(rows, on_rows(rows, list(range(20))), kernel, GaussianNoise(), h)
+    assert found.value == pytest.approx(value, abs=1e-6 * 20)

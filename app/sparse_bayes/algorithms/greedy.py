@@ -10,7 +10,7 @@ from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.priors.gaussian_process import Whitening
@@ -69,14 +69,15 @@ class ProcessStanding(Standing):
         F, R = len(h.alpha), len(rested.mean)
         V = vectors.mapped(h)
         unwhitened = np.eye(R)
-        unwhitened[F:, F:] = Whitening.of(task.kernel(V, V)).weights(np.eye(R - F))
+        kernel = h.covariance(task.kernel)
+        unwhitened[F:, F:] = Whitening.of(kernel(V, V)).weights(np.eye(R - F))
         unwhitened = np.roll(unwhitened, R - F, axis=0)
         covariance = unwhitened @ rested.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
         prior = np.square(unwhitened) @ (1.0 / rested.alpha)
         centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
         stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
-        functions = (task.functions.moved(h.input_map, centres, stand), *task.fixed(self.state))
+        functions = (KernelFunctions(kernel, h.input_map, centres, stand), *task.fixed(self.state))
         mean = unwhitened @ rested.mean
         mean[[isinstance(one, ConstantFunction) for one in functions for _ in range(one.size)]] += problem.centre
         return Kept(

@@ -1,6 +1,7 @@
 """The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
 
 scales     hyperparameters with as many functions as rows, on a subset; each start for a while, the best to the end
+terms      inputs that are better seen apart from the others, where that was asked for
 inputs     the inputs themselves as columns too, where they gain enough
 functions  which rows carry a function, at the scales found
 noise      what the few can't reach is noise: beta falls while L rises
@@ -15,25 +16,21 @@ from math import inf, log
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.burst import Objective, climbed
+from app.sparse_bayes.algorithms.burst import climbed
+from app.sparse_bayes.algorithms.objectives import of_bound, of_process, with_hyperparameters
+from app.sparse_bayes.algorithms.separation import separated
 from app.sparse_bayes.algorithms.state import Process, State, Termination
-from app.sparse_bayes.algorithms.task import STARTS, Task, process_of
+from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, STARTS, Task, process_of
 from app.sparse_bayes.choice import choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.process import Rows, bound_gradient, exact
+from app.sparse_bayes.process import Rows, exact
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 
 MOST_FUNCTIONS = 512
 
 SHORT, LONG, LONGEST = 15, 60, 120
-"""Iterations of a burst, ..."""
-
-RISE = 0.01
-"""... which ends where one brings fewer nats: less than this share of what a row says."""
-
-CAUTIOUS, GREATEST = log(1e3), log(1e8)
-"""Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
+"""Iterations of a burst."""
 
 INPUTS_GAIN = 2.0
 """Nats that the inputs as columns must bring together, ..."""
@@ -57,18 +54,20 @@ def _scales(task: Task, state: State, process: Process) -> State:
     h = task.start(number) if number < last else process.hyperparameters
     cap = CAUTIOUS if number <= last else GREATEST
     rows = task.rows_for_scales(state)
-    objective = _of_process(task, rows, h)
+    objective = of_process(task, rows, h)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
         objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin, flat=RISE / len(rows.t)
     )
     if value > state.objective:
-        state = _with(state, h.unpacked(theta))
+        state = with_hyperparameters(state, h.unpacked(theta))
     held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
-    phase = "scales" if number < last or held_up else "inputs"
-    return replace(
-        state, objective=max(value, state.objective), process=replace(process_of(state), phase=phase, starts=number + 1)
-    )
+    found = process_of(state)
+    if number < last or held_up:
+        found = replace(found, starts=number + 1)
+    else:
+        found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "inputs")
+    return replace(state, objective=max(value, state.objective), process=found)
 
 
 def _inputs(task: Task, state: State, process: Process) -> State:
@@ -79,11 +78,11 @@ def _inputs(task: Task, state: State, process: Process) -> State:
         return without
     h = process.hyperparameters
     alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.problem.square)])
-    tried = _with(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
+    tried = with_hyperparameters(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
     rows = task.rows_for_scales(tried)
     h = process_of(tried).hyperparameters
     cap = max(CAUTIOUS, log(h.beta * task.problem.square))
-    objective, origin = _of_process(task, rows, h), task.origin(rows)
+    objective, origin = of_process(task, rows, h), task.origin(rows)
     theta, value = climbed(
         objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin, flat=RISE / len(rows.t)
     )
@@ -93,7 +92,7 @@ def _inputs(task: Task, state: State, process: Process) -> State:
     kept = _determined(task, rows, h) >= INPUT_DETERMINED
     kept[:F] = True
     active = tuple(number for number, stays in zip(tried.active, kept, strict=True) if stays)
-    return _with(replace(tried, active=active, objective=value), replace(h, alpha=h.alpha[kept]))
+    return with_hyperparameters(replace(tried, active=active, objective=value), replace(h, alpha=h.alpha[kept]))
 
 
 def _functions(task: Task, state: State, process: Process) -> State:
@@ -102,7 +101,7 @@ def _functions(task: Task, state: State, process: Process) -> State:
     gradient, precision = task.sites(rows, h)
     U = h.input_map(rows.X)
     chosen = choose(
-        task.kernel(U, U[: len(places)]),
+        h.covariance(task.kernel)(U, U[: len(places)]),
         amplitude=h.amplitude,
         gradient=gradient,
         precision=precision,
@@ -134,7 +133,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
         if reached > value:
             best, value = tried, reached
     prior, _ = best.log_prior() if task.learns else (0.0, None)
-    return _with(replace(state, objective=value + prior), best)
+    return with_hyperparameters(replace(state, objective=value + prior), best)
 
 
 def _vectors(task: Task, state: State, process: Process) -> State:
@@ -160,13 +159,13 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
         low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
-    objective, iterations = _of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
+    objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
     theta, value = climbed(
         objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t)
     )
     if value > state.objective:
         state = replace(state, objective=value)
-        state = _with(state, h.unpacked(theta[:n]))
+        state = with_hyperparameters(state, h.unpacked(theta[:n]))
         if moved is not None:
             state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
     return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
@@ -192,11 +191,12 @@ def _rows(task: Task, state: State, process: Process) -> State:
         value = task.bound(task.rows(state), task.vectors(state), h).value
     floor = task.greatest_log_beta(GREATEST)
     why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
-    return _with(replace(state, objective=value, termination=why), h)
+    return with_hyperparameters(replace(state, objective=value, termination=why), h)
 
 
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {
     "scales": _scales,
+    "terms": separated,
     "inputs": _inputs,
     "functions": _functions,
     "noise": _noise,
@@ -206,45 +206,8 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
 }
 
 
-def _with(state: State, h: Hyperparameters) -> State:
-    return replace(state, alpha=h.alpha, beta=h.beta, process=replace(process_of(state), hyperparameters=h))
-
-
 def _joined(h: Hyperparameters, moved: Array | None) -> Array:
     return h.packed() if moved is None else np.append(h.packed(), moved)
-
-
-def _of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
-    """Of the process itself on few rows, or through many functions where its evidence has no closed form."""
-    vectors = task.spread(rows)
-
-    def objective(theta: Array) -> tuple[float, Array]:
-        h = like.unpacked(theta)
-        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(len(theta)))
-        if vectors is None:
-            value, gradient, _ = exact(rows, task.kernel, h)
-        else:
-            found = task.bound(rows, vectors, h)
-            value, (gradient, _) = found.value, bound_gradient(rows, vectors, task.kernel, h, found)
-        return value + prior, gradient + slope
-
-    return objective
-
-
-def _of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
-    """Of the functions chosen, theta and the places of the vectors that move."""
-    own, n = task.vectors(state), len(like.packed())
-
-    def objective(joined: Array) -> tuple[float, Array]:
-        h = like.unpacked(joined[:n])
-        vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
-        found = task.bound(rows, vectors, h)
-        gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
-        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(n))
-        whole = gradient + slope if places is None else np.append(gradient + slope, places)
-        return found.value + prior, whole
-
-    return objective
 
 
 def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:

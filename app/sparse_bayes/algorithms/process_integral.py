@@ -4,8 +4,9 @@ from math import log
 
 import numpy as np
 
+from app.sparse_bayes import terms
 from app.sparse_bayes.algorithms.state import Process, State
-from app.sparse_bayes.algorithms.task import Task
+from app.sparse_bayes.algorithms.task import IRRELEVANT, Task
 from app.sparse_bayes.hyperparameters import WARP_SCALE, Hyperparameters
 from app.sparse_bayes.integrated import USUAL_LOG_BETA, Integral, Peak, cauchy, log_choices, normal
 from app.sparse_bayes.process import bound_gradient
@@ -17,11 +18,8 @@ MOST_ROWS = 1_000
 NUDGE = 1e-3
 """Step of the differences of gradients, in logarithms and warps."""
 
-IRRELEVANT = 30.0
-"""Widths beyond so many sds of their input, and ..."""
-
 STRAIGHT = 0.02
-"""... bends smaller than this are not seen by L: integrating over them adds nothing."""
+"""Bends smaller than this, as inputs that are IRRELEVANT, are not seen by L: integrating over them adds nothing."""
 
 USUAL_SQUARE = 0.25
 """Over d, the mean of the hyperprior on the log of each input's variance over its squared width."""
@@ -30,13 +28,14 @@ USUAL_SQUARE = 0.25
 def integral(task: Task, state: State, process: Process) -> Integral:
     """Over all that is learned but the places of the vectors, which are variational [SPARSE_GP 7].
 
-    Which columns without kernel are in was chosen, and which inputs have a width that matters: log C(d, k) for each.
+    Which columns without kernel are in was chosen, and which inputs have a width that matters: log C(d, k) for each;
+    which inputs have a term of their own was chosen among the structures tried: log of their number.
     """
     h = process.hyperparameters
     F, widths, bends = len(h.alpha), len(h.input_map.widths), _bends(h)
     own = np.append(task.free(h)[:1], np.ones(1 + F, np.bool_))
     relevant, bent = _relevant(task, h), np.abs(bends) > STRAIGHT
-    active = np.flatnonzero(np.concatenate([own, relevant, bent]))
+    active = np.flatnonzero(np.concatenate([own, relevant, bent, np.ones(len(h.terms.logits), np.bool_)]))
     curvature = _curvature(task, state, process, active)
     unit = log(task.problem.square)
     logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
@@ -47,9 +46,10 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     scales = _log_squares(task, h)[relevant]
     of_squares = normal(scales - log(USUAL_SQUARE / task.problem.X.shape[1]))
     of_widths = of_squares[0] + len(scales) * log(2.0), -2.0 * of_squares[1], 4.0 * of_squares[2]
-    parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE))
+    parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE), normal(h.terms.logits, terms.WIDE))
+    paid += log(process.structures) + (log_choices(widths, len(scales)) if task.learns else 0.0)
     whole = Peak(
-        state.objective - paid - (log_choices(widths, len(scales)) if task.learns else 0.0),
+        state.objective - paid,
         sum(part[0] for part in parts),
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),

@@ -27,11 +27,20 @@ class Termination(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
+class Trial:
+    """Hyperparameters that may take the place of those found so far, and the objective there."""
+
+    hyperparameters: Hyperparameters
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
 class Process:
     """What belongs to a Gaussian process prior: the phase of its learning and what was found so far.
 
     `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
-    the last function that entered and the best that did not.
+    the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
+    phase, and `structures` how many in all.
     """
 
     phase: str
@@ -40,6 +49,8 @@ class Process:
     moved: Array | None = None
     last_gain: float | None = None
     next_gain: float | None = None
+    trial: Trial | None = None
+    structures: int = 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,23 @@ from app.sparse_bayes.types import Array, Indices, Mask
 STARTS = ((0.25, 10.0), (1.0, 10.0), (0.05, 30.0))
 """d/width^2, in units of the inputs' variance, and the targets' square over the noise's."""
 
+RISE = 0.01
+"""A burst ends where an iteration brings fewer nats: less than this share of what a row says."""
+
+CAUTIOUS, GREATEST = log(1e3), log(1e8)
+"""Bounds of log beta in units of the targets' square: no start may run into no noise; then only rounding stops it."""
+
+IRRELEVANT = 30.0
+"""An input whose width is beyond so many of its sds is not seen by L."""
+
 WIDEST = 12.0
 """Bound of all other logarithms, and ..."""
 
 MOST_BENT = 3.0
-"""... of the warps."""
+"""... of the warps, ..."""
+
+MOST_UNEQUAL = 7.0
+"""... and of the logits of terms."""
 
 LATENT_VARIANCE = 10.0
 """s to begin with where the latent has no units. From 1 the widths of a curved boundary often run away, to a straight
@@ -196,7 +208,9 @@ class Task:
         low[2 : 2 + F], high[2 : 2 + F] = -centre - WIDEST, -centre + WIDEST
         unit = np.log(self.start(0).input_map.widths)
         low[2 + F : 2 + F + k], high[2 + F : 2 + F + k] = unit - WIDEST, unit + WIDEST
-        low[2 + F + k :], high[2 + F + k :] = -MOST_BENT, MOST_BENT
+        last = size - len(h.terms.alone)
+        low[2 + F + k : last], high[2 + F + k : last] = -MOST_BENT, MOST_BENT
+        low[last:], high[last:] = -MOST_UNEQUAL, MOST_UNEQUAL
         return low, high
 
     def spread(self, rows: Rows) -> Vectors | None:

@@ -5,10 +5,13 @@ nothing to learn: widths belong to `scales`. `positive_definite` says that k(U, 
 `stationary` that k depends on |u - z| alone and is 1 at 0. `pull(U, Z, D) -> (dU, dZ)` takes the gradient of a number
 from k(U, Z) back to U and Z.
 
+[DUVENAUD2011] is Duvenaud, Nickisch & Rasmussen, Additive Gaussian processes, NIPS 24.
 [RASMUSSEN2006] is Rasmussen & Williams, Gaussian Processes for Machine Learning, MIT Press.
 """
 
+from app.sparse_bayes.kernels.additive import Additive
 from app.sparse_bayes.kernels.cauchy import Cauchy
+from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.kernels.gaussian import Gaussian
 from app.sparse_bayes.kernels.laplacian import Laplacian
 from app.sparse_bayes.kernels.linear import Linear
@@ -18,12 +21,10 @@ from app.sparse_bayes.kernels.matern52 import Matern52
 from app.sparse_bayes.kernels.polynomial import Polynomial
 from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
 
-Covariance = Gaussian | Matern32 | Matern52 | Laplacian | Cauchy | RationalQuadratic
-"""The kernels that are the covariance of a stationary process, 1 at distance 0."""
-
 Kernel = Covariance | Linear | Polynomial | LinearSpline
 
 __all__ = [
+    "Additive",
     "Cauchy",
     "Covariance",
     "Gaussian",

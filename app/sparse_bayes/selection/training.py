@@ -13,7 +13,7 @@ from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import InheritedWidth, InputMap
+from app.sparse_bayes.scales import InheritedWidth
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
@@ -68,9 +68,9 @@ def train(
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    A rival's kernel may inherit the input map of the best before it. With `folds` all of this is done again on each
-    fold's other rows. `threads` share passes over all rows. Steps, at least one first and one last, then one Trained.
-    Raises DataError, IllegalCombinationError.
+    A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
+    each fold's other rows. `threads` share passes over all rows. Steps, at least one first and one last, then one
+    Trained. Raises DataError, IllegalCombinationError.
     """
     for each in (spec, *rivals):
         check(each)
@@ -165,7 +165,7 @@ class _Fit:
 def _fitted(
     rows: Rows, spec: Spec, folding: Folding, threads: int, *, earlier: _Fit | None = None
 ) -> Generator[Step, None, _Fit]:
-    """A fit; `earlier` is the best so far, from which an input map may be inherited.
+    """A fit; `earlier` is the best so far, from which kernels may inherit.
 
     A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
     scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
@@ -173,7 +173,7 @@ def _fitted(
     """
     resolved = yield from with_width(rows, spec, folding)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
-    inherited = None if earlier is None else _input_map(earlier)
+    inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose(
         rows.X,
         rows.t,
@@ -203,8 +203,8 @@ def _inherits(spec: Spec) -> bool:
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, InheritedWidth) for basis in spec.basis)
 
 
-def _input_map(fit: _Fit) -> InputMap | None:
-    """That of the kernels in the model, or of those it was offered; None where it has no such dictionary."""
+def _kernel_functions(fit: _Fit) -> KernelFunctions | None:
+    """Those in the model, or that it was offered; None where it has no such dictionary."""
     dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
-    maps = [functions.input_map for functions in dictionaries if isinstance(functions, KernelFunctions)]
-    return maps[0] if maps else None
+    kernels = [functions for functions in dictionaries if isinstance(functions, KernelFunctions)]
+    return kernels[0] if kernels else None
