@@ -82,6 +82,7 @@ def show_version(version: Version) -> None:
             ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
             ("width", seen_widths(version) or None),
             ("bent inputs", _warps(found.warps) or None),
+            ("own terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None),
             ("prior", str(version.prior["type"]).replace("_", " ")),
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),

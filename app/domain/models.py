@@ -94,6 +94,14 @@ class InputWarp:
 
 
 @dataclass(frozen=True)
+class InputTerm:
+    """An encoded column that the process sees apart from all others, and the share of its variance that is its own."""
+
+    input: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Outlier:
     """A row that the model takes for noise: its number in the dataset, and by how much it counts less than others.
 
@@ -131,7 +139,7 @@ class VersionReport:
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
     `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that are
-    older than this.
+    older than this. `terms` are the inputs that a process sees apart from the others.
     """
 
     task: str
@@ -159,6 +167,7 @@ class VersionReport:
     outliers: tuple[Outlier, ...] = ()
     contenders: tuple[Contender, ...] = ()
     class_rows: tuple[ClassRows, ...] = ()
+    terms: tuple[InputTerm, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,8 @@ class KernelChoice:
     """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
 
     Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted. Under
-    independent weights that are asked for: 5-fold cross-validation, no warp.
+    independent weights that are asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds
+    apart from the others get a term of their own.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -80,6 +81,7 @@ class KernelChoice:
     kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
     width: Width | None = field(default=None, metadata={"discriminator": "type"})
     warp: Literal["none", "evidence"] | None = None
+    additive: Literal["none", "evidence"] = "none"
     type: Literal["kernel"] = "kernel"
 
 

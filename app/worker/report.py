@@ -18,6 +18,7 @@ from app.domain.encoding import (
 from app.domain.jobs import Progress, TrainingJob
 from app.domain.models import (
     Contender,
+    InputTerm,
     InputWarp,
     InputWidth,
     NewVersion,
@@ -25,6 +26,7 @@ from app.domain.models import (
     VersionReport,
 )
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
@@ -60,6 +62,7 @@ def new_version(
         plan=replace(job.plan, spec=trained.spec),
         widths=_widths(trained, encoding),
         warps=_warps(trained.model, encoding),
+        terms=_terms(trained.model, encoding),
         process_sd=user_process_sd(target, model.amplitude),
         last_gain=model.last_gain,
         next_gain=model.next_gain,
@@ -144,6 +147,17 @@ def _warps(model: Model, encoding: Encoding) -> tuple[InputWarp, ...]:
             straight if bent.tail is None else bent.tail,
             strict=True,
         )
+    )
+
+
+def _terms(model: Model, encoding: Encoding) -> tuple[InputTerm, ...]:
+    """The terms of single inputs, in the inputs' order."""
+    names = column_names(encoding)
+    return tuple(
+        InputTerm(names[place], share)
+        for functions in model.functions
+        if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Additive)
+        for place, share in sorted(zip(functions.kernel.alone, functions.kernel.shares, strict=True))
     )
 
 

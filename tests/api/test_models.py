@@ -69,6 +69,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
             "degrees_of_freedom": None,
             "widths": [{"input": None, "width": 1.5}],
             "warps": [],
+            "terms": [],
             "process_sd": None,
             "last_gain": None,
             "next_gain": None,

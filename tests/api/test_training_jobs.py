@@ -352,6 +352,13 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
         ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),
         (
+            {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 1}, "additive": "evidence"}},
+            plainly(
+                "/basis",
+                "Expected a width for each input by evidence, since terms of single inputs are learned with them.",
+            ),
+        ),
+        (
             {"prior": {"type": "gaussian_process"}, "algorithm": {"type": "re_estimation"}},
             plainly("/algorithm", '"re_estimation" can\'t learn the prior "gaussian_process".'),
         ),

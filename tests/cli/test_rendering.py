@@ -4,7 +4,16 @@ from datetime import UTC, datetime
 import pytest
 
 from app.cli.rendering import show_version
-from app.client.answers import Choice, Contender, DatasetName, Hyperparameters, InputWidth, Outlier, Version
+from app.client.answers import (
+    Choice,
+    Contender,
+    DatasetName,
+    Hyperparameters,
+    InputTerm,
+    InputWidth,
+    Outlier,
+    Version,
+)
 
 VERSION = Version(
     model="speed",
@@ -26,7 +35,7 @@ VERSION = Version(
     split={"by": "random"},
     holdout=0.0,
     seed=0,
-    hyperparameters=Hyperparameters(0.5, None, (), (), 1.5, None, None),
+    hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
     log_marginal_likelihood=-1.0,
     functions=1,
     candidates=2,
@@ -137,3 +146,9 @@ def test_widths_are_told_of_the_inputs_that_the_kernels_see(
     found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
     assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
     assert "width" not in facts(VERSION, capsys)
+
+
+def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "own terms" not in facts(VERSION, capsys)
+    apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
+    assert facts(replace(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"

@@ -35,6 +35,7 @@ PAIRS = [
     Pair(answers.Version, (models.VersionOut,)),
     Pair(answers.InputWidth, (models.InputWidthOut,)),
     Pair(answers.InputWarp, (models.InputWarpOut,)),
+    Pair(answers.InputTerm, (models.InputTermOut,)),
     Pair(answers.Hyperparameters, (models.HyperparametersOut,)),
     Pair(answers.Contender, (models.ContenderOut,)),
     Pair(answers.DatasetName, (models.DatasetNameOut,)),

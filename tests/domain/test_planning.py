@@ -157,6 +157,10 @@ PER_INPUT = EvidencePerInputWidth()
     [
         (None, (KernelBasis(width=PER_INPUT, warp="evidence"), Bias(), Inputs())),
         (KernelChoice(Matern52()), (KernelBasis(Matern52(), PER_INPUT, "evidence"), Bias(), Inputs())),
+        (
+            KernelChoice(additive="evidence"),
+            (KernelBasis(width=PER_INPUT, warp="evidence", additive="evidence"), Bias(), Inputs()),
+        ),
         (KernelChoice(warp="none"), (KernelBasis(width=PER_INPUT), Bias(), Inputs())),
         (KernelChoice(width=EvidenceWidth()), (KernelBasis(width=EvidenceWidth(), warp="evidence"), Bias(), Inputs())),
         (KernelChoice(width=CrossValidationWidth()), (KernelBasis(), Bias(), Inputs())),
@@ -206,6 +210,14 @@ def test_a_dictionary_without_kernels_stands_alone(basis: BasisChoice) -> None:
         (GaussianProcess(), None, Bias(), "/basis", "Expected one kernel"),
         (GaussianProcess(), None, KernelChoice(width=FixedWidth(1.0), warp="evidence"), "/basis", "Expected widths"),
         (Independent(), None, KernelChoice(warp="evidence"), "/basis", "Expected widths by evidence"),
+        (None, None, KernelChoice(width=EvidenceWidth(), additive="evidence"), "/basis", "Expected a width for each"),
+        (
+            Independent(),
+            None,
+            KernelChoice(width=PER_INPUT, additive="evidence"),
+            "/basis",
+            "Expected a width for each",
+        ),
         (None, None, (Inputs(), Inputs()), "/basis", "Expected at most one dictionary of the inputs"),
     ],
 )

@@ -13,6 +13,14 @@ def sinc(rows: int, *, seed: int = 1) -> dict[str, list[float]]:
     return {"x": inputs, "y": [round(math.sin(x) / x + random.gauss(0, 0.1), 4) for x in inputs]}
 
 
+def sum_of_curves(rows: int, *, seed: int = 1) -> dict[str, list[float]]:
+    """sin(3 a) + b^2 with Gaussian noise of 0.1."""
+    random = Random(seed)
+    places = [(round(random.uniform(-1.7, 1.7), 3), round(random.uniform(-1.7, 1.7), 3)) for _ in range(rows)]
+    targets = [round(math.sin(3 * a) + b * b + random.gauss(0, 0.1), 4) for a, b in places]
+    return {"a": [a for a, _ in places], "b": [b for _, b in places], "y": targets}
+
+
 def two_moons(rows: int, *, seed: int = 2) -> str:
     """Two half circles as CSV, with a column of text that says on which side a point is."""
     random = Random(seed)

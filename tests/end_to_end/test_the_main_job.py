@@ -21,7 +21,7 @@ from app.settings import Settings
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
 from tests.domain.small_tables import numbers, texts
 from tests.end_to_end.deployment import Api, Deployment
-from tests.end_to_end.tables import sinc, two_moons
+from tests.end_to_end.tables import sinc, sum_of_curves, two_moons
 
 WIDTH: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
 PROCESS: Json = {"type": "gaussian_process"}
@@ -96,6 +96,20 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     assert abs(near.mean - math.sin(3.0) / 3.0) < 0.15
     assert far.variance is not None
     assert far.variance.beyond == pytest.approx(found.process_sd**2)
+
+
+def test_inputs_whose_effects_add_are_told_apart(api: Api) -> None:
+    dataset = api.calls.create_dataset(sum_of_curves(120, seed=1), name="sum-main")
+    asked: Json = {"type": "kernel", "additive": "evidence"}
+    api.train(dataset_id=dataset.id, target="y", prior=PROCESS, basis=asked)
+    found = api.calls.version("sum-main", 1).hyperparameters
+    assert len(found.terms) == 1
+    assert found.terms[0].input in {"a", "b"}
+    assert 0.0 < found.terms[0].share < 1.0
+    answer = api.calls.predict("sum-main", {"columns": {"a": [0.5, -1.0], "b": [1.0, 0.2]}}, explain=2)
+    for a, b, row in zip((0.5, -1.0), (1.0, 0.2), answer.predictions, strict=True):
+        assert row.mean is not None
+        assert abs(row.mean - math.sin(3.0 * a) - b * b) < 0.2
 
 
 def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:

@@ -9,7 +9,16 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
 from app.domain.jobs import Problem, Progress, TrainingJob
-from app.domain.models import InputWarp, InputWidth, NewVersion, Outlier, Predictor, RelevanceVector, VersionReport
+from app.domain.models import (
+    InputTerm,
+    InputWarp,
+    InputWidth,
+    NewVersion,
+    Outlier,
+    Predictor,
+    RelevanceVector,
+    VersionReport,
+)
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import InputColumn, Task, TrainingPlan, TrainingRequest
 from app.domain.tables import (
@@ -21,7 +30,7 @@ from app.domain.tables import (
     TimestampColumn,
 )
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
-from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import InputMap
@@ -117,7 +126,9 @@ def predictor(*, seed: int = 0) -> Predictor:
     model = Model(
         likelihood=GaussianNoise(),
         functions=(
-            KernelFunctions(Gaussian(), bent, draw.normal(size=(2, 3)), np.array([4, 0])),
+            KernelFunctions(
+                Additive(Gaussian(), (2, 0), (0.1, 1.0 / 3.0)), bent, draw.normal(size=(2, 3)), np.array([4, 0])
+            ),
             ConstantFunction(),
             InputFunctions(np.array([2, 0])),
         ),
@@ -175,6 +186,7 @@ def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersio
         last_gain=3.3,
         next_gain=0.0,
         degrees_of_freedom=2.1,
+        terms=(InputTerm("size", 1 / 3),),
         outliers=(Outlier(7, 1e-300), Outlier(0, 0.1 + 0.1)),
     )
     return NewVersion(report, vectors(), predictor(seed=seed))

@@ -13,7 +13,7 @@ from app.domain.models import Predictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
-from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, OneAgainstRest
 from app.storage.codec import (
     UnreadableBytesError,
@@ -107,6 +107,7 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     assert functions.rows.dtype == np.intp
     assert functions.input_map.skew is not None
     assert functions.input_map.tail is None
+    assert functions.kernel == Additive(Gaussian(), (2, 0), (0.1, 1.0 / 3.0))
     inputs = back.model.functions[2]
     assert isinstance(inputs, InputFunctions)
     assert inputs.columns.dtype == np.intp

@@ -9,12 +9,12 @@ import pytest
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
 from app.domain.jobs import TrainingJob
-from app.domain.models import Contender, InputWarp, InputWidth, NewVersion
+from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewVersion
 from app.domain.planning import plan
 from app.domain.requests import TrainingRequest
 from app.domain.tables import Block
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
-from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
@@ -22,7 +22,7 @@ from app.sparse_bayes.selection import Rows, Trained
 from app.sparse_bayes.selection.training import Contender as Compared
 from app.sparse_bayes.spec import Spec
 from app.worker.materialise import Materialised
-from app.worker.report import _degrees_of_freedom, _warps, _widths, new_version
+from app.worker.report import _degrees_of_freedom, _terms, _warps, _widths, new_version
 from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 
@@ -67,6 +67,16 @@ def test_warps_are_named_where_there_are_some() -> None:
         InputWarp("colour=blue", -0.2, 0.0),
     )
     assert _warps(trained(kernels(2.0, tail=[1.0, 2.0, 3.0])).model, ENCODING)[2] == InputWarp("colour=blue", 0.0, 3.0)
+
+
+def test_terms_of_single_inputs_are_named_in_the_order_of_the_inputs() -> None:
+    whole = kernels(0.5, 3.0, 1.0)
+    assert _terms(trained(whole, ConstantFunction()).model, ENCODING) == ()
+    apart = replace(whole, kernel=Additive(Gaussian(), (2, 0), (0.2, 0.3)))
+    assert _terms(trained(apart, ConstantFunction()).model, ENCODING) == (
+        InputTerm("size", 0.3),
+        InputTerm("colour=blue", 0.2),
+    )
 
 
 def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:

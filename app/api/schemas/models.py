@@ -50,6 +50,13 @@ class InputWarpOut(FromDomain):
     tail: float = Field(description="l: below 0, differences count less far from the mean; 0: straight.")
 
 
+class InputTermOut(FromDomain):
+    """An input whose effect adds to that of all others, whatever they are: a term of its own."""
+
+    input: str
+    share: float = Field(description="Of the process's variance, from 0 to 1: what is left belongs to all others.")
+
+
 class HyperparametersOut(BaseModel):
     """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
 
@@ -64,6 +71,9 @@ class HyperparametersOut(BaseModel):
     )
     widths: Sequence[InputWidthOut]
     warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
+    terms: Sequence[InputTermOut] = Field(
+        description="The inputs that were found apart from the others (`additive`); empty where none was."
+    )
     process_sd: float | None = Field(
         description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
         "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
@@ -209,6 +219,7 @@ class VersionOut(BaseModel):
                 degrees_of_freedom=report.degrees_of_freedom,
                 widths=[InputWidthOut.model_validate(width) for width in report.widths],
                 warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
+                terms=[InputTermOut.model_validate(term) for term in report.terms],
                 process_sd=report.process_sd,
                 last_gain=report.last_gain,
                 next_gain=report.next_gain,

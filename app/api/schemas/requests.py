@@ -61,7 +61,8 @@ class TrainingJobBase(BaseModel):
         "themselves as well under a Gaussian process prior; a list is exact. Without it, Gaussian kernels so. A "
         "kernel's `width` is one for each input, by evidence, and for numbers there is a `warp` of each; under "
         "independent weights that are asked for it is found by 5-fold cross-validation. A `fixed` one above 0 may be "
-        "a list, one for each of the named `inputs`; a text column's categories share theirs.",
+        "a list, one for each of the named `inputs`; a text column's categories share theirs. `additive`, if it is "
+        "`evidence`, gives inputs a term of their own where the evidence finds that their effects add to all others'.",
     )
     prior: Annotated[PriorChoice, Field(discriminator="type")] | None = Field(
         None,

@@ -39,6 +39,14 @@ class InputWarp:
 
 
 @dataclass(frozen=True)
+class InputTerm:
+    """An input whose effect adds to that of all others, and its share of the process's variance."""
+
+    input: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Hyperparameters:
     """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
 
@@ -52,6 +60,7 @@ class Hyperparameters:
     degrees_of_freedom: float | None
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
+    terms: tuple[InputTerm, ...]
     process_sd: float | None
     last_gain: float | None
     next_gain: float | None

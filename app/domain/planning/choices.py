@@ -101,7 +101,7 @@ def rivals(request: TrainingRequest, spec: Spec, *, rows: int, target: ColumnSum
         found.append(replace(spec, likelihood=LogGaussian()))
     if request.algorithm is None and rows <= MOST_ROWS_FOR_INDEPENDENT:
         basis = tuple(
-            replace(one, width=InheritedWidth(), warp="none") if isinstance(one, KernelBasis) else one
+            replace(one, width=InheritedWidth(), warp="none", additive="none") if isinstance(one, KernelBasis) else one
             for one in spec.basis
         )
         found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
@@ -150,7 +150,7 @@ def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
     if warp is None:
         learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)
         warp = "evidence" if learned and task == "regression" else "none"
-    return KernelBasis(asked.kernel, width, warp)
+    return KernelBasis(asked.kernel, width, warp, asked.additive)
 
 
 def spec_faults(spec: Spec) -> list[Fault]:
