@@ -53,6 +53,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
                 "kernel": {"type": "gaussian"},
                 "width": {"type": "fixed", "value": 1.5},
                 "warp": "none",
+                "additive": "none",
             },
             {"type": "bias"},
         ],
