@@ -90,8 +90,9 @@ def _check_group(group: Group) -> None:
     if not group.inputs or len(set(group.inputs)) < len(group.inputs):
         raise IllegalCombinationError("basis", "expected different inputs in a group, and one at least")
     of = group.of
-    if isinstance(of, KernelBasis) and (of.width.type != "fixed" or of.warp != "none"):
-        raise IllegalCombinationError("basis", "expected a width that is fixed and no warp within a group")
+    if isinstance(of, KernelBasis) and (of.width.type != "fixed" or of.warp != "none" or of.additive != "none"):
+        detail = "expected a width that is fixed, no warp and no terms of single inputs within a group"
+        raise IllegalCombinationError("basis", detail)
 
 
 def _check_hyperpriors(spec: Spec, prior: Independent) -> None:

@@ -151,6 +151,7 @@ def test_a_process_has_no_other_functions_beside_it(beside: Basis) -> None:
         (Group((1, 1), Inputs()), "different inputs"),
         (Group((0,), KernelBasis()), "a width that is fixed"),
         (Group((0,), KernelBasis(width=EvidenceWidth())), "a width that is fixed"),
+        (Group((0,), KernelBasis(width=FixedWidth(2.0), additive="evidence")), "no terms of single inputs"),
     ],
 )
 def test_a_group_has_inputs_of_its_own_and_a_width_that_is_known(group: Group, detail: str) -> None:
@@ -162,3 +163,24 @@ def test_a_group_has_inputs_of_its_own_and_a_width_that_is_known(group: Group, d
 def test_dictionaries_stand_side_by_side_under_independent_weights() -> None:
     kernel = Group((1, 2), KernelBasis(width=FixedWidth(2.0)))
     check(Spec(GaussianNoise(), (kernel, Group((0,), Steps()), Fourier(3), BSplines(), Gabor(), Bias(), Inputs())))
+
+
+@pytest.mark.parametrize(
+    ("prior", "algorithm", "width"),
+    [
+        (GaussianProcess(), Greedy(), EvidenceWidth()),
+        (GaussianProcess(), Greedy(), FixedWidth(1.0)),
+        (Independent(), Sequential(), EvidencePerInputWidth()),
+    ],
+    ids=["one width", "a fixed width", "independent weights"],
+)
+def test_inputs_get_terms_of_their_own_only_where_a_width_for_each_is_learned_with_them(
+    prior: Prior, algorithm: Algorithm, width: Width
+) -> None:
+    with pytest.raises(IllegalCombinationError, match="a width for each input by evidence") as refused:
+        check(Spec(GaussianNoise(), (KernelBasis(width=width, additive="evidence"),), prior, algorithm))
+    assert refused.value.field == "basis"
+    asked = KernelBasis(width=EvidencePerInputWidth(), additive="evidence")
+    legal = Spec(GaussianNoise(), (asked,), GaussianProcess(), Greedy())
+    check(legal)
+    assert learning(legal, asked).additive

@@ -12,13 +12,14 @@ from app.sparse_bayes.algorithms import separation
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
-from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions
 from app.sparse_bayes.fitting import fit, learned, pose, standings
 from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import RealPrediction, predict
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.scales import InheritedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec
@@ -162,6 +163,19 @@ def test_structures_that_were_tried_are_paid_for() -> None:
     free = integral(task, last.state, replace(process, structures=1))
     assert paid.value == free.value
     assert free.input_map - paid.input_map == pytest.approx(log(6.0))
+
+
+def test_independent_weights_inherit_the_terms_with_the_widths() -> None:
+    problem, (*_, last) = walked()
+    lender = learned(problem, last).functions[0]
+    assert isinstance(lender, KernelFunctions)
+    basis = (KernelBasis(width=InheritedWidth()), Bias())
+    X, t = drawn(sum_of_curves, 40)
+    borrowed, _ = pose(X, t, Spec(GaussianNoise(), basis), inherited=lender).candidates.dictionaries
+    assert isinstance(borrowed, KernelFunctions)
+    assert borrowed.kernel == lender.kernel
+    assert borrowed.input_map is lender.input_map
+    np.testing.assert_array_equal(borrowed.centres, X)
 
 
 def test_classes_may_be_taken_apart() -> None:
