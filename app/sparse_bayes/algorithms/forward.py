@@ -1,7 +1,7 @@
 """The ways forward under the price of choice, and the best that was met on them.
 
 forward    from nothing, among all candidates
-alone k    from nothing, among one kind of functions and those that stand alone
+alone k    from nothing, among one kind of functions and the small dictionaries
 again      from the best, where it was met alone, among all
 backward   from the best, at the whole price
 
@@ -20,22 +20,26 @@ from app.sparse_bayes.problem import Problem
 MOST_CELLS = 8_000_000
 """Rows times candidates above which kinds are not tried alone: it takes as long again for each."""
 
+SMALL = 0.1
+"""A dictionary of at most so many functions a row, as the inputs are, goes with every kind: it drowns none."""
+
 PATIENCE = 30.0
 """Nats by which the whole objective may lie behind its best before a way is left: half the price lets in what the whole
 one would not pay for, and what enters makes room for more."""
 
 
 def kinds(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """The dictionaries of each kind, with those of one function; none where there is but one kind, or far too many."""
+    """The dictionaries of each kind, with the small ones; none where there is but one kind, or far too many."""
     dictionaries = problem.candidates.dictionaries
     if problem.rows * problem.candidates.size > MOST_CELLS:
         return ()
-    single = [place for place, functions in enumerate(dictionaries) if functions.size == 1]
+    small = [functions.size <= max(SMALL * problem.rows, 1) for functions in dictionaries]
+    beside = [place for place, is_small in enumerate(small) if is_small]
     found: dict[tuple[object, ...], list[int]] = {}
     for place, functions in enumerate(dictionaries):
-        if functions.size > 1:
+        if not small[place]:
             found.setdefault(_kind(functions), []).append(place)
-    return tuple(tuple(sorted([*places, *single])) for places in found.values()) if len(found) > 1 else ()
+    return tuple(tuple(sorted([*places, *beside])) for places in found.values()) if len(found) > 1 else ()
 
 
 def _kind(functions: Functions) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from app.sparse_bayes.algorithms.forward import kinds
 from app.sparse_bayes.algorithms.price import AGAIN, ALONE, BACKWARD, FORWARD, price_in
 from app.sparse_bayes.algorithms.state import State, stand
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
-from app.sparse_bayes.dictionaries import BSplines, StepFunctions, Steps
+from app.sparse_bayes.dictionaries import BSplines, Fourier, StepFunctions, Steps
 from app.sparse_bayes.fitting import fit, iterate, pose
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import Independent
@@ -91,7 +91,8 @@ def test_a_fit_goes_on_from_any_of_its_states(monkeypatch: pytest.MonkeyPatch) -
         ((Steps(), Bias(), BSplines()), ((0, 1), (1, 2))),
         ((*BUMPS, Bias(), Steps()), ((0, 1, 2, 3), (3, 4))),
         ((Group((0,), Steps()), Group((0,), BSplines())), ((0,), (1,))),
-        ((Inputs(), Bias(), Steps()), ()),  # of one input a dictionary of one
+        ((Inputs(), Bias(), Steps()), ()),
+        ((Fourier(5), Bias(), Steps(), BSplines()), ((0, 1, 2), (0, 1, 3))),
     ],
 )
 def test_kinds_are_dictionaries_of_several_functions_by_what_they_are(
