@@ -38,6 +38,9 @@ class Kernel(StrEnum):
     LINEAR = "linear"
     POLYNOMIAL = "polynomial"
     LINEAR_SPLINE = "linear_spline"
+    CUBIC = "cubic"
+    THIN_PLATE = "thin_plate"
+    SIGMOID = "sigmoid"
 
 
 class Likelihood(StrEnum):

@@ -44,15 +44,11 @@ class Stationary(ABC):
     def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
         """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M); k (N, M) where it is at hand.
 
-        With W = D o slope, dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U): only differences count, so both
-        are centred on Z, which keeps the subtraction small. Where U is Z, the gradient is the sum of the two.
+        Where U is Z, the gradient is the sum of the two.
         """
         if not len(Z):
             return np.zeros_like(U), np.zeros_like(Z)
-        W = self._weighted(U, Z, D, k)
-        centre = Z.mean(axis=0)
-        U, Z = U - centre, Z - centre
-        return 2.0 * (W.sum(axis=1)[:, None] * U - W @ Z), 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ U)
+        return pull_squares(U, Z, self._weighted(U, Z, D, k))
 
     @final
     def pull_symmetric(self, U: Array, D: Array, k: Array | None = None) -> Array:
@@ -78,6 +74,17 @@ class Stationary(ABC):
         if self.kinked and U.shape[1] > FEW_INPUTS:
             _mend(squares, U, Z)
         return squares
+
+
+def pull_squares(U: Array, Z: Array, W: Array) -> tuple[Array, Array]:
+    """Gradients with respect to U (N, d) and Z (M, d) of a number, from those W (N, M) to their squared distances.
+
+    dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U): only differences count, so both are centred on Z, which
+    keeps the subtraction small.
+    """
+    centre = Z.mean(axis=0)
+    U, Z = U - centre, Z - centre
+    return 2.0 * (W.sum(axis=1)[:, None] * U - W @ Z), 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ U)
 
 
 def _mend(squares: Array, U: Array, Z: Array) -> None:

@@ -1,7 +1,7 @@
 """What every kernel promises; a new one is drawn in by the union, and has only to add its definition."""
 
 from collections.abc import Callable
-from math import dist, exp, prod, sqrt
+from math import dist, exp, log, prod, sqrt, tanh
 from typing import get_args
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 
 from app.sparse_bayes.kernels import (
     Cauchy,
+    Cubic,
     Gaussian,
     Kernel,
     Laplacian,
@@ -18,6 +19,8 @@ from app.sparse_bayes.kernels import (
     Matern52,
     Polynomial,
     RationalQuadratic,
+    Sigmoid,
+    ThinPlate,
 )
 from app.sparse_bayes.kernels.stationary import Stationary
 from app.sparse_bayes.types import Array
@@ -69,6 +72,12 @@ def definition(kernel: Kernel) -> Callable[[Point, Point], float]:
             return dot
         case Polynomial(degree):
             return lambda u, z: float((1.0 + dot(u, z)) ** degree)
+        case Cubic():
+            return lambda u, z: dist(u, z) ** 3
+        case ThinPlate():
+            return lambda u, z: dist(u, z) ** 2 * log(dist(u, z)) if u != z else 0.0
+        case Sigmoid(offset):
+            return lambda u, z: tanh(dot(u, z) + offset)
         case LinearSpline():
             return lambda u, z: prod(spline(a, b) for a, b in zip(u, z, strict=True))
 
@@ -194,8 +203,8 @@ def test_the_pull_keeps_its_digits_far_from_the_origin(kernel: Stationary, input
 
 
 @each_kernel
-def test_those_marked_stationary_are(kernel: Kernel) -> None:
-    assert kernel.stationary is isinstance(kernel, Stationary)
+def test_those_that_are_covariances_of_stationary_processes_are_marked_so(kernel: Kernel) -> None:
+    assert (kernel.stationary and kernel.positive_definite) is isinstance(kernel, Stationary)
 
 
 def test_every_type_has_its_own_name() -> None:
