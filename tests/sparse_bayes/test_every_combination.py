@@ -135,10 +135,15 @@ def rows_for(likelihood: Likelihood) -> Rows:
 
 
 def fitting_widths(spec: Spec) -> bool:
-    """Whether each list of widths has one for each input."""
-    asked = [basis.width for basis in spec.basis if isinstance(basis, KernelBasis)]
-    lists = [width.value for width in asked if isinstance(width, FixedWidth) and isinstance(width.value, tuple)]
-    return all(len(value) == INPUTS for value in lists)
+    """Whether each list of widths has one for each input that its kernel sees."""
+    whole = [(basis, INPUTS) for basis in spec.basis]
+    seen = whole + [(basis.of, len(basis.inputs)) for basis in spec.basis if isinstance(basis, Group)]
+    lists = [(basis.width, inputs) for basis, inputs in seen if isinstance(basis, KernelBasis)]
+    return all(
+        len(width.each) == inputs
+        for width, inputs in lists
+        if isinstance(width, FixedWidth) and isinstance(width.value, tuple)
+    )
 
 
 def with_fixed_widths(spec: Spec, *, places: list[int]) -> Spec:
