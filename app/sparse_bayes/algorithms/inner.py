@@ -28,7 +28,7 @@ MOST_TRIED = 8
 LARGER_ALPHAS = (1.0, 4.0, 16.0)
 """... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
 
-FEWEST = 2
+FEWEST = 4
 """Where at rest fewer functions are in the model, ..."""
 
 PURSUED = 8
@@ -96,8 +96,9 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
         sound = seen.S > SPAN * seen.alone
         explained = np.divide(mean_square(seen.Q), seen.S, out=np.zeros_like(seen.S), where=sound)
         explained[list(factors.active)] = 0.0
-        number = int(explained.argmax())
-        if explained[number] == 0.0 or factors.alike(number):
+        best = np.argsort(-explained, kind="stable")[:MOST_TRIED].tolist()
+        number = next((one for one in best if explained[one] > 0.0 and not factors.alike(one)), None)
+        if number is None:
             break
         factors = factors.added(number, here.posterior.mean)
         alphas = np.append(here.posterior.alpha, float(np.mean(factors.P[:, -1] ** 2)) / size)
