@@ -17,8 +17,9 @@ from app.sparse_bayes.algorithms.state import State, Walk
 from app.sparse_bayes.basis import Functions, GroupFunctions
 from app.sparse_bayes.problem import Problem
 
-MOST_CELLS = 8_000_000
-"""Rows times candidates above which kinds are not tried alone: it takes as long again for each."""
+MOST_CELLS = 64_000_000
+"""Rows times candidates above which kinds are not tried alone: together they take about as long again as all did.
+Eleven jumps in 4,096 values among 13,000 steps, splines and bumps: 74 s and an error of .04, without 38 s and .52."""
 
 SMALL = 0.1
 """A dictionary of at most so many functions a row, as the inputs are, goes with every kind: it drowns none."""
