@@ -17,16 +17,18 @@ from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Engines, Options
 from benchmarks.report import Table
+from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.million import million
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
-    "spline": sinc.noise_free,
+    "spline": sinc.splines,
     "sinc": sinc.noisy,
     "friedman": friedman.friedman,
     "classes": classes.real,
     "mixture": classes.mixture,
     "decisions": decisions.mixture,
+    "signals": signals,
     "noise": noise.pure,
     "algorithms": algorithms.algorithms,
     "time": timing.sinc,

@@ -1,6 +1,6 @@
 """The papers' generators, with the papers' noise; every draw is a pure function of a named seed and its number."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -40,6 +40,14 @@ def sinc_split(
     elif noise == "uniform":
         t = t + rng.uniform(-scale, scale, rows)
     return Split(x[:, None], t, x_test[:, None], sinc(x_test))
+
+
+def curve_and_line_split(draw: int) -> Split:
+    """sinc(x_1) + 0.1 x_2 with noise of sd 0.1 at 100 places of [-10, 10]^2, without at 1,000 [TIPPING2001, 4.3]."""
+    rng = np.random.default_rng((SINC_SEED, 2, draw))
+    X, X_test = rng.uniform(-10.0, 10.0, (100, 2)), rng.uniform(-10.0, 10.0, (1_000, 2))
+    t, truth = (sinc(some[:, 0]) + 0.1 * some[:, 1] for some in (X, X_test))
+    return Split(X, t + rng.normal(0.0, SINC_NOISE, len(X)), X_test, truth)
 
 
 def friedman(number: int, X: Array) -> Array:
@@ -156,3 +164,69 @@ def pure_noise(draw: int, *, rows: int = 100, seed: int = NOISE_SEED) -> tuple[A
     """Equally spaced inputs in [-10, 10] and targets N(0, 1) that have nothing to do with them."""
     rng = np.random.default_rng((seed, draw))
     return np.linspace(-10.0, 10.0, rows)[:, None], rng.normal(size=rows)
+
+
+JUMPS = np.array([0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
+"""Where blocks jumps, and where bumps has its bumps [DONOHO1994, table 1]: Donoho & Johnstone, Ideal spatial adaptation
+by wavelet shrinkage, Biometrika 81."""
+
+JUMP_HEIGHTS = np.array([4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2])
+BUMP_HEIGHTS = np.array([4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2])
+BUMP_WIDTHS = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005])
+
+Signal = Literal["blocks", "bumps", "heavisine", "doppler"]
+
+SIGNALS: tuple[Signal, ...] = get_args(Signal)
+
+SIGNAL_SD = 7.0
+"""What the four signals are scaled to, beside noise of sd 1 [DONOHO1994]."""
+
+
+def signal(name: Signal, x: Array) -> Array:
+    """One of the four signals on [0, 1] as it is defined [DONOHO1994, table 1]."""
+    match name:
+        case "blocks":
+            return np.asarray((x[:, None] >= JUMPS) @ JUMP_HEIGHTS)
+        case "bumps":
+            return np.asarray((1.0 + np.abs((x[:, None] - JUMPS) / BUMP_WIDTHS)) ** -4.0 @ BUMP_HEIGHTS)
+        case "heavisine":
+            return np.asarray(4.0 * np.sin(4.0 * np.pi * x) - np.sign(x - 0.3) - np.sign(0.72 - x))
+        case "doppler":
+            return np.asarray(np.sqrt(x * (1.0 - x)) * np.sin(2.1 * np.pi / (x + 0.05)))
+
+
+def moments(rows: int) -> Array:
+    """(n - 1/2)/N, n = 1 ... N: none of them is where a signal jumps."""
+    return (np.arange(rows) + 0.5) / rows
+
+
+def scaled_signal(name: Signal, rows: int) -> Array:
+    """A signal at all moments, scaled to a standard deviation of 7."""
+    values = signal(name, moments(rows))
+    return np.asarray(values * (SIGNAL_SD / values.std()))
+
+
+def signal_split(name: Signal, draw: int, *, rows: int) -> Split:
+    """A signal with noise of sd 1 at `rows` moments of [0, 1], and without it at the same."""
+    truth, rng = scaled_signal(name, rows), np.random.default_rng((ACCURACY_SEED, SIGNALS.index(name), rows, draw))
+    X = moments(rows)[:, None]
+    return Split(X, truth + rng.normal(size=rows), X, truth)
+
+
+def staircase_split(draw: int, *, rows: int = 1_024, noise_sd: float = 0.1) -> Split:
+    """Blocks as it is defined, eleven jumps from 2.1 to 5, with noise; and without it."""
+    truth, rng = signal("blocks", moments(rows)), np.random.default_rng((ACCURACY_SEED, rows, draw))
+    X = moments(rows)[:, None]
+    return Split(X, truth + rng.normal(0.0, noise_sd, rows), X, truth)
+
+
+COLUMN_NOISE = 0.5
+
+
+def columns_split(inputs: int, draw: int, *, rows: int = 100, relevant: int = 5) -> Split:
+    """Targets that are a sum of the first few of many inputs, all N(0, 1), each times 1 or -1; noise of sd 0.5."""
+    rng = np.random.default_rng((ACCURACY_SEED, inputs, draw))
+    X, X_test = rng.normal(size=(rows, inputs)), rng.normal(size=(1_000, inputs))
+    weights = rng.choice([-1.0, 1.0], relevant)
+    t = X[:, :relevant] @ weights + rng.normal(0.0, COLUMN_NOISE, rows)
+    return Split(X, t, X_test, X_test[:, :relevant] @ weights)

@@ -1,0 +1,1 @@
+"""Signals by dictionaries beside what signals are coded and denoised with elsewhere."""

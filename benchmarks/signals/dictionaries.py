@@ -1,0 +1,69 @@
+"""Which functions are offered for a signal, and our own fit with them."""
+
+from dataclasses import dataclass
+from time import process_time
+
+import numpy as np
+
+from app.sparse_bayes.basis import Basis, Bias, KernelBasis
+from app.sparse_bayes.dictionaries import BSplines, Gabor, Steps
+from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.kernels import Gaussian, Laplacian
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import RealPrediction, predict
+from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+from benchmarks.files import Split
+from benchmarks.generators import Signal
+
+FOUR_WIDTHS = tuple(KernelBasis(Gaussian(), FixedWidth(width)) for width in (0.01, 0.03, 0.1, 0.3))
+"""Gaussians of four widths on each row, over inputs from 0 to 1."""
+
+NARROW = tuple(KernelBasis(Laplacian(), FixedWidth(width)) for width in (0.005, 0.02))
+
+OWN: dict[Signal, tuple[Basis, ...]] = {
+    "blocks": (Steps(), Bias()),
+    "bumps": (*NARROW, Bias()),
+    "heavisine": (Steps(), BSplines(), Bias()),
+    "doppler": (Gabor(), Bias()),
+}
+"""What one would pick who knows what the signal is like."""
+
+MIXED: tuple[Basis, ...] = (Steps(), BSplines(), *NARROW, Bias())
+"""What one may take without a thought."""
+
+
+@dataclass(frozen=True, eq=False)
+class Denoised:
+    """What an engine makes of a signal at its own moments: `mean` (N,), the predictive `sd` (N,) where it gives one.
+
+    `functions` it keeps, and `seconds` of CPU.
+    """
+
+    mean: Array
+    sd: Array | None
+    functions: int
+    seconds: float
+
+    def rmse(self, truth: Array) -> float:
+        """The distance to the truth (N,)."""
+        return float(np.sqrt(np.mean((self.mean - truth) ** 2)))
+
+
+def ours(split: Split, basis: tuple[Basis, ...], *, price: bool = True, noise_sd: float | None = None) -> Denoised:
+    """One fit, raw inputs and targets, the noise learned or known."""
+    likelihood = GaussianNoise() if noise_sd is None else GaussianNoise(noise_sd)
+    start = process_time()
+    model = fit(split.X, split.t, Spec(likelihood, basis, Independent(price=price)))
+    seconds = process_time() - start
+    return told(model, split.X_test, seconds)
+
+
+def told(model: Model, X: Array, seconds: float) -> Denoised:
+    """What a model says at X (N, d)."""
+    prediction = predict(model, X)
+    assert isinstance(prediction, RealPrediction)
+    return Denoised(prediction.mean, np.sqrt(prediction.variance), len(model.mean), seconds)
