@@ -69,7 +69,7 @@ def _spline(algorithm: Algorithm) -> tuple[str, ...]:
 
 def _noisy_splines(options: Options) -> Table:
     """Figure 1 of NIPS 1999, and figure 2 of JMLR 2001, whose digits we do not have."""
-    draws, kinds = min(options.repeats, MOST_DRAWS), {"gaussian": ("6", "0.189"), "uniform": ("", "")}
+    draws = min(options.repeats, MOST_DRAWS)
     rows = []
     for noise, papers in FIGURE_1.items():
         found = repeated(partial(_noisy_spline, noise), draws, processes=options.processes)

@@ -28,7 +28,7 @@ MOST_TRIED = 8
 LARGER_ALPHAS = (1.0, 4.0, 16.0)
 """... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
 
-FEWEST = 4
+FEWEST = 6
 """Where at rest fewer functions are in the model, ..."""
 
 PURSUED = 8
