@@ -38,14 +38,14 @@ class Canvas:
         return path
 
 
-def canvas(size: tuple[float, float], title: str, panels: Sequence[str] = ("",)) -> Canvas:
-    """`panels` are their titles."""
+def canvas(size: tuple[float, float], title: str, panels: Sequence[str] = ("",), *, shared: bool = True) -> Canvas:
+    """`panels` are their titles; they have one y where it is `shared`."""
     figure = Figure(figsize=size, dpi=150)
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
     figure.suptitle(title, x=0.02, ha="left", fontsize=14, color=INK)
     every: list[Axes] = []
     for number, named in enumerate(panels, start=1):
-        axes = figure.add_subplot(1, len(panels), number, sharey=every[0] if every else None)
+        axes = figure.add_subplot(1, len(panels), number, sharey=every[0] if every and shared else None)
         axes.set_title(named, loc="left", fontsize=11, color=INK)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(colors=INK, labelsize=10)

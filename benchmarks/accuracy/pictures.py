@@ -1,4 +1,4 @@
-"""Pictures for docs/pictures: functions and accuracy, reliability, time, a variance's parts, log odds, algorithms."""
+"""Pictures for docs/pictures: functions and accuracy, reliability, time, variance, log odds, algorithms, signals."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +21,7 @@ from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, learned, regressor
 from benchmarks.accuracy.real_peers import exact_process, process_engine
 from benchmarks.accuracy.scoring import TWO_SIDED_95, Classifier, binned, calibration_error, real_figures
+from benchmarks.accuracy.signals import draw_signals
 from benchmarks.files import NotRun, Split
 from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc
 from benchmarks.options import Options
@@ -33,6 +34,7 @@ PROCESS_ROWS_TIMED = 1_000
 def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
     drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds(), draw_algorithms(options)]
+    drawn.append(draw_signals())
     try:
         drawn.append(draw_reliability(options))
     except NotRun as absent:

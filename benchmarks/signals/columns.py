@@ -32,8 +32,8 @@ NOTES = (
     (
         "Inputs N(0, 1), five of them times 1 or -1, noise of sd 0.5, 100 rows. RMSE to the function at 1,000 fresh "
         "rows; inside: how probably a noisy target there lies in the 95 % interval. Least squares that are told the "
-        "five columns would have an RMSE of about .12. Ours: the inputs as functions and a bias. ARDRegression and LassoCV: "
-        "scikit-learn's defaults, 5 folds."
+        "five columns would have an RMSE of about .12. Ours: the inputs as functions and a bias. ARDRegression and "
+        "LassoCV: scikit-learn's defaults, 5 folds."
     ),
 )
 

@@ -17,7 +17,7 @@ from benchmarks.report import Table
 from benchmarks.signals.dictionaries import MIXED, OWN, Denoised, ours
 from benchmarks.signals.wavelets import WAVELETS, shrunk
 
-DRAWS = {512: 10, 2_048: 5}
+DRAWS = {512: 10, 2_048: 2}
 """Points of a signal, and the most draws of it."""
 
 MOST_POINTS_OF_A_PROCESS = 512
