@@ -22,6 +22,15 @@ def cholesky(matrix: Array) -> Array:
     return np.asarray(lower)
 
 
+def lower_of_sum(Y: Array) -> Array:
+    """A lower triangular L (R, R) with L L' = I + Y'Y, Y (n, R), its diagonal of any sign.
+
+    By QR: where Y is of a size of 10^9 the sum itself has lost the I, and has no Cholesky factor.
+    """
+    upper = np.linalg.qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="r")
+    return np.asarray(upper.T)
+
+
 def log_determinant(lower: Array) -> float:
     """log |L L'| of a lower triangular L (R, R)."""
     return 2.0 * float(np.log(lower.diagonal()).sum())

@@ -8,6 +8,7 @@ from app.sparse_bayes.linalg import (
     cholesky,
     inverse_from_cholesky,
     log_determinant,
+    lower_of_sum,
     solve_lower,
     solve_lower_transposed,
     solve_with_cholesky,
@@ -106,3 +107,19 @@ def test_a_point_has_no_distance_from_itself_and_none_is_negative(inputs: int) -
     distances = squared_distances(U, U)
     assert distances.min() >= 0.0
     np.testing.assert_allclose(distances.diagonal(), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
+def test_the_factor_of_a_sum_with_the_identity_is_choleskys_but_for_signs(size: float) -> None:
+    Y = size * np.random.default_rng(3).standard_normal((9, 4))
+    lower = lower_of_sum(Y)
+    assert np.array_equal(lower, np.tril(lower))
+    np.testing.assert_allclose(np.abs(lower), np.abs(cholesky(np.eye(4) + Y.T @ Y)), rtol=1e-7)
+
+
+def test_the_identity_is_not_lost_beside_a_sum_that_is_singular_and_large() -> None:
+    Y = np.full((5, 2), 1e10)
+    with pytest.raises(NotPositiveDefiniteError):
+        cholesky(np.eye(2) + Y.T @ Y)
+    difference = solve_lower(lower_of_sum(Y), np.array([1.0, -1.0]))
+    assert float(difference @ difference) == pytest.approx(2.0, rel=1e-5)
