@@ -1,10 +1,10 @@
-"""`python -m examples.tour` takes the README's tour and the example of decisions, and writes the new answers there."""
+"""`python -m examples.tour` takes the README's tour and the examples of two pages, and writes the new answers there."""
 
 import tempfile
 from pathlib import Path
 
 from examples.demo.service import running_service
-from examples.tour import decisions
+from examples.tour import decisions, signals
 from examples.tour.readme import README, rewritten, take, tour
 
 
@@ -17,6 +17,8 @@ def main() -> None:
             README.write_text(rewritten(text, tour(text), take(tour(text), url)))
         with running_service(directory / "decisions.db", log=directory / "decisions.log") as url:
             decisions.renew(url)
+        with running_service(directory / "signals.db", log=directory / "signals.log") as url:
+            signals.renew(url)
 
 
 if __name__ == "__main__":

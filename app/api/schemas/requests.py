@@ -62,7 +62,12 @@ class TrainingJobBase(BaseModel):
         "kernel's `width` is one for each input, by evidence, and for numbers there is a `warp` of each; under "
         "independent weights that are asked for it is found by 5-fold cross-validation. A `fixed` one above 0 may be "
         "a list, one for each of the named `inputs`; a text column's categories share theirs. `additive`, if it is "
-        "`evidence`, gives inputs a term of their own where the evidence finds that their effects add to all others'.",
+        "`evidence`, gives inputs a term of their own where the evidence finds that their effects add to all others'. "
+        "Dictionaries are functions that stand on no row, for signals: `steps` jump, one for each place between two "
+        "values of an input; `b_splines` are smooth bumps of all sizes; `fourier` waves repeat over the range; `gabor` "
+        "waves die down, over one input or two. Each sees every input; in a `group` it sees the `inputs` named, and so "
+        "does a kernel, whose width is given there. They go with independent weights, and each function pays for its "
+        "choice among all (`price`) unless a prior is named.",
     )
     prior: Annotated[PriorChoice, Field(discriminator="type")] | None = Field(
         None,

@@ -1,0 +1,113 @@
+"""What docs/signals.md says is so."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+
+from app.client.answers import Json
+from app.sparse_bayes.dictionaries import Dictionary
+from examples.demo.service import running_service
+from examples.tour import pump
+from examples.tour.readme import differences, steps_of, take
+from examples.tour.signals import PAGE, learn
+
+
+class Shown(msgspec.Struct):
+    """What the page has of a function's shape."""
+
+    place: float
+
+
+class Function(msgspec.Struct):
+    """What the page has of a function."""
+
+    kind: str
+    shape: tuple[Shown, ...]
+    weight_mean: float
+
+
+class Part(msgspec.Struct):
+    """What the page has of a function's part in an answer."""
+
+    vector: int
+    contribution: float
+
+
+class Told(msgspec.Struct):
+    """What the page has of an answer."""
+
+    mean: float
+    explanation: tuple[Part | str, ...]
+
+    @property
+    def functions(self) -> list[Part]:
+        """All that are shown: `...` stands for more."""
+        return [one for one in self.explanation if isinstance(one, Part)]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = tmp_path_factory.mktemp("signals")
+    with running_service(directory / "signals.db", log=directory / "service.log") as address:
+        learn(address)
+        yield address
+
+
+def functions_in(answer: Json) -> list[Function]:
+    assert isinstance(answer, dict)
+    return msgspec.convert(answer["items"], list[Function])
+
+
+def assert_told(vectors: Json, answered: Json) -> None:
+    """Assert that the pump's four switches are found, when and by how much."""
+    functions = functions_in(vectors)
+    steps = {one.shape[0].place: one.weight_mean for one in functions if one.kind == "step"}
+    assert sorted(steps) == [minute - 0.5 for minute in pump.SWITCHED]
+    assert sorted(one.kind for one in functions if one.kind != "step") == ["b_spline", "bias", "input"]
+    assert isinstance(answered, dict)
+    before, after = msgspec.convert(answered["predictions"], tuple[Told, Told])
+    (last,) = (one.contribution for one in after.functions if one.vector == 1)
+    assert last == pytest.approx(pump.SWITCHED[251], abs=1.0)
+    in_watts = last / steps[250.5]
+    assert {at: weight * in_watts for at, weight in steps.items()} == pytest.approx(
+        {minute - 0.5: watts for minute, watts in pump.SWITCHED.items()}, abs=2.0
+    )
+    assert after.mean - before.mean == pytest.approx(last, abs=0.5)
+
+
+def test_the_pumps_file_is_what_its_program_makes(tmp_path: Path) -> None:
+    pump.write(tmp_path / "pump.csv")
+    assert pump.FILE.read_bytes() == (tmp_path / "pump.csv").read_bytes()
+
+
+def test_the_request_that_the_page_shows_is_the_files() -> None:
+    text = PAGE.read_text()
+    shown = text[text.index('```\n{"target"') + 4 :]
+    assert json.loads(shown[: shown.index("```")]) == json.loads(pump.REQUEST.read_text())
+
+
+def test_the_figures_that_the_page_shows_are_the_pumps() -> None:
+    _, vectors, answered = steps_of(PAGE.read_text())
+    assert_told(vectors.answer, answered.answer)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
+def test_the_service_finds_what_the_page_shows(url: str) -> None:
+    steps = steps_of(PAGE.read_text())
+    taken = take(steps, url)
+    for step, answer in zip(steps, taken.answers, strict=True):
+        assert differences(step.answer, answer) == [], step.command
+    assert_told(*taken.answers[1:])
+
+
+def test_the_page_tells_of_every_dictionary_and_is_pointed_to() -> None:
+    text = PAGE.read_text()
+    assert all(f"| `{dictionary().type}` |" in text for dictionary in get_args(Dictionary))
+    assert (PAGE.parent / "pictures" / "signals.png").is_file()
+    assert "signals.md" in (PAGE.parent / "model.md").read_text()
+    assert "docs/signals.md" in (PAGE.parents[1] / "README.md").read_text()
