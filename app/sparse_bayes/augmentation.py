@@ -11,7 +11,7 @@ import numpy as np
 from app.sparse_bayes.basis import Functions, KernelFunctions, evaluate
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.kernels import Additive, Covariance
-from app.sparse_bayes.linalg import lower_of_sum, solve_lower
+from app.sparse_bayes.linalg import factors_of_sum, solve_lower
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, ForRows
 
@@ -82,10 +82,15 @@ class Augmented:
         beta = noise_sd**-2 if kept.precisions is None else kept.precisions
         precision: ForRows = rows / kept.functions.size * beta
         root = alpha**-0.5
-        lower = lower_of_sum(((P * root).T * np.sqrt(precision)).T)
+        each = np.sqrt(precision)
+        lower, reached = factors_of_sum(((P * root).T * each).T)
         whitened = root[:, None] * solve_lower(lower, np.eye(len(alpha))).T
         return cls(
-            kept.functions, whitened, P @ whitened, precision, max(kept.spread - 1.0 / float(np.mean(beta)), 0.0)
+            kept.functions,
+            whitened,
+            (reached.T / each).T,
+            precision,
+            max(kept.spread - 1.0 / float(np.mean(beta)), 0.0),
         )
 
     def left(self, X: Array, columns: Array) -> Array:

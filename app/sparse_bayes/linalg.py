@@ -1,7 +1,7 @@
 """The few dense operations that the core needs: factorise once, solve often."""
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, qr
 
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.types import Array
@@ -22,13 +22,13 @@ def cholesky(matrix: Array) -> Array:
     return np.asarray(lower)
 
 
-def lower_of_sum(Y: Array) -> Array:
-    """A lower triangular L (R, R) with L L' = I + Y'Y, Y (n, R), its diagonal of any sign.
+def factors_of_sum(Y: Array) -> tuple[Array, Array]:
+    """A lower triangular L (R, R) with L L' = I + Y'Y, Y (n, R), its diagonal of any sign, and Y L^-T (n, R).
 
     By QR: where Y is of a size of 10^9 the sum itself has lost the I, and has no Cholesky factor.
     """
-    upper = np.linalg.qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="r")
-    return np.asarray(upper.T)
+    orthogonal, upper = qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="economic", check_finite=False)
+    return np.ascontiguousarray(upper.T), np.ascontiguousarray(orthogonal[: len(Y)])
 
 
 def log_determinant(lower: Array) -> float:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from app.sparse_bayes import augmentation as module
-from app.sparse_bayes.augmentation import Augmentation
+from app.sparse_bayes.augmentation import Augmentation, Augmented
 from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions, evaluate
-from app.sparse_bayes.dictionaries import BSplines
 from app.sparse_bayes.fitting import fit as fit_plainly
 from app.sparse_bayes.fitting import pose, standings
 from app.sparse_bayes.kernels import Gaussian, Kernel, Laplacian, Linear, Matern32
@@ -205,15 +204,12 @@ def test_the_end_of_a_fit_keeps_it() -> None:
     np.testing.assert_array_equal(kept.functions.centres, X)
 
 
-def test_a_model_that_goes_through_every_row_can_be_asked() -> None:
-    """Its noise is at the floor, and its precision beside that of the weights beyond what a sum can hold."""
-    x = (np.arange(120) + 0.5) / 120
-    t = np.sin(30.0 * x) + np.random.default_rng(0).standard_normal(120)
-    widths = (0.005, 0.02, 0.1)
-    basis = (BSplines(), *(KernelBasis(Laplacian(), FixedWidth(width)) for width in widths), Bias())
-    model = fit(x[:, None], t, Spec(GaussianNoise(1e-7), basis))
-    assert len(model.mean) > 100
-    found = predict(model, x[:, None])
-    assert isinstance(found, RealPrediction)
-    np.testing.assert_allclose(found.mean, t, atol=1e-2)
-    assert np.isfinite(found.variance).all()
+def test_weights_that_the_data_determine_beyond_rounding_have_error_bars() -> None:
+    """P'P/noise^2 is singular there, and the identity beside it lost."""
+    X, t = sinc(60, 0)
+    model = fit(X, t, spec_for(GaussianNoise(), width=5.0))
+    assert model.augmentation is not None
+    every = model.augmentation.functions
+    exact = Augmented.of(model.augmentation, (every,), np.ones(every.size), noise_sd=1e-7, rows=len(X))
+    at = np.array([[-60.0], [-8.0], [0.5], [7.0], [60.0]])
+    assert exact.left(at, evaluate((every,), at)) == pytest.approx([1.0, 0.0, 0.0, 0.0, 1.0], abs=1e-6)

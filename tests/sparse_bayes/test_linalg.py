@@ -6,9 +6,9 @@ import pytest
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.linalg import (
     cholesky,
+    factors_of_sum,
     inverse_from_cholesky,
     log_determinant,
-    lower_of_sum,
     solve_lower,
     solve_lower_transposed,
     solve_with_cholesky,
@@ -112,7 +112,8 @@ def test_a_point_has_no_distance_from_itself_and_none_is_negative(inputs: int) -
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
 def test_the_factor_of_a_sum_with_the_identity_is_choleskys_but_for_signs(size: float) -> None:
     Y = size * np.random.default_rng(3).standard_normal((9, 4))
-    lower = lower_of_sum(Y)
+    lower, reached = factors_of_sum(Y)
+    np.testing.assert_allclose(reached @ lower.T, Y, rtol=1e-9, atol=1e-12 * size)
     assert np.array_equal(lower, np.tril(lower))
     np.testing.assert_allclose(np.abs(lower), np.abs(cholesky(np.eye(4) + Y.T @ Y)), rtol=1e-7)
 
@@ -121,5 +122,5 @@ def test_the_identity_is_not_lost_beside_a_sum_that_is_singular_and_large() -> N
     Y = np.full((5, 2), 1e10)
     with pytest.raises(NotPositiveDefiniteError):
         cholesky(np.eye(2) + Y.T @ Y)
-    difference = solve_lower(lower_of_sum(Y), np.array([1.0, -1.0]))
+    difference = solve_lower(factors_of_sum(Y)[0], np.array([1.0, -1.0]))
     assert float(difference @ difference) == pytest.approx(2.0, rel=1e-5)
