@@ -85,6 +85,17 @@ def test_as_many_candidates_as_rows_leave_something_for_the_noise() -> None:
     assert found.noise_sd == pytest.approx(t.std(), rel=0.15)
 
 
+@pytest.mark.parametrize("seed", [5, 6, 10])
+def test_ten_columns_a_row_are_not_all_that_it_takes_to_do_without_noise(seed: int) -> None:
+    """Draws of which every row could be gone through."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((100, 1000))
+    t = X[:, :5] @ rng.choice([-1.0, 1.0], 5) + 0.5 * rng.standard_normal(100)
+    found = fit(X, t, Spec(GaussianNoise(), (Inputs(), Bias()), Independent(price=True)))
+    assert len(found.mean) <= 8
+    assert found.noise_sd == pytest.approx(0.5, rel=0.3)
+
+
 @each_ascent
 def test_the_objective_never_falls_where_more_than_half_of_the_candidates_are_in(ascent: Ascent) -> None:
     """log C(M, R) itself would fall with R there."""
