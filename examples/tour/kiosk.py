@@ -1,9 +1,10 @@
 """`python -m examples.tour.kiosk` writes kiosk.csv: 150 made-up days of an ice cream kiosk, with known noise."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
+
+from examples.tour.table import write
 
 FILE = Path(__file__).with_name("kiosk.csv")
 DAYS = 150
@@ -28,14 +29,5 @@ def days() -> list[dict[str, float | str]]:
     ]
 
 
-def write(path: Path) -> None:
-    """The days as a CSV file."""
-    rows = days()
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 if __name__ == "__main__":
-    write(FILE)
+    write(days(), FILE)

@@ -1,9 +1,10 @@
 """`python -m examples.tour.pump` writes pump.csv: the made-up power of a pump, minute by minute for five hours."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
+
+from examples.tour.table import write
 
 FILE = Path(__file__).with_name("pump.csv")
 
@@ -33,14 +34,5 @@ def readings() -> list[dict[str, float]]:
     ]
 
 
-def write(path: Path) -> None:
-    """The readings as a CSV file."""
-    rows = readings()
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 if __name__ == "__main__":
-    write(FILE)
+    write(readings(), FILE)

@@ -1,9 +1,10 @@
 """`python -m examples.tour.screening` writes screening.csv: a made-up study of an illness, half of its people ill."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
+
+from examples.tour.table import write
 
 FILE = Path(__file__).with_name("screening.csv")
 OF_EACH = 120
@@ -23,14 +24,5 @@ def people() -> list[dict[str, float | str]]:
     return found
 
 
-def write(path: Path) -> None:
-    """The study as a CSV file."""
-    rows = people()
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 if __name__ == "__main__":
-    write(FILE)
+    write(people(), FILE)

@@ -12,6 +12,7 @@ from examples.demo.service import running_service
 from examples.tour import screening
 from examples.tour.decisions import PAGE, learn
 from examples.tour.readme import differences, steps_of, take
+from examples.tour.table import write
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 """As the page's last command says them."""
@@ -45,7 +46,7 @@ def assert_decided(plain: Predictions, told: Predictions) -> None:
 
 
 def test_the_studys_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    screening.write(tmp_path / "screening.csv")
+    write(screening.people(), tmp_path / "screening.csv")
     assert screening.FILE.read_bytes() == (tmp_path / "screening.csv").read_bytes()
 
 

@@ -15,6 +15,7 @@ from app.settings import MEBIBYTE, Settings
 from examples.demo.service import running_service
 from examples.tour import kiosk
 from examples.tour.readme import MORE, README, differences, renewed, take, tour
+from examples.tour.table import write
 
 ROOT = README.parent
 
@@ -43,7 +44,7 @@ def test_the_settings_table_is_complete_and_right() -> None:
 
 
 def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    kiosk.write(tmp_path / "kiosk.csv")
+    write(kiosk.days(), tmp_path / "kiosk.csv")
     assert kiosk.FILE.read_bytes() == (tmp_path / "kiosk.csv").read_bytes()
 
 

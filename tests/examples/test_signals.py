@@ -15,6 +15,7 @@ from examples.demo.service import running_service
 from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE, learn
+from examples.tour.table import write
 
 
 class Shown(msgspec.Struct):
@@ -81,7 +82,7 @@ def assert_told(vectors: Json, answered: Json) -> None:
 
 
 def test_the_pumps_file_is_what_its_program_makes(tmp_path: Path) -> None:
-    pump.write(tmp_path / "pump.csv")
+    write(pump.readings(), tmp_path / "pump.csv")
     assert pump.FILE.read_bytes() == (tmp_path / "pump.csv").read_bytes()
 
 
