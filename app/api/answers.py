@@ -15,12 +15,15 @@ from app.sparse_bayes.types import Array
 REAL_OUTPUTS = ("mean", "sd", "variance", "interval", "support")
 CLASS_OUTPUTS = ("label", "probabilities", "latent", "support")
 
+OUTPUTS: Mapping[str, tuple[str, ...]] = {"regression": REAL_OUTPUTS, "classification": CLASS_OUTPUTS}
+"""The members that a task's predictions can have."""
+
 Row = Mapping[str, object]
 
 
 def outputs_of(served: ServedVersion) -> tuple[str, ...]:
     """The members that this version's predictions can have."""
-    return CLASS_OUTPUTS if served.predictor.encoding.target.classes else REAL_OUTPUTS
+    return OUTPUTS[served.version.report.task]
 
 
 def predictions_json(

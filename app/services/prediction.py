@@ -8,10 +8,8 @@ from uuid import UUID
 
 from app.domain.models import Version
 from app.domain.ports import OpenUnitOfWork
-from app.services.answering import ListedFunction, ServedVersion
+from app.services.answering import ListedFunction, ServedVersion, answering_of
 from app.services.bounded_cache import BoundedCache
-from app.sparse_bayes.model import KernelFunctions
-from app.sparse_bayes.prediction import Ready
 
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again."""
@@ -72,15 +70,14 @@ class Prediction:
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:
             predictor = uow.models.predictor(version.id)
-            most = max(len(predictor.model.mean), 1)
+            most = max(version.report.functions, 1)
             listed = uow.models.vectors(
                 version.owner, version.model, version.number, limit=most, after=None, sort="number"
             ).items
         plan = version.report.plan
         return ServedVersion(
             version,
-            predictor,
-            Ready.of(predictor.model),
+            answering_of(version, predictor),
             tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed),
             tuple((column.name, column.kind) for column in plan.inputs),
             frozenset({plan.target, *(column.name for column in plan.ignored)}),
@@ -89,16 +86,6 @@ class Prediction:
 
 def _size(served: ServedVersion) -> int:
     """About how many bytes a version takes: its arrays, and what its columns, categories and functions cost."""
-    model, ready = served.predictor.model, served.ready
-    arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower]
-    kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
-    if ready.whitening is not None:
-        arrays.append(ready.whitening.lower)
-    if ready.augmented is not None:
-        arrays += [ready.augmented.whitened, ready.augmented.reached]
-        kernels.append(ready.augmented.functions)
-    for functions in kernels:
-        arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
     columns = served.version.report.plan.inputs
     texts = sum(len(category) + 100 for column in columns for category in column.categories)
-    return sum(array.nbytes for array in arrays) + 2 * texts + 1000 * (len(columns) + 4) + 200 * len(served.functions)
+    return served.answering.bytes + 2 * texts + 1000 * (len(columns) + 4) + 200 * len(served.functions)

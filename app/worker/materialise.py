@@ -9,7 +9,7 @@ import numpy as np
 
 from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target, gaps
 from app.domain.errors import TrainingFailedError
-from app.domain.requests import RandomSplit, TrainingPlan
+from app.domain.requests import RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -56,7 +56,7 @@ class _Part:
     dropped: int
 
 
-def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
+def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
     Memory holds one block and a piece of it, encoded; while the rows to hold out are chosen, 16 bytes a row too. Raises
@@ -82,7 +82,7 @@ def materialise(plan: TrainingPlan, read: Read, directory: Path, *, most_cells: 
     return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
 
 
-def _complete(plan: TrainingPlan, read: Read) -> Iterator[_Part]:
+def _complete(plan: SupervisedPlan, read: Read) -> Iterator[_Part]:
     """The rows that have a target, its noise, a place in the split and, unless gaps are filled in, every input."""
     names = [plan.target, *(column.name for column in plan.inputs)]
     needed = [plan.target] if plan.missing == "indicator" else list(names)
@@ -110,12 +110,12 @@ def _taken(column: Column, chosen: Indices) -> Column:
             return replace(column, values=column.values[chosen])
 
 
-def _ranks(plan: TrainingPlan, part: _Part) -> Ranks:
+def _ranks(plan: SupervisedPlan, part: _Part) -> Ranks:
     names = [plan.target, *(column.name for column in plan.inputs)]
     return ranks(plan.split, part.block, numbers=part.numbers, names=names, seed=plan.spec.seed)
 
 
-def _where_to_cut(plan: TrainingPlan, read: Read) -> Cut:
+def _where_to_cut(plan: SupervisedPlan, read: Read) -> Cut:
     if not plan.holdout:
         return NOTHING
     found = [_ranks(plan, part) for part in _complete(plan, read)]
@@ -130,7 +130,7 @@ def _where_to_cut(plan: TrainingPlan, read: Read) -> Cut:
     return where
 
 
-def _divided(plan: TrainingPlan, read: Read, where: Cut) -> Iterator[tuple[_Part, Mask]]:
+def _divided(plan: SupervisedPlan, read: Read, where: Cut) -> Iterator[tuple[_Part, Mask]]:
     """Every part with the rows (N,) of it that are held out."""
     for part in _complete(plan, read):
         if where == NOTHING:
@@ -140,7 +140,7 @@ def _divided(plan: TrainingPlan, read: Read, where: Cut) -> Iterator[tuple[_Part
             yield part, held_out
 
 
-def _check(plan: TrainingPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:
+def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:
     left = (
         "After leaving out rows with gaps and rows to hold out" if plan.holdout else "After leaving out rows with gaps"
     )
@@ -172,7 +172,7 @@ def _write(
     file: BinaryIO,
     parts: Iterator[tuple[_Part, Mask]],
     *,
-    plan: TrainingPlan,
+    plan: SupervisedPlan,
     encoding: Encoding,
     training: int,
 ) -> int:

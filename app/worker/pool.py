@@ -11,12 +11,13 @@ from socket import socketpair
 from threading import Event, Semaphore, Thread
 
 import app
-from app.worker.child import Message, Task
+from app.worker.child.process import Message
+from app.worker.child.tasks import Task
 
 CORE = "app.sparse_bayes.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
-PROGRAM = "from app.worker.child import serve; serve({descriptor}, {parent}, {trainer!r}, threads={threads})"
+PROGRAM = "from app.worker.child.process import serve; serve({descriptor}, {parent}, {trainer!r}, threads={threads})"
 
 
 class ChildDied(Exception):

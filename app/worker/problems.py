@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem
 from app.domain.ports import QueueEnding
-from app.worker.child import Failure
+from app.worker.child.process import Failure
 
 MOST_STARTS = 3
 """How often a job is started in all, when its worker or its child dies each time."""

@@ -15,16 +15,17 @@ from app.domain.encoding import (
     user_process_sd,
     user_scores,
 )
-from app.domain.jobs import Progress, TrainingJob
+from app.domain.jobs import Progress
 from app.domain.models import (
     Contender,
     InputTerm,
     InputWarp,
     InputWidth,
     NewVersion,
-    Predictor,
-    VersionReport,
+    SupervisedPredictor,
+    SupervisedReport,
 )
+from app.domain.requests import SupervisedPlan
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
@@ -52,14 +53,20 @@ def progress(step: Step, made: Materialised) -> Progress:
 
 
 def new_version(
-    job: TrainingJob, dataset: Dataset, trained: Trained, *, made: Materialised, seconds: float, holding: BlockHolding
+    plan: SupervisedPlan,
+    dataset: Dataset,
+    trained: Trained,
+    *,
+    made: Materialised,
+    seconds: float,
+    holding: BlockHolding,
 ) -> NewVersion:
     """All that is recorded of a successful fit that took `seconds`."""
     model, encoding = trained.model, _settled(made.encoding, trained)
     target = encoding.target
-    report = VersionReport(
-        task=job.plan.task,
-        plan=replace(job.plan, spec=trained.spec),
+    report = SupervisedReport(
+        task=plan.task,
+        plan=replace(plan, spec=trained.spec),
         widths=_widths(trained, encoding),
         warps=_warps(trained.model, encoding),
         terms=_terms(trained.model, encoding),
@@ -69,7 +76,7 @@ def new_version(
         degrees_of_freedom=_degrees_of_freedom(model.likelihood),
         outliers=outliers(model, made),
         class_rows=class_rows(made),
-        standardised=job.plan.standardise,
+        standardised=plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd),
         log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
         functions=len(model.mean),
@@ -101,7 +108,7 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
-    return NewVersion(report, tuple(vectors(job, dataset, model, made, holding)), Predictor(encoding, model))
+    return NewVersion(report, tuple(vectors(plan, dataset, model, made, holding)), SupervisedPredictor(encoding, model))
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:

@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Literal, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import in_columns
 from app.domain.errors import ConflictError, TrainingFailedError, UnavailableError
 from app.domain.jobs import FINISHED, Problem, Progress, TrainingJob
 from app.domain.models import NewVersion
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split
 from app.domain.tables import Block
-from app.sparse_bayes.selection import Trained
-from app.worker.child import Failure, Task
-from app.worker.materialise import Materialised, materialise
+from app.sparse_bayes.selection import Step
+from app.worker.child.process import Failure
+from app.worker.child.tasks import Result
+from app.worker.fits import Fit, prepare
 from app.worker.pool import ChildDied, Pool
 from app.worker.problems import DIED, MOST_STARTS, name_taken, of_error, of_failure
-from app.worker.report import new_version, progress
 from app.worker.spool import Spool
 
 logger = logging.getLogger(__name__)
@@ -146,16 +144,15 @@ class Start:
     def _fit(self, directory: Path) -> NewVersion | Problem:
         began = time.monotonic()
         job, dataset = self.runner.insist(self._read)
-        made = materialise(job.plan, lambda: self._blocks(dataset.id), directory, most_cells=self.runner.most_cells)
-        end = self._train(job, made)
+        most_cells = self.runner.most_cells
+        fit = prepare(job.plan, dataset, lambda: self._blocks(dataset.id), directory, most_cells=most_cells)
+        end = self._train(fit)
         if isinstance(end, Failure):
             if end.traceback is not None:
                 logger.error("a fit met an unexpected error", extra={"job": self.job_id, "traceback": end.traceback})
             return of_failure(end)
         seconds = time.monotonic() - began
-        return new_version(
-            job, dataset, end, made=made, seconds=seconds, holding=lambda row: self._holding(dataset.id, row)
-        )
+        return fit.version(end, seconds=seconds, holding=lambda row: self._holding(dataset.id, row))
 
     def _read(self, uow: UnitOfWork) -> tuple[TrainingJob, Dataset]:
         job = uow.jobs.find(self.job_id)
@@ -180,27 +177,16 @@ class Start:
 
         return self.runner.insist(read)
 
-    def _train(self, job: TrainingJob, made: Materialised) -> Trained | Failure:
-        plan = job.plan
-        task = Task(
-            made.path,
-            made.training,
-            made.held_out,
-            made.inputs,
-            in_columns(plan.spec, made.encoding),
-            _folding(plan.split),
-            rivals=plan.rivals,
-            folds=0 if plan.validation is None else plan.validation.folds,
-        )
+    def _train(self, fit: Fit) -> Result | Failure:
         child = self.runner.pool.take()
         try:
-            child.start(task)
+            child.start(fit.task)
             while True:
                 message = child.receive(LOOK_SECONDS)
-                if isinstance(message, Trained | Failure):
+                if isinstance(message, Step):
+                    self._tell(fit.progress(message))
+                elif message is not None:
                     return message
-                if message is not None:
-                    self._tell(progress(message, made))
                 self._look()
         finally:
             child.kill()
@@ -225,13 +211,3 @@ class Start:
 
 def _block(dataset_id: UUID, number: int, uow: UnitOfWork) -> tuple[int, Block] | None:
     return uow.datasets.block(dataset_id, number)
-
-
-def _folding(split: Split) -> Literal["random", "groups", "order"]:
-    match split:
-        case RandomSplit():
-            return "random"
-        case ColumnSplit():
-            return "groups"
-        case OrderSplit():
-            return "order"

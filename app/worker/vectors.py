@@ -8,8 +8,8 @@ import numpy as np
 
 from app.domain.datasets import Dataset
 from app.domain.encoding import column_names, column_units, raw_cells
-from app.domain.jobs import TrainingJob
 from app.domain.models import ClassWeight, InputShape, RelevanceVector
+from app.domain.requests import SupervisedPlan
 from app.domain.tables import Block, Cell, block_rows
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -46,11 +46,11 @@ class _Place:
 
 
 def vectors(
-    job: TrainingJob, dataset: Dataset, model: Model, made: Materialised, holding: BlockHolding
+    plan: SupervisedPlan, dataset: Dataset, model: Model, made: Materialised, holding: BlockHolding
 ) -> Iterator[RelevanceVector]:
     """The functions that a version keeps, in the user's units."""
     places = list(_places(model, made))
-    names = [column.name for column in job.plan.inputs]
+    names = [column.name for column in plan.inputs]
     integral = [column.name for column in dataset.columns if column.integral]
     cells = _raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
     sd = np.sqrt(model.covariance.diagonal())

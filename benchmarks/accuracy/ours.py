@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.planning.choices import chosen_spec, rivals
-from app.domain.requests import PriorChoice, Task, TrainingRequest
+from app.domain.requests import PriorChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
@@ -33,7 +33,7 @@ class Learned:
 
 def learned(split: Split, task: Task, prior: PriorChoice | None = None) -> Learned:
     """The one place that chooses and trains: all as the service does it, or another prior and what goes with it."""
-    request = TrainingRequest(dataset_id=UUID(int=0), target="t", prior=prior)
+    request = SupervisedRequest(dataset_id=UUID(int=0), target="t", prior=prior)
     classes = len(np.unique(split.t)) if task == "classification" else 0
     spec, rows = chosen_spec(request, task, classes=classes, inputs=()), len(split.t)
     least, most = float(split.t.min()), float(split.t.max())

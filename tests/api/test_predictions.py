@@ -9,8 +9,7 @@ from starlette.testclient import TestClient
 from app.api.routes import predictions as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
-from app.services import answering
-from app.services.answering import RegressionAnswer, Wanted, answer
+from app.services.answering import RegressionAnswer, Wanted, answer, supervised
 from app.services.prediction import Prediction
 from app.sparse_bayes.priors import GaussianProcess
 from tests.api.conftest import InMemoryParts
@@ -380,7 +379,7 @@ def test_classes_have_no_covariance(client: TestClient) -> None:
 
 
 def test_the_answers_covariance_has_a_bound_of_rows(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "MOST_ROWS_TOGETHER", 2)
+    monkeypatch.setattr(supervised, "MOST_ROWS_TOGETHER", 2)
     detail = "A covariance is answered for 2 rows at most, got 3."
     assert_problem(
         client.post(PATH, json={"rows": ROWS, "covariance": True}),

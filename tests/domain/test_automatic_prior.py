@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.datasets import Dataset
 from app.domain.planning import plan
-from app.domain.requests import AutomaticPrior, BasisChoice, KernelChoice, TrainingRequest
+from app.domain.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
@@ -31,8 +31,8 @@ INDEPENDENT = Spec(
 )
 
 
-def asking(target: str = "y") -> TrainingRequest:
-    return TrainingRequest(DATASET_ID, target)
+def asking(target: str = "y") -> SupervisedRequest:
+    return SupervisedRequest(DATASET_ID, target)
 
 
 def test_nothing_said_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
@@ -124,7 +124,7 @@ def test_a_prior_that_is_asked_for_has_no_rivals(asked: Prior, taken: Prior) -> 
         replace(asking(), likelihood=GaussianNoise(0.1)),
     ],
 )
-def test_automatic_is_what_nothing_said_means(asked: TrainingRequest) -> None:
+def test_automatic_is_what_nothing_said_means(asked: SupervisedRequest) -> None:
     assert plan(replace(asked, prior=AutomaticPrior()), SPANNING) == plan(asked, SPANNING)
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, TrainingRequest
+from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
 from app.domain.tables import Block
 from app.sparse_bayes.algorithms import ReEstimation, Sequential
 from app.sparse_bayes.basis import Bias, Group, Inputs, KernelBasis
@@ -28,8 +28,8 @@ TABLE: Block = {
 DATASET = dataset_of(TABLE)
 
 
-def asking(*basis: BasisChoice, target: str = "y") -> TrainingRequest:
-    return TrainingRequest(DATASET_ID, target, basis=basis)
+def asking(*basis: BasisChoice, target: str = "y") -> SupervisedRequest:
+    return SupervisedRequest(DATASET_ID, target, basis=basis)
 
 
 @pytest.mark.parametrize("dictionary", [Steps(), Fourier(), BSplines()], ids=repr)

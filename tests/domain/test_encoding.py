@@ -29,7 +29,7 @@ from app.domain.encoding import (
 )
 from app.domain.kinds import seconds_of
 from app.domain.planning import plan
-from app.domain.requests import Missing, TrainingRequest
+from app.domain.requests import Missing, SupervisedRequest
 from app.domain.tables import Block, block_rows
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
@@ -55,7 +55,7 @@ def encoding_of(
     likelihood: Likelihood | None = None,
     ends: tuple[int, ...] = (),
 ) -> Encoding:
-    request = TrainingRequest(DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood)
+    request = SupervisedRequest(DATASET_ID, target, missing=missing, standardise=standardise, likelihood=likelihood)
     statistics = Statistics(plan(request, dataset_of(table)))
     for _, block in cut_up(table, *ends):
         statistics.add(block, np.ones(block_rows(block), np.bool_))
@@ -152,14 +152,14 @@ def test_only_the_first_twenty_known_categories_are_listed() -> None:
 
 def test_categories_are_those_of_the_chosen_rows_alone() -> None:
     table: Block = {"colour": texts("red", "blue", "green", "blue"), "y": numbers(1, 2, 4, 5)}
-    statistics = Statistics(plan(TrainingRequest(DATASET_ID, "y"), dataset_of(table)))
+    statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
     statistics.add(table, np.array([True, True, False, True]))
     assert column_names(statistics.encoding()) == ("colour=blue", "colour=red")
 
 
 def test_a_column_that_is_constant_in_training_keeps_the_scale_one() -> None:
     table: Block = {"x": numbers(0.1, 0.1, 0.1, 7), "y": numbers(1, 2, 4, 5)}
-    statistics = Statistics(plan(TrainingRequest(DATASET_ID, "y"), dataset_of(table)))
+    statistics = Statistics(plan(SupervisedRequest(DATASET_ID, "y"), dataset_of(table)))
     statistics.add(table, np.array([True, True, True, False]))
     assert statistics.encoding().inputs == (EncodedNumber("x", "number", 0.1, 1.0, None, False),)
 

@@ -20,8 +20,8 @@ from app.domain.requests import (
     Missing,
     OrderSplit,
     Split,
+    SupervisedRequest,
     Task,
-    TrainingRequest,
 )
 from app.domain.tables import Block, Column, NumberColumn
 from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
@@ -50,18 +50,18 @@ TABLE: Block = {
 DATASET = dataset_of(TABLE)
 
 
-def asking(target: str = "y") -> TrainingRequest:
-    return TrainingRequest(DATASET_ID, target)
+def asking(target: str = "y") -> SupervisedRequest:
+    return SupervisedRequest(DATASET_ID, target)
 
 
-def faults_of(request: TrainingRequest, dataset: Dataset = DATASET) -> tuple[Fault, ...]:
+def faults_of(request: SupervisedRequest, dataset: Dataset = DATASET) -> tuple[Fault, ...]:
     with pytest.raises(InvalidRequestError) as caught:
         plan(request, dataset)
     assert caught.value.detail.startswith(caught.value.faults[0].detail)
     return caught.value.faults
 
 
-def only_fault(request: TrainingRequest, dataset: Dataset = DATASET) -> Fault:
+def only_fault(request: SupervisedRequest, dataset: Dataset = DATASET) -> Fault:
     (fault,) = faults_of(request, dataset)
     return fault
 
@@ -341,7 +341,9 @@ def test_a_constant_target_is_refused_with_known_noise_too() -> None:
     ],
     ids=["texts", "numbers", "numbers under a likelihood of classes"],
 )
-def test_more_than_fifty_classes_are_refused(asked: TrainingRequest, column: Column, pointer: str, words: str) -> None:
+def test_more_than_fifty_classes_are_refused(
+    asked: SupervisedRequest, column: Column, pointer: str, words: str
+) -> None:
     fault = only_fault(asked, dataset_of({"x": NumberColumn(np.linspace(0.0, 1.0, 51) ** 2), "t": column}))
     assert fault.pointer == pointer
     assert words in fault.detail

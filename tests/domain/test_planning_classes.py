@@ -8,7 +8,7 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import KernelChoice, Task, TrainingRequest
+from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
@@ -27,11 +27,11 @@ def with_target(column: Column) -> Dataset:
     return dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "t": column})
 
 
-def asking(likelihood: Likelihood | None = None) -> TrainingRequest:
-    return TrainingRequest(DATASET_ID, "t", likelihood=likelihood)
+def asking(likelihood: Likelihood | None = None) -> SupervisedRequest:
+    return SupervisedRequest(DATASET_ID, "t", likelihood=likelihood)
 
 
-def only_fault(request: TrainingRequest, column: Column) -> Fault:
+def only_fault(request: SupervisedRequest, column: Column) -> Fault:
     with pytest.raises(InvalidRequestError) as caught:
         plan(request, with_target(column))
     (fault,) = caught.value.faults
@@ -49,7 +49,7 @@ def only_fault(request: TrainingRequest, column: Column) -> Fault:
     ids=["texts", "whole numbers", "fractions", "by the likelihood"],
 )
 def test_classes_are_in_order_and_share_the_functions_of_a_process(
-    column: Column, request_: TrainingRequest, classes: tuple[object, ...], why: str
+    column: Column, request_: SupervisedRequest, classes: tuple[object, ...], why: str
 ) -> None:
     found = plan(request_, with_target(column))
     assert (found.task, found.classes) == ("classification", classes)
@@ -132,7 +132,7 @@ def test_classes_are_no_quantity_even_where_one_is_asked_for(likelihood: Likelih
     ids=["independent weights", "no covariance", "no kernel"],
 )
 def test_without_a_process_classes_share_the_precisions_of_independent_weights(
-    request_: TrainingRequest, basis: tuple[Basis, ...]
+    request_: SupervisedRequest, basis: tuple[Basis, ...]
 ) -> None:
     found = plan(request_, with_target(SIX))
     assert (found.spec.prior, found.spec.algorithm) == (Independent(), Sequential())

@@ -6,7 +6,7 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, TrainingRequest, Validation
+from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
 from app.domain.tables import Block
 from tests.domain.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
 
@@ -20,11 +20,11 @@ LONG_TABLE: Block = {"x": numbers(*np.linspace(0.0, 1.0, 30)), "y": numbers(*np.
 DATASET, LONG = dataset_of(TABLE), dataset_of(LONG_TABLE)
 
 
-def asking() -> TrainingRequest:
-    return TrainingRequest(DATASET_ID, "y")
+def asking() -> SupervisedRequest:
+    return SupervisedRequest(DATASET_ID, "y")
 
 
-def only_fault(request: TrainingRequest, dataset: Dataset = DATASET) -> Fault:
+def only_fault(request: SupervisedRequest, dataset: Dataset = DATASET) -> Fault:
     with pytest.raises(InvalidRequestError) as caught:
         plan(request, dataset)
     (fault,) = caught.value.faults
@@ -40,13 +40,13 @@ def test_folds_are_from_2_to_20(folds: int) -> None:
 @pytest.mark.parametrize(
     ("asked", "needed", "there"),
     [
-        (TrainingRequest(DATASET_ID, "y", validation=Validation(5)), 5, 4),
-        (TrainingRequest(DATASET_ID, "y", validation=Validation(4), split=OrderSplit()), 5, 4),
-        (TrainingRequest(DATASET_ID, "y", validation=Validation(4), holdout=0.25), 4, 3),
+        (SupervisedRequest(DATASET_ID, "y", validation=Validation(5)), 5, 4),
+        (SupervisedRequest(DATASET_ID, "y", validation=Validation(4), split=OrderSplit()), 5, 4),
+        (SupervisedRequest(DATASET_ID, "y", validation=Validation(4), holdout=0.25), 4, 3),
     ],
     ids=["rows", "stretches", "rows not held out"],
 )
-def test_more_folds_than_rows_are_refused(asked: TrainingRequest, needed: int, there: int) -> None:
+def test_more_folds_than_rows_are_refused(asked: SupervisedRequest, needed: int, there: int) -> None:
     fault = only_fault(asked)
     assert fault.pointer == "/validation/folds"
     assert f"need at least {needed} rows to train on, and there are {there}" in fault.detail

@@ -9,7 +9,7 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import EncodedTarget, Statistics, encode_noise, encode_target
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import IgnoredColumn, OrderSplit, TrainingRequest
+from app.domain.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from app.domain.tables import Block, Column, block_rows
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
@@ -20,7 +20,7 @@ TABLE: Block = {
     "y": numbers(10, 25, 30, 55),
 }
 BY_ROW = GaussianNoise("rows")
-ASKING = TrainingRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
+ASKING = SupervisedRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
 POINTER = "/likelihood/noise_sd/column"
 TARGET = EncodedTarget("y", "number", 5.0, 2.0, (), noise_column="sd")
 
@@ -29,7 +29,7 @@ def with_noise(column: Column) -> Dataset:
     return dataset_of({**TABLE, "sd": column})
 
 
-def only_fault(request: TrainingRequest, dataset: Dataset) -> Fault:
+def only_fault(request: SupervisedRequest, dataset: Dataset) -> Fault:
     with pytest.raises(InvalidRequestError) as caught:
         plan(request, dataset)
     (fault,) = caught.value.faults

@@ -15,8 +15,9 @@ from app.client.answers import Event as JobEvent
 from app.client.answers import Json, VersionName
 from app.domain.encoding import encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.models import Predictor
+from app.domain.models import SupervisedPredictor
 from app.domain.tables import Block
+from app.services.answering import SupervisedAnswering
 from app.settings import Settings
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
 from tests.domain.small_tables import numbers, texts
@@ -124,11 +125,13 @@ def test_a_csv_of_two_classes_gets_probabilities(api: Api, moons: Path) -> None:
         assert sum(one.probability for one in row.probabilities) == pytest.approx(1.0)
 
 
-def predictor_of(api: Api, name: str) -> Predictor:
+def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
     parts = bootstrap.build(Settings(database_url=api.database_url))
     try:
-        return parts.prediction.version(OWNER, name).predictor
+        answering = parts.prediction.version(OWNER, name).answering
+        assert isinstance(answering, SupervisedAnswering)
+        return answering.predictor
     finally:
         parts.close()
 

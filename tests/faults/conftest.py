@@ -15,10 +15,10 @@ import pytest
 from app.bootstrap import Parts, build, migrate
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import TrainingJob
-from app.domain.requests import TrainingRequest
+from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
-from app.worker.child import Trainer
+from app.worker.child.tasks import Trainer
 from tests.processes import stopped
 from tests.waiting import until
 from tests.worker import trainers
@@ -65,7 +65,7 @@ class Place:
             BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
         )
         seed = trainers.spec_of(trainer).seed
-        return self.parts.training.submit(BUILT_IN_OWNER, TrainingRequest(dataset.id, "y", seed=seed))
+        return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", seed=seed))
 
     def look(self, job: TrainingJob) -> TrainingJob:
         return self.parts.training.get(BUILT_IN_OWNER, job.id)

@@ -6,8 +6,16 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import ClassRows, ClassWeight, InputWidth, NewVersion, Predictor, RelevanceVector, VersionReport
-from app.domain.requests import InputColumn, RandomSplit, Task, TrainingPlan
+from app.domain.models import (
+    ClassRows,
+    ClassWeight,
+    InputWidth,
+    NewVersion,
+    RelevanceVector,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from app.domain.requests import InputColumn, RandomSplit, SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, KernelBasis
@@ -74,7 +82,7 @@ def small_version(
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
     report = replace(_report(plan, noise_sd), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])))
-    return NewVersion(report, vectors, Predictor(encoding, model))
+    return NewVersion(report, vectors, SupervisedPredictor(encoding, model))
 
 
 def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Label, Label] = STATES) -> NewVersion:
@@ -91,8 +99,8 @@ def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Labe
     return NewVersion(replace(made.report, plan=plan), vectors, replace(made.predictor, model=model))
 
 
-def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> TrainingPlan:
-    return TrainingPlan(
+def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> SupervisedPlan:
+    return SupervisedPlan(
         task=task,
         task_reason="`y` was looked at",
         model=name,
@@ -114,8 +122,8 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Tr
     )
 
 
-def _report(plan: TrainingPlan, noise_sd: float | None) -> VersionReport:
-    return VersionReport(
+def _report(plan: SupervisedPlan, noise_sd: float | None) -> SupervisedReport:
+    return SupervisedReport(
         task=plan.task,
         plan=plan,
         widths=(InputWidth(None, 1.5),),
@@ -143,4 +151,4 @@ def version_of_known_noise(*, name: str = "measured", column: str = "sd") -> New
     encoding = replace(encoding, target=replace(encoding.target, noise_column=column))
     plan = replace(made.report.plan, spec=replace(made.report.plan.spec, likelihood=likelihood), noise_column=column)
     model = replace(made.predictor.model, likelihood=likelihood)
-    return NewVersion(replace(made.report, plan=plan), made.vectors, Predictor(encoding, model))
+    return NewVersion(replace(made.report, plan=plan), made.vectors, SupervisedPredictor(encoding, model))

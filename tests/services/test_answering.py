@@ -13,8 +13,8 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
 from app.domain.requests import Task
 from app.domain.tables import Block
-from app.services import answering as under_test
 from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, Wanted, answer
+from app.services.answering import supervised as under_test
 from app.services.prediction import Prediction
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.joint import joint

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.requests import TrainingRequest
+from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block
 from app.services.training import Training
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
@@ -22,7 +22,7 @@ TABLE: Block = {
     "known": flags(True, False, True, True, False, False),
 }
 DATASET = dataset_of(TABLE, "points")
-REQUEST = TrainingRequest(DATASET.id, "y", inputs=("x", "colour"))
+REQUEST = SupervisedRequest(DATASET.id, "y", inputs=("x", "colour"))
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_dataset_of_somebody_else_is_not_there(training: Training) -> None:
     ],
 )
 def test_a_name_that_means_something_else_is_a_conflict(
-    kept: InMemory, training: Training, changed: TrainingRequest, pointer: str
+    kept: InMemory, training: Training, changed: SupervisedRequest, pointer: str
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     with pytest.raises(ConflictError) as refused:

@@ -15,12 +15,12 @@ from app.domain.models import (
     InputWidth,
     NewVersion,
     Outlier,
-    Predictor,
     RelevanceVector,
-    VersionReport,
+    SupervisedPredictor,
+    SupervisedReport,
 )
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import InputColumn, Task, TrainingPlan, TrainingRequest
+from app.domain.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
 from app.domain.tables import (
     Block,
     BooleanColumn,
@@ -77,8 +77,8 @@ def stored_dataset(open_uow: OpenUnitOfWork, *, owner: str = OWNER, name: str = 
 
 def plan(
     *, model: str = "prices", task: Task = "regression", target: str = "price", inputs: str = "xy"
-) -> TrainingPlan:
-    return TrainingPlan(
+) -> SupervisedPlan:
+    return SupervisedPlan(
         task=task,
         task_reason="the target holds numbers",
         model=model,
@@ -90,20 +90,20 @@ def plan(
         spec=Spec(likelihood=GaussianNoise(noise_sd=0.1)),
         standardise=True,
         missing="refuse",
-        split=TrainingRequest(dataset_id=UUID(int=0), target=target).split,
+        split=SupervisedRequest(dataset_id=UUID(int=0), target=target).split,
         holdout=0.0,
     )
 
 
-def new_job(dataset_id: UUID, *, owner: str = OWNER, made: TrainingPlan | None = None) -> TrainingJob:
-    request = TrainingRequest(dataset_id=dataset_id, target="price")
+def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> TrainingJob:
+    request = SupervisedRequest(dataset_id=dataset_id, target="price")
     return TrainingJob(
         id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=plan() if made is None else made
     )
 
 
 def queued_job(
-    open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None, dataset_id: UUID | None = None
+    open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None, dataset_id: UUID | None = None
 ) -> UUID:
     if dataset_id is None:
         dataset_id = stored_dataset(open_uow, owner=owner, blocks=1).id
@@ -113,14 +113,14 @@ def queued_job(
     return job.id
 
 
-def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None) -> UUID:
+def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> UUID:
     job_id = queued_job(open_uow, owner=owner, made=made)
     with open_uow() as uow:
         assert uow.jobs.claim(job_id) == 1
     return job_id
 
 
-def predictor(*, seed: int = 0) -> Predictor:
+def predictor(*, seed: int = 0) -> SupervisedPredictor:
     draw = np.random.default_rng(seed)
     bent = InputMap(np.array([0.5, 1.0 / 3.0, 1e-75]), draw.normal(size=3), None)
     model = Model(
@@ -149,7 +149,7 @@ def predictor(*, seed: int = 0) -> Predictor:
     number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
     category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=True)
     target = EncodedTarget("price", "number", 7.0, 2.0, (1, 2.0, True, "a"))
-    return Predictor(Encoding((number, category), target), model)
+    return SupervisedPredictor(Encoding((number, category), target), model)
 
 
 def vectors() -> tuple[RelevanceVector, ...]:
@@ -162,8 +162,8 @@ def vectors() -> tuple[RelevanceVector, ...]:
     )
 
 
-def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersion:
-    report = VersionReport(
+def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewVersion:
+    report = SupervisedReport(
         task="regression",
         plan=plan() if made is None else made,
         widths=(InputWidth("size", 0.5), InputWidth("colour=rød 😀", 1e300), InputWidth(None, 2.0)),
@@ -192,7 +192,7 @@ def new_version(made: TrainingPlan | None = None, *, seed: int = 0) -> NewVersio
     return NewVersion(report, vectors(), predictor(seed=seed))
 
 
-def stored_version(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: TrainingPlan | None = None) -> int:
+def stored_version(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> int:
     job_id = running_job(open_uow, owner=owner, made=made)
     with open_uow() as uow:
         version = uow.jobs.succeed(job_id, 1, new_version(made))

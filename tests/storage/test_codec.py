@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.domain.models import Predictor
+from app.domain.models import SupervisedPredictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
@@ -87,7 +87,7 @@ def test_columns_that_are_views_come_back() -> None:
     assert _same(block, decode_block(encode_block(block)))
 
 
-def _equal(one: Predictor, other: Predictor) -> bool:
+def _equal(one: SupervisedPredictor, other: SupervisedPredictor) -> bool:
     arrays_of_one: list[Stored] = []
     arrays_of_other: list[Stored] = []
     return pack(one, arrays_of_one) == pack(other, arrays_of_other) and all(
@@ -130,7 +130,7 @@ def test_noise_known_by_row_comes_back_with_its_column() -> None:
     predictor = samples.predictor()
     target = replace(predictor.encoding.target, noise_column="sd")
     encoding = replace(predictor.encoding, target=target)
-    made = Predictor(encoding, replace(predictor.model, likelihood=GaussianNoise("rows")))
+    made = SupervisedPredictor(encoding, replace(predictor.model, likelihood=GaussianNoise("rows")))
     back = decode_predictor(encode_predictor(made))
     assert (back.encoding.target, back.model.likelihood) == (target, GaussianNoise("rows"))
 
@@ -166,7 +166,7 @@ def test_a_predictor_from_before_a_field_has_its_default() -> None:
 def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in_memory() -> None:
     predictor = samples.predictor()
     model = predictor.model
-    turned = Predictor(
+    turned = SupervisedPredictor(
         predictor.encoding,
         type(model)(**{**vars(model), "covariance": np.asfortranarray(model.covariance)}),
     )
@@ -236,8 +236,8 @@ def test_a_record_that_is_no_predictor_is_refused() -> None:
 
 
 def test_a_record_with_fields_of_another_time_is_refused() -> None:
-    record = write(Content.PREDICTOR, {"record": "Predictor", "fields": {"magic": 1}}, [], compressible=False)
-    with pytest.raises(UnreadableBytesError, match="fields of Predictor"):
+    record = write(Content.PREDICTOR, {"record": "SupervisedPredictor", "fields": {"magic": 1}}, [], compressible=False)
+    with pytest.raises(UnreadableBytesError, match="fields of SupervisedPredictor"):
         decode_predictor(record)
 
 
@@ -249,7 +249,7 @@ def test_what_has_no_place_in_a_record_is_refused() -> None:
 
 
 def test_the_reader_knows_every_member_of_the_unions() -> None:
-    known = set(reader_of(Predictor).classes)
+    known = set(reader_of(SupervisedPredictor).classes)
     assert {"InputMap", "Bernoulli", "GaussianNoise", "EncodedNumber", "EncodedCategory"} <= known
     assert {kernel.__name__ for kernel in get_args(Kernel)} <= known
 

@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 
 from app.domain.models import ClassRows
-from app.domain.requests import TrainingRequest, Validation
+from app.domain.requests import SupervisedRequest, Validation
 from app.storage.documents import PLAN, REPORT, REQUEST
 from tests.storage import samples
 
@@ -20,7 +20,7 @@ def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
 
 
 def test_a_validation_comes_back_as_it_was_asked_for() -> None:
-    request = TrainingRequest(samples.new_version().report.dataset_id, "y", validation=Validation(7))
+    request = SupervisedRequest(samples.new_version().report.dataset_id, "y", validation=Validation(7))
     plan = replace(samples.new_version().report.plan, validation=Validation(7))
     assert REQUEST.read(REQUEST.write(request)) == request
     assert PLAN.read(PLAN.write(plan)) == plan
@@ -28,7 +28,7 @@ def test_a_validation_comes_back_as_it_was_asked_for() -> None:
 
 def test_what_was_written_before_there_was_a_validation_has_none() -> None:
     report = samples.new_version().report
-    request, plan = TrainingRequest(report.dataset_id, "y"), report.plan
+    request, plan = SupervisedRequest(report.dataset_id, "y"), report.plan
     asked, planned = json.loads(REQUEST.write(request)), json.loads(PLAN.write(plan))
     del asked["validation"], planned["validation"]
     assert REQUEST.read(json.dumps(asked)) == request

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.encoding import column_names, encode_inputs, encode_target
 from app.domain.errors import TrainingFailedError
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, TrainingPlan, TrainingRequest
+from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn, block_rows
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.types import Array
@@ -19,7 +19,7 @@ from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9
-ASKING = TrainingRequest(DATASET_ID, "y")
+ASKING = SupervisedRequest(DATASET_ID, "y")
 
 
 def table(rows: int = 40) -> dict[str, NumberColumn]:
@@ -32,7 +32,7 @@ def reader(block: Block, *ends: int) -> Callable[[], Iterator[tuple[int, Block]]
     return lambda: iter(cut_up(block, *ends))
 
 
-def plan_for(block: Block, request: TrainingRequest = ASKING) -> TrainingPlan:
+def plan_for(block: Block, request: SupervisedRequest = ASKING) -> SupervisedPlan:
     return plan(request, dataset_of(block))
 
 
@@ -215,7 +215,7 @@ def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path:
     ],
 )
 def test_what_cannot_be_learned_from_fails_with_what_to_do(
-    tmp_path: Path, block: Block, asking: TrainingRequest, kind: str
+    tmp_path: Path, block: Block, asking: SupervisedRequest, kind: str
 ) -> None:
     with pytest.raises(TrainingFailedError) as caught:
         materialise(plan_for(block, asking), reader(block, 1), tmp_path, most_cells=MANY)

@@ -15,7 +15,8 @@ from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Step, Trained, train
-from app.worker.child import Failure, Message, Task, Trainer
+from app.worker.child.process import Failure, Message
+from app.worker.child.tasks import SupervisedTask, Trainer
 from app.worker.pool import Child, ChildDied, Pool
 from tests.processes import gone
 from tests.waiting import until
@@ -59,11 +60,11 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def task(path: Path, trainer: Trainer) -> Task:
-    return Task(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
+def task(path: Path, trainer: Trainer) -> SupervisedTask:
+    return SupervisedTask(path, training=3, held_out=2, inputs=2, spec=trainers.spec_of(trainer), by="groups")
 
 
-def messages(child: Child, task: Task) -> list[Message]:
+def messages(child: Child, task: SupervisedTask) -> list[Message]:
     """All it says to a task, up to the end."""
     child.start(task)
     said: list[Message] = []
@@ -101,7 +102,7 @@ def test_the_core_learns_in_a_child(child: Child, tmp_path: Path) -> None:
     t = np.sin(x) + 0.1 * draw.normal(size=40)
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, t, *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
-    *steps, end = messages(child, Task(path, 30, 10, 1, trainers.spec_of(train), "random"))
+    *steps, end = messages(child, SupervisedTask(path, 30, 10, 1, trainers.spec_of(train), "random"))
     assert len(steps) >= 2
     assert isinstance(end, Trained)
     assert end.model.rows == 30
@@ -115,7 +116,7 @@ def test_rows_bring_their_noise_where_the_likelihood_has_it_as_known(child: Chil
     path.write_bytes(np.column_stack([x, t, sd, np.zeros(40), np.arange(40.0)]).astype("<f8").tobytes())
     basis = (KernelBasis(width=FixedWidth(1.0)), Bias())
     spec = replace(trainers.spec_of(train), basis=basis, likelihood=GaussianNoise("rows"))
-    end = messages(child, Task(path, 30, 10, 1, spec, "random"))[-1]
+    end = messages(child, SupervisedTask(path, 30, 10, 1, spec, "random"))[-1]
     assert isinstance(end, Trained)
     assert end.model.noise_sd == pytest.approx(float(np.sqrt(np.mean(sd[:30] ** 2))))
     expected = predict(end.model, x[30:, None], sd[30:]).log_density(t[30:])
@@ -135,7 +136,7 @@ def test_the_first_step_of_each_phase_is_told_at_once(child: Child, tmp_path: Pa
     path = tmp_path / "rows.f64"
     path.write_bytes(np.column_stack([x, np.sin(x), *np.zeros((2, 40)), np.arange(40.0)]).astype("<f8").tobytes())
     spec = replace(trainers.spec_of(train), basis=(KernelBasis(width=FixedWidth(1.0)), Bias()))
-    *steps, end = messages(child, Task(path, 40, 0, 1, spec, "random", folds=2))
+    *steps, end = messages(child, SupervisedTask(path, 40, 0, 1, spec, "random", folds=2))
     phases = [step.phase for step in steps if isinstance(step, Step)]
     assert list(dict.fromkeys(phases)) == ["fit", "validation", "done"]
     assert isinstance(end, Trained)

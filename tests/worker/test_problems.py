@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.sparse_bayes.errors import SparseBayesError
-from app.worker.child import Failure
+from app.worker.child.process import Failure
 from app.worker.problems import UNEXPECTED, of_failure
 
 

@@ -1,5 +1,4 @@
 from dataclasses import replace
-from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 
@@ -7,11 +6,9 @@ import numpy as np
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.identity import uuid7
-from app.domain.jobs import TrainingJob
 from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewVersion
 from app.domain.planning import plan
-from app.domain.requests import TrainingRequest
+from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Additive, Gaussian
@@ -99,12 +96,9 @@ def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewVers
     path = directory / "rows"
     np.hstack((X, np.array([[0.1, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 1.0]]))).tofile(path)
     dataset = dataset_of(TABLE)
-    request = TrainingRequest(dataset.id, "y")
-    job = TrainingJob(
-        uuid7(), "ada", "running", datetime(2024, 5, 1, tzinfo=UTC), request, plan(request, dataset_of(TABLE))
-    )
+    planned = plan(SupervisedRequest(dataset.id, "y"), dataset)
     made = Materialised(path, replace(ENCODING, target=target), training=2, held_out=0, dropped=0, inputs=3)
-    return new_version(job, dataset, of_fit, made=made, seconds=1.0, holding=lambda _: (0, TABLE))
+    return new_version(planned, dataset, of_fit, made=made, seconds=1.0, holding=lambda _: (0, TABLE))
 
 
 def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:

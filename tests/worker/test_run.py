@@ -16,12 +16,12 @@ from app.domain.jobs import TrainingJob
 from app.domain.models import InputWarp, InputWidth
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import TrainingRequest, Validation
+from app.domain.requests import SupervisedRequest, Validation
 from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
 from app.services.ingest import Ingest
 from app.sparse_bayes.selection import train
 from app.storage.unit_of_work import now, unit_of_work
-from app.worker.child import Trainer
+from app.worker.child.tasks import Trainer
 from app.worker.pool import Pool
 from app.worker.run import Runner
 from app.worker.spool import Spool
@@ -71,7 +71,7 @@ class Bench:
     ) -> UUID:
         dataset = dataset or self.dataset()
         seed = trainers.spec_of(trainer).seed
-        request = TrainingRequest(
+        request = SupervisedRequest(
             dataset.id, "y", inputs, task="regression", holdout=holdout, validation=validation, seed=seed
         )
         job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))

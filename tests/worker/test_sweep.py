@@ -8,7 +8,7 @@ from app.domain.identity import uuid7
 from app.domain.jobs import TrainingJob
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, QueueEnding
-from app.domain.requests import TrainingRequest
+from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now, unit_of_work
@@ -37,7 +37,7 @@ def job_id(open_uow: OpenUnitOfWork) -> UUID:
     values = NumberColumn(np.arange(4.0))
     blocks = iter([{"x": values, "y": values}])
     dataset = Ingest(open_uow, now).receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
-    request = TrainingRequest(dataset.id, "y", task="regression")
+    request = SupervisedRequest(dataset.id, "y", task="regression")
     job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
     with open_uow() as uow:
         uow.jobs.add(job)

@@ -19,7 +19,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
-from app.worker.child import Trainer
+from app.worker.child.tasks import Trainer
 
 CHOSEN = "tests.worker.trainers:chosen"
 MARKS = "RELEVANCE_TEST_MARKS"

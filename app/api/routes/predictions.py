@@ -98,7 +98,7 @@ def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:
     raw = read_json(body, others=_OPTION_NAMES)
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
     outputs = _outputs(served, options)
-    columns, noise = served.columns, served.noise_column
+    columns, noise = served.columns, served.answering.noise_column
     if noise is not None and has_column(raw, noise):
         columns = (*columns, (noise, "number"))
     block, misfits = typed_block(raw, columns, not_read=served.not_read)

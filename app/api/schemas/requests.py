@@ -16,8 +16,8 @@ from app.domain.requests import (
     PriorChoice,
     RandomSplit,
     Split,
+    SupervisedRequest,
     Task,
-    TrainingRequest,
     Validation,
 )
 from app.domain.tables import Cell, Label
@@ -101,10 +101,10 @@ class TrainingJobBase(BaseModel):
         0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which rows are held out or folded."
     )
 
-    def to_request(self) -> TrainingRequest:
+    def to_request(self) -> SupervisedRequest:
         """The same in the domain's words."""
         likelihood, noise_column = asked(self.likelihood)
-        return TrainingRequest(
+        return SupervisedRequest(
             dataset_id=self.dataset_id,
             target=self.target,
             inputs=self.inputs,

@@ -6,6 +6,7 @@ from app.domain.encoding.columns import (
     EncodedNumber,
     EncodedTarget,
     Encoding,
+    InputEncoding,
     column_names,
     column_units,
 )
@@ -13,7 +14,7 @@ from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
 from app.domain.encoding.spec import in_columns
-from app.domain.encoding.statistics import Statistics
+from app.domain.encoding.statistics import InputStatistics, Statistics
 from app.domain.encoding.target import (
     encode_target,
     user_log_evidence,
@@ -31,6 +32,8 @@ __all__ = [
     "EncodedNumber",
     "EncodedTarget",
     "Encoding",
+    "InputEncoding",
+    "InputStatistics",
     "Statistics",
     "column_names",
     "column_units",

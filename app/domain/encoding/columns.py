@@ -101,11 +101,10 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Encoding:
-    """Inputs in the order of X's columns, and the target."""
+class InputEncoding:
+    """Inputs in the order of X's columns."""
 
     inputs: tuple[EncodedInput, ...]
-    target: EncodedTarget
 
     @property
     def width(self) -> int:
@@ -132,7 +131,14 @@ class Encoding:
         )
 
 
-def column_units(encoding: Encoding) -> tuple[tuple[float, float], ...]:
+@dataclass(frozen=True)
+class Encoding(InputEncoding):
+    """Inputs in the order of X's columns, and the target."""
+
+    target: EncodedTarget
+
+
+def column_units(encoding: InputEncoding) -> tuple[tuple[float, float], ...]:
     """Shift and scale of each column of X: raw numbers are shift + scale x, and 0/1 columns as they are."""
     units: list[tuple[float, float]] = []
     for column in encoding.inputs:
@@ -141,7 +147,7 @@ def column_units(encoding: Encoding) -> tuple[tuple[float, float], ...]:
     return tuple(units)
 
 
-def column_names(encoding: Encoding) -> tuple[str, ...]:
+def column_names(encoding: InputEncoding) -> tuple[str, ...]:
     """A name for each column of X: the raw column's, `colour=red` for a category, `age missing` for an indicator."""
     names: list[str] = []
     for column in encoding.inputs:

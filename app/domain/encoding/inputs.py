@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.domain.encoding.columns import EncodedCategory, Encoding, Layout
+from app.domain.encoding.columns import EncodedCategory, InputEncoding, Layout
 from app.domain.encoding.raw import quoted, real_values
 from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
@@ -16,7 +16,7 @@ LARGEST = 1e75
 MOST_CATEGORIES_NAMED = 20
 
 
-def encode_inputs(encoding: Encoding, block: Block) -> tuple[Array, tuple[Fault, ...]]:
+def encode_inputs(encoding: InputEncoding, block: Block) -> tuple[Array, tuple[Fault, ...]]:
     """X (N, d) of a block's N rows, and what is wrong with them, by row; a row with a fault is NaN throughout.
 
     A fault is a category that did not occur in training, a gap where the model accepts none, or a number too far from

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from app.domain.encoding.columns import Encoding
+from app.domain.encoding.columns import InputEncoding
 from app.sparse_bayes.basis import Basis, Group, KernelBasis, Single
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 
 
-def in_columns(spec: Spec, encoding: Encoding) -> Spec:
+def in_columns(spec: Spec, encoding: InputEncoding) -> Spec:
     """The spec in which a list of widths has one for each column of X, and a group the numbers of its columns.
 
     The columns of a category, and the one that says where a gap was, go with the input they come from.
@@ -18,7 +18,7 @@ def in_columns(spec: Spec, encoding: Encoding) -> Spec:
     return replace(spec, basis=tuple(_encoded(basis, encoding) for basis in spec.basis))
 
 
-def _encoded(basis: Basis, encoding: Encoding) -> Basis:
+def _encoded(basis: Basis, encoding: InputEncoding) -> Basis:
     if not isinstance(basis, Group):
         return _widened(basis, [column.width for column in encoding.inputs])
     starts = list(accumulate((column.width for column in encoding.inputs), initial=0))

@@ -1,76 +1,121 @@
 """The encoding that the training rows imply, gathered block by block."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from app.domain.encoding.columns import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
+from app.domain.encoding.columns import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    InputEncoding,
+)
 from app.domain.encoding.raw import gaps, real_values
 from app.domain.moments import Moments
-from app.domain.requests import InputColumn, TrainingPlan
+from app.domain.requests import InputColumn, Missing, SupervisedPlan
 from app.domain.tables import Block, CategoryColumn
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.types import Mask
 
 
-class Statistics:
-    """What was seen of the rows to train on; its size does not grow with them."""
+class ColumnStatistics:
+    """What was seen of one column in the rows to train on."""
 
-    def __init__(self, plan: TrainingPlan) -> None:
-        self._plan = plan
-        names = (plan.target, *(column.name for column in plan.inputs))
-        self._gaps = dict.fromkeys(names, 0)
-        self._moments = dict.fromkeys(names, Moments())
-        self._counts: dict[str, dict[str, int]] = {name: {} for name in names}
-        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.rivals))
-        self._log_targets = Moments()
+    def __init__(self) -> None:
+        self.gaps = 0
+        self.moments = Moments()
+        self.counts: dict[str, int] = {}
+
+    def add(self, block: Block, name: str, chosen: Mask) -> None:
+        """Take in the column's cells in the rows of `block` for which `chosen` (N,) is true."""
+        column = block[name]
+        missing = gaps(column)
+        present = chosen & ~missing
+        self.gaps += int((chosen & missing).sum())
+        if isinstance(column, CategoryColumn):
+            found = np.bincount(column.codes[present], minlength=len(column.labels)).tolist()
+            for label, count in zip(column.labels, found, strict=True):
+                if count:
+                    self.counts[label] = self.counts.get(label, 0) + count
+        else:
+            self.moments += Moments.of(real_values(column)[present])
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values seen are the same."""
+        return self.moments.constant and len(self.counts) < 2
+
+
+class InputStatistics:
+    """What was seen of the inputs in the rows to train on; its size does not grow with them."""
+
+    def __init__(self, inputs: Sequence[InputColumn], *, standardise: bool, missing: Missing) -> None:
+        self._inputs = inputs
+        self._standardise = standardise
+        self._accepts_gaps = missing == "indicator"
+        self._seen = {column.name: ColumnStatistics() for column in inputs}
         self.rows = 0
 
     def add(self, block: Block, chosen: Mask) -> None:
         """Take in the rows of `block` for which `chosen` (N,) is true."""
         self.rows += int(chosen.sum())
-        for name in self._gaps:
-            self._take(block, name, chosen)
+        for name, seen in self._seen.items():
+            seen.add(block, name, chosen)
 
-    def _take(self, block: Block, name: str, chosen: Mask) -> None:
+    def encoding(self) -> InputEncoding:
+        """The encoding of these rows."""
+        return InputEncoding(tuple(self._input(column) for column in self._inputs))
+
+    def _input(self, column: InputColumn) -> EncodedInput:
+        seen = self._seen[column.name]
+        indicator = self._accepts_gaps and seen.gaps > 0
+        if column.kind == "category":
+            counts = sorted(seen.counts.items())
+            total = sum(count for _, count in counts)
+            fill = tuple(count / total for _, count in counts) if self._accepts_gaps else None
+            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
+        mean = seen.moments.mean
+        shift, scale = (mean, seen.moments.sd or 1.0) if self._standardise else (0.0, 1.0)
+        return EncodedNumber(column.name, column.kind, shift, scale, mean if self._accepts_gaps else None, indicator)
+
+
+class Statistics:
+    """What was seen of inputs and target in the rows to train on; its size does not grow with them."""
+
+    def __init__(self, plan: SupervisedPlan) -> None:
+        self._plan = plan
+        self._inputs = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
+        self._target = ColumnStatistics()
+        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.rivals))
+        self._log_targets = Moments()
+
+    def add(self, block: Block, chosen: Mask) -> None:
+        """Take in the rows of `block` for which `chosen` (N,) is true."""
+        name = self._plan.target
+        self._inputs.add(block, chosen)
+        self._target.add(block, name, chosen)
         column = block[name]
-        missing = gaps(column)
-        present = chosen & ~missing
-        self._gaps[name] += int((chosen & missing).sum())
-        if isinstance(column, CategoryColumn):
-            counts = self._counts[name]
-            found = np.bincount(column.codes[present], minlength=len(column.labels)).tolist()
-            for label, count in zip(column.labels, found, strict=True):
-                if count:
-                    counts[label] = counts.get(label, 0) + count
-        else:
-            values = real_values(column)[present]
-            self._moments[name] += Moments.of(values)
-            if self._positive and name == self._plan.target:
-                self._log_targets += Moments.of(np.log(values))
+        if self._positive and not isinstance(column, CategoryColumn):
+            self._log_targets += Moments.of(np.log(real_values(column)[chosen & ~gaps(column)]))
+
+    @property
+    def rows(self) -> int:
+        """How many were seen."""
+        return self._inputs.rows
 
     @property
     def one_target(self) -> bool:
         """Whether all targets seen are the same."""
-        name = self._plan.target
-        return self._moments[name].constant and len(self._counts[name]) < 2
+        return self._target.constant
 
     def encoding(self) -> Encoding:
         """The encoding of these rows."""
-        return Encoding(tuple(self._input(column) for column in self._plan.inputs), self._target())
+        return Encoding(self._inputs.encoding().inputs, self._encoded_target())
 
-    def _input(self, column: InputColumn) -> EncodedInput:
-        accepts_gaps = self._plan.missing == "indicator"
-        indicator = accepts_gaps and self._gaps[column.name] > 0
-        if column.kind == "category":
-            counts = sorted(self._counts[column.name].items())
-            total = sum(count for _, count in counts)
-            fill = tuple(count / total for _, count in counts) if accepts_gaps else None
-            return EncodedCategory(column.name, tuple(label for label, _ in counts), fill, indicator)
-        seen = self._moments[column.name]
-        shift, scale = (seen.mean, seen.sd or 1.0) if self._plan.standardise else (0.0, 1.0)
-        return EncodedNumber(column.name, column.kind, shift, scale, seen.mean if accepts_gaps else None, indicator)
-
-    def _target(self) -> EncodedTarget:
-        plan, seen = self._plan, self._moments[self._plan.target]
+    def _encoded_target(self) -> EncodedTarget:
+        plan, seen = self._plan, self._target.moments
         shift, scale = 0.0, 1.0
         match plan.spec.likelihood:
             case _ if self._positive:

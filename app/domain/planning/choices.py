@@ -7,7 +7,7 @@ from typing import get_args
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.likelihoods import chosen_likelihood
-from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, Task, TrainingRequest
+from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
@@ -37,7 +37,7 @@ SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
 
 
-def chosen_spec(request: TrainingRequest, task: Task, *, classes: int, inputs: Sequence[str]) -> Spec:
+def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, inputs: Sequence[str]) -> Spec:
     """The spec asked for, with a default for each choice left out.
 
     `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
@@ -54,7 +54,7 @@ def chosen_spec(request: TrainingRequest, task: Task, *, classes: int, inputs: S
     )
 
 
-def _prior(request: TrainingRequest, likelihood: Likelihood) -> Prior:
+def _prior(request: SupervisedRequest, likelihood: Likelihood) -> Prior:
     """The one asked for; else a Gaussian process where functions and algorithm allow it."""
     match request.prior:
         case Independent() as prior:
@@ -68,7 +68,7 @@ def _prior(request: TrainingRequest, likelihood: Likelihood) -> Prior:
     return asked if asked.least_gain is not None else replace(asked, least_gain=likelihood.least_gain)
 
 
-def _process_fits(request: TrainingRequest) -> bool:
+def _process_fits(request: SupervisedRequest) -> bool:
     """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
     bases = _asked(request)
     if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
@@ -81,17 +81,17 @@ def _process_fits(request: TrainingRequest) -> bool:
 BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
 
 
-def _is_overcomplete(request: TrainingRequest) -> bool:
+def _is_overcomplete(request: SupervisedRequest) -> bool:
     """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
     dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _asked(request))
     return dictionaries and isinstance(request.algorithm, Sequential | None)
 
 
-def _asked(request: TrainingRequest) -> tuple[BasisChoice, ...]:
+def _asked(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
     return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
 
 
-def rivals(request: TrainingRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
+def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
     """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
@@ -171,7 +171,7 @@ def has_fixed_width(spec: Spec) -> bool:
     return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
 
 
-def width_faults(request: TrainingRequest) -> list[Fault]:
+def width_faults(request: SupervisedRequest) -> list[Fault]:
     """Widths beyond what can be computed with, and lists of them that don't go with the inputs one by one.
 
     A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
@@ -198,7 +198,7 @@ def width_faults(request: TrainingRequest) -> list[Fault]:
     return faults
 
 
-def group_faults(request: TrainingRequest, columns: Sequence[ColumnSummary]) -> list[Fault]:
+def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -> list[Fault]:
     """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
     known = {column.name: column for column in columns}
     faults = []

@@ -20,13 +20,13 @@ from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
-from app.domain.requests import TrainingPlan, TrainingRequest
+from app.domain.requests import SupervisedPlan, SupervisedRequest
 from app.domain.tables import ColumnSummary
 
 MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 
 
-def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
+def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
     """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
@@ -54,7 +54,7 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     ]
     if faults:
         raise refusal(*faults)
-    return TrainingPlan(
+    return SupervisedPlan(
         task=target.task,
         task_reason=target.reason,
         model=request.model if request.model is not None else default_model_name(dataset.name),
@@ -92,7 +92,7 @@ def _name_faults(name: str) -> list[Fault]:
 
 
 def _constant_faults(
-    request: TrainingRequest, inputs: list[tuple[str, ColumnSummary]], *, standardise: bool
+    request: SupervisedRequest, inputs: list[tuple[str, ColumnSummary]], *, standardise: bool
 ) -> list[Fault]:
     """Named inputs that can't be standardised; unnamed ones were left out."""
     if request.inputs is None or not standardise:

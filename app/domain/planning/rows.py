@@ -7,7 +7,7 @@ from app.domain.errors import Fault
 from app.domain.planning.inputs import is_constant
 from app.domain.planning.noise import POINTER as NOISE_POINTER
 from app.domain.planning.target import unknown_column
-from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, TrainingRequest
+from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedRequest
 from app.domain.split import held_out_rows
 from app.domain.tables import ColumnSummary
 
@@ -35,7 +35,7 @@ def split_faults(dataset: Dataset, split: Split, *, target: str) -> list[Fault]:
 
 
 def row_faults(
-    dataset: Dataset, request: TrainingRequest, target: ColumnSummary, inputs: Sequence[tuple[str, ColumnSummary]]
+    dataset: Dataset, request: SupervisedRequest, target: ColumnSummary, inputs: Sequence[tuple[str, ColumnSummary]]
 ) -> list[Fault]:
     """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
     needed = [("/target", target)]
@@ -85,7 +85,7 @@ def _share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSum
     return []
 
 
-def _fold_faults(dataset: Dataset, request: TrainingRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+def _fold_faults(dataset: Dataset, request: SupervisedRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
     """Folds that are too few or too many, or more than rows or groups are left for; the share held out is valid."""
     if request.validation is None:
         return []

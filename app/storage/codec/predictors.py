@@ -1,10 +1,13 @@
-"""Predictors as bytes: records of an encoding and a sparse model; not compressed, so that bytes can be compared."""
+"""Predictors as bytes: records of encodings and sparse models; not compressed, so that bytes can be compared."""
+
+from typing import get_args
 
 from app.domain.models import Predictor
 from app.storage.codec.frame import Content, Stored, UnreadableBytesError, read, write
 from app.storage.codec.records import pack, reader_of
 
-READER = reader_of(Predictor)
+KINDS: tuple[type[Predictor], ...] = get_args(Predictor) or (Predictor,)
+READER = reader_of(*KINDS, renamed={"Predictor": "SupervisedPredictor"})
 
 
 def encode_predictor(predictor: Predictor) -> bytes:
@@ -18,6 +21,6 @@ def decode_predictor(data: bytes) -> Predictor:
     """A predictor from its bytes; raises UnreadableBytesError."""
     value, arrays = read(Content.PREDICTOR, data)
     predictor = READER.unpack(value, arrays)
-    if not isinstance(predictor, Predictor):
+    if not isinstance(predictor, KINDS):
         raise UnreadableBytesError(f"expected a predictor, got {type(predictor).__name__}")
     return predictor

@@ -1,7 +1,7 @@
 """Trees of frozen dataclasses as JSON with references to arrays, and back.
 
 A dataclass becomes {"record": its name, "fields": {...}}, an array {"array": its position}, a tuple a list; all else is
-JSON already. Only classes that the annotations of a root lead to are ever made; a field with a default may be missing.
+JSON already. Only classes that the roots' annotations lead to are ever made; a field with a default may be missing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,6 +33,9 @@ def pack(value: object, arrays: list[Stored]) -> Json:
     raise TypeError(f"expected records, tuples, arrays and plain values, got {type(value).__name__}")
 
 
+NONE: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True)
 class Reader:
     """Makes records of the classes that it knows by name."""
@@ -61,17 +64,20 @@ class Reader:
             raise UnreadableBytesError(f"expected the fields of {name}, got {', '.join(sorted(values))}") from error
 
 
-def reader_of(root: type[object]) -> Reader:
-    """A reader of all the dataclasses that the annotations of `root` lead to, itself included."""
+def reader_of(*roots: type[object], renamed: Mapping[str, str] = NONE) -> Reader:
+    """A reader of all the dataclasses that the annotations of `roots` lead to, these included.
+
+    `renamed` are names under which some were written before, and those that they have now.
+    """
     found: dict[str, type[object]] = {}
-    waiting = [root]
+    waiting = list(roots)
     while waiting:
         kind = waiting.pop()
         if is_dataclass(kind) and kind.__name__ not in found:
             found[kind.__name__] = kind
             hints = get_type_hints(kind)
             waiting += [named for field in fields(kind) for named in _named(hints[field.name])]
-    return Reader(found)
+    return Reader(found | {before: found[now] for before, now in renamed.items()})
 
 
 def _named(annotation: object) -> Iterator[type[object]]:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.models import ClassWeight, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import TrainingPlan
+from app.domain.requests import SupervisedPlan
 from app.domain.tables import Label
 from app.storage.codec import encode_predictor
 from tests.storage import samples
@@ -74,7 +74,7 @@ def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork
     ids=["task", "target", "inputs"],
 )
 def test_a_name_that_means_something_else_is_refused_and_nothing_is_recorded(
-    open_uow: OpenUnitOfWork, engine: Engine, other: TrainingPlan, said: str
+    open_uow: OpenUnitOfWork, engine: Engine, other: SupervisedPlan, said: str
 ) -> None:
     late = samples.running_job(open_uow, made=other)
     samples.stored_version(open_uow)

@@ -11,39 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
-from pathlib import Path
 from threading import Thread
-from typing import Literal, Protocol, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.selection import Folding, Rows, Step, Trained
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.selection import Step
+from app.worker.child.tasks import Result, Task, Trainer, results
 
 STEP_SECONDS = 1.0
 """Least time between two steps that are told; the last always is, and the first of each phase."""
 
-EXTRA_COLUMNS = 4
 PR_SET_PDEATHSIG = 1
-
-
-@dataclass(frozen=True)
-class Task:
-    """What to fit: a file of float64, `training` rows, then `held_out` ones.
-
-    Each row is its `inputs` numbers, then t, its noise sd, the fold key and the number of its dataset row.
-    """
-
-    path: Path
-    training: int
-    held_out: int
-    inputs: int
-    spec: Spec
-    by: Literal["random", "groups", "order"]
-    rivals: tuple[Spec, ...] = ()
-    folds: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,24 +33,8 @@ class Failure:
     traceback: str | None = None
 
 
-Message = Step | Trained | Failure
+Message = Step | Result | Failure
 Pipe: TypeAlias = "Connection[Message, Task]"
-
-
-class Trainer(Protocol):
-    """`app.sparse_bayes.selection.train`, or what stands for it."""
-
-    def __call__(
-        self,
-        rows: Rows,
-        spec: Spec,
-        *,
-        rivals: tuple[Spec, ...] = (),
-        folding: Folding,
-        held_out: Rows | None = None,
-        folds: int = 0,
-        threads: int = 1,
-    ) -> Iterator[Step | Trained]: ...
 
 
 def serve(descriptor: int, parent: int, trainer: str, *, threads: int) -> None:
@@ -94,18 +56,7 @@ def serve(descriptor: int, parent: int, trainer: str, *, threads: int) -> None:
 
 def _work(train: Trainer, task: Task, threads: int) -> Iterator[Message]:
     try:
-        rows, held_out, keys = _map(task)
-        folding = Folding(task.by, None if task.by == "random" else keys)
-        results = train(
-            rows,
-            task.spec,
-            rivals=task.rivals,
-            folding=folding,
-            held_out=held_out,
-            folds=task.folds,
-            threads=threads,
-        )
-        yield from _seldom(results)
+        yield from _seldom(results(task, train, threads))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:
@@ -114,31 +65,17 @@ def _work(train: Trainer, task: Task, threads: int) -> Iterator[Message]:
         yield Failure(type(error).__name__, str(error), traceback.format_exc())
 
 
-def _map(task: Task) -> tuple[Rows, Rows | None, Array]:
-    # Pages of the file, not copies of it: what was written and not read again costs no memory.
-    mapped = np.memmap(task.path, "<f8", "r", shape=(task.training + task.held_out, task.inputs + EXTRA_COLUMNS))
-    table = np.asarray(mapped)
-    held_out = _rows(task, table[task.training :]) if task.held_out else None
-    keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
-    return _rows(task, table[: task.training]), held_out, keys
-
-
-def _rows(task: Task, part: Array) -> Rows:
-    noise_sd = np.ascontiguousarray(part[:, task.inputs + 1]) if task.spec.likelihood.noise_by_row else None
-    return Rows(part[:, : task.inputs], np.ascontiguousarray(part[:, task.inputs]), noise_sd)
-
-
-def _seldom(results: Iterator[Step | Trained]) -> Iterator[Step | Trained]:
+def _seldom(found: Iterator[Step | Result]) -> Iterator[Step | Result]:
     """The first step of each phase, then about one a second, the last one, and the end."""
     withheld: Step | None = None
     phase, due = "", float("-inf")
-    for result in results:
+    for result in found:
         if isinstance(result, Step):
             if result.phase == phase and time.monotonic() < due:
                 withheld = result
                 continue
             phase = result.phase
-        if isinstance(result, Trained) and withheld is not None:
+        if not isinstance(result, Step) and withheld is not None:
             yield withheld
         yield result
         withheld, due = None, time.monotonic() + STEP_SECONDS

@@ -1,18 +1,20 @@
-"""Predictions of one version: a block of raw columns in, and the answer in the user's units."""
+"""Numbers and classes: a block of raw columns in, and the answer in the user's units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.domain.deciding import Deciding, Rule, rule_of
+from app.domain.deciding import Rule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.domain.encoding import encode_inputs, encode_noise, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
-from app.domain.models import Predictor, Version
-from app.domain.tables import Block, ColumnKind, Label
+from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
+from app.domain.tables import Block, Label
+from app.services.answering.wanted import Wanted
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
+from app.sparse_bayes.model import KernelFunctions
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
 
@@ -23,50 +25,6 @@ _LARGEST = float(np.finfo(np.float64).max)
 
 MOST_ROWS_TOGETHER = 1_000
 """Rows of which the covariance is answered: their squares of numbers are in one answer."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
-    `covariance` of the answers; of how many functions, `explain`, what they add to each; and by what rule to decide
-    between classes, `deciding`."""
-
-    interval: float = 0.95
-    covariance: bool = False
-    explain: int | None = None
-    deciding: Deciding | None = None
-
-
-@dataclass(frozen=True)
-class ListedFunction:
-    """A function of a model as its version's list of relevance vectors has it: see `RelevanceVector`."""
-
-    number: int
-    kind: str
-    row: int | None
-    input: str | None
-
-
-@dataclass(frozen=True, eq=False)
-class ServedVersion:
-    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
-
-    `ready` is the predictor's model factorised, `functions` (R,) are its functions as the version's list of relevance
-    vectors has them. `not_read` are the other columns of the table it was trained on: rows of that table may be sent as
-    they are.
-    """
-
-    version: Version
-    predictor: Predictor
-    ready: Ready
-    functions: tuple[ListedFunction, ...]
-    columns: tuple[tuple[str, ColumnKind], ...]
-    not_read: frozenset[str]
-
-    @property
-    def noise_column(self) -> str | None:
-        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
-        return self.predictor.encoding.target.noise_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,24 +75,55 @@ class ClassificationAnswer:
         return most_probable(self.probabilities)
 
 
-def answer(served: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:
-    """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
-    encoding, deciding = served.predictor.encoding, wanted.deciding
-    classes, class_rows = encoding.target.classes, served.version.report.class_rows
-    rule = None if deciding is None else rule_of(deciding, classes, class_rows)
-    inputs, faults = encode_inputs(encoding, block)
-    noise_sd, wrong = encode_noise(encoding.target, block)
-    # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
-    sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
-    if wrong and sound is not None and noise_sd is not None:
-        sound &= np.isfinite(noise_sd)
-        faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
-    if sound is not None:
-        inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
-    asked = _Asked(inputs, noise_sd, sound, faults)
-    if classes:
-        return _classes(served, asked, wanted, rule)
-    return _reals(served, asked, wanted)
+@dataclass(frozen=True, eq=False)
+class SupervisedAnswering:
+    """A predictor with its model factorised, `ready`; `class_rows` are the rows learned from by class."""
+
+    predictor: SupervisedPredictor
+    ready: Ready
+    class_rows: tuple[ClassRows, ...]
+
+    @classmethod
+    def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedAnswering":
+        """Factorised once, for all predictions to come."""
+        return cls(predictor, Ready.of(predictor.model), report.class_rows)
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        return self.predictor.encoding.target.noise_column
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its arrays take."""
+        model, ready = self.predictor.model, self.ready
+        arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower]
+        kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
+        if ready.whitening is not None:
+            arrays.append(ready.whitening.lower)
+        if ready.augmented is not None:
+            arrays += [ready.augmented.whitened, ready.augmented.reached]
+            kernels.append(ready.augmented.functions)
+        for functions in kernels:
+            arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
+        return sum(array.nbytes for array in arrays)
+
+    def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
+        """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
+        encoding, deciding = self.predictor.encoding, wanted.deciding
+        classes = encoding.target.classes
+        rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)
+        inputs, faults = encode_inputs(encoding, block)
+        noise_sd, wrong = encode_noise(encoding.target, block)
+        # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
+        sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
+        if wrong and sound is not None and noise_sd is not None:
+            sound &= np.isfinite(noise_sd)
+            faults = tuple(sorted((*faults, *wrong), key=lambda fault: fault.row or 0))
+        if sound is not None:
+            inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
+        asked = _Asked(inputs, noise_sd, sound, faults)
+        return _classes(self, asked, wanted, rule) if classes else _reals(self, asked, wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +151,7 @@ class _Asked:
         return _joined(known, self.sound) if len(known) == len(parts) else None
 
     def explanation(
-        self, served: ServedVersion, wanted: Wanted, *, latents: Indices | None = None
+        self, known: SupervisedAnswering, wanted: Wanted, *, latents: Indices | None = None
     ) -> Contributions | None:
         """In the target's units, or in those of the function that is learned where that is another.
 
@@ -170,9 +159,9 @@ class _Asked:
         """
         if wanted.explain is None:
             return None
-        found = contributions(served.predictor.model, self.inputs, wanted.explain, latents=latents)
+        found = contributions(known.predictor.model, self.inputs, wanted.explain, latents=latents)
         with np.errstate(over="ignore"):
-            added = np.clip(found.added * served.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
+            added = np.clip(found.added * known.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
         if self.sound is None:
             return replace(found, added=added)
         functions = np.zeros((len(self.sound), found.functions.shape[1]), np.intp)
@@ -180,23 +169,23 @@ class _Asked:
         return Contributions(functions, _joined([added], self.sound), _joined([found.shares], self.sound))
 
 
-def _classes(served: ServedVersion, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:
+def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:
     if wanted.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
-    told = asked.parts(served.ready)
+    told = asked.parts(known.ready)
     parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
     decisions = None
     if rule is not None:
         probabilities, decisions = rule.apply(probabilities)
-    latents = most_probable(probabilities) if served.predictor.model.mean.ndim > 1 else None
+    latents = most_probable(probabilities) if known.predictor.model.mean.ndim > 1 else None
     return ClassificationAnswer(
-        classes=served.predictor.encoding.target.classes,
+        classes=known.predictor.encoding.target.classes,
         probabilities=_joined([probabilities], asked.sound),
         latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
         support=asked.joined([support for _, support in told]),
-        explanation=asked.explanation(served, wanted, latents=latents),
+        explanation=asked.explanation(known, wanted, latents=latents),
         decisions=None if decisions is None else _spread(decisions, asked.sound),
         faults=asked.faults,
     )
@@ -211,10 +200,10 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
     return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
 
 
-def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
-    target, sound = served.predictor.encoding.target, asked.sound
+def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
+    target, sound = known.predictor.encoding.target, asked.sound
     below = (1.0 - wanted.interval) / 2.0
-    told = asked.parts(served.ready)
+    told = asked.parts(known.ready)
     parts = [part for part, _ in told if isinstance(part, NumberPrediction)]
     mean = _joined([part.mean for part in parts], sound)
     lower = _joined([part.quantile(below) for part in parts], sound)
@@ -237,22 +226,22 @@ def _reals(served: ServedVersion, asked: _Asked, wanted: Wanted) -> RegressionAn
         lower=places[1],
         upper=places[2],
         support=asked.joined([support for _, support in told]),
-        covariance=_covariance(served, asked, parts) if wanted.covariance else None,
-        explanation=asked.explanation(served, wanted),
+        covariance=_covariance(known, asked, parts) if wanted.covariance else None,
+        explanation=asked.explanation(known, wanted),
         faults=asked.faults,
     )
 
 
-def _covariance(served: ServedVersion, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:
+def _covariance(known: SupervisedAnswering, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:
     """(N, N), in the user's units squared."""
     if not all(isinstance(part, RealPrediction) for part in parts):
-        likelihood = served.predictor.model.likelihood.type
+        likelihood = known.predictor.model.likelihood.type
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood}".')
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
     if rows > MOST_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MOST_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
-    _, found = joint(served.ready, asked.inputs, asked.noise_sd)
-    covariance = np.maximum(user_variance(served.predictor.encoding.target, found), -_LARGEST)
+    _, found = joint(known.ready, asked.inputs, asked.noise_sd)
+    covariance = np.maximum(user_variance(known.predictor.encoding.target, found), -_LARGEST)
     if asked.sound is None:
         return covariance
     spread = np.full((rows, rows), np.nan)

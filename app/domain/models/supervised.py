@@ -1,36 +1,14 @@
-"""Models: names under which immutable, numbered versions are kept."""
+"""What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from app.domain.encoding import Encoding
-from app.domain.requests import TrainingPlan
-from app.domain.tables import Cell, Label
+from app.domain.requests import SupervisedPlan
+from app.domain.tables import Label
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.model import Model as SparseModel
 from app.sparse_bayes.priors import Prior
-
-
-@dataclass(frozen=True)
-class ClassWeight:
-    """The mean of a function's weight in the latent of one class."""
-
-    label: Label
-    mean: float
-
-
-@dataclass(frozen=True)
-class InputShape:
-    """How a function that stands on no row lies in one encoded column, in the user's units where that is a number.
-
-    It stands at `place` and spreads over `span`, `frequency` is in cycles per unit; None where it has none.
-    """
-
-    input: str
-    place: float | None
-    span: float | None
-    frequency: float | None
 
 
 @dataclass(frozen=True)
@@ -39,41 +17,6 @@ class ClassRows:
 
     label: Label
     rows: int
-
-
-@dataclass(frozen=True)
-class RelevanceVector:
-    """One function of a model; its weight and sd are in the encoded units.
-
-    `kind` is the kernel's type, "bias" or "input". A kernel has the `row` it stands on with its `inputs` (raw, by
-    column name); where it `moved`, the row that it came from. A function of one input alone has the encoded column's
-    name, `input`. Others ("step", "wave", "b_spline", "wavelet") have a `shape` in each input that they see, and waves
-    and wavelets a `phase` in cycles.
-    `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it. Where each of
-    several classes has a latent, a function has a weight in each of them, `weight_means`, with one sd, alpha and gamma,
-    and `weight_mean` is None.
-    """
-
-    number: int
-    kind: str
-    row: int | None
-    inputs: dict[str, Cell] | None
-    weight_mean: float | None
-    weight_sd: float
-    alpha: float
-    gamma: float
-    input: str | None = None
-    moved: bool = False
-    weight_means: tuple[ClassWeight, ...] = ()
-    shape: tuple[InputShape, ...] = ()
-    phase: float | None = None
-
-    @property
-    def greatest_weight(self) -> float:
-        """The weight's mean, the one of greatest size where there are several."""
-        if self.weight_mean is not None:
-            return self.weight_mean
-        return max((weight.mean for weight in self.weight_means), key=abs)
 
 
 @dataclass(frozen=True)
@@ -127,7 +70,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class VersionReport:
+class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
     `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
@@ -143,7 +86,7 @@ class VersionReport:
     """
 
     task: str
-    plan: TrainingPlan
+    plan: SupervisedPlan
     widths: tuple[InputWidth, ...]
     standardised: bool
     noise_sd: float | None
@@ -171,44 +114,8 @@ class VersionReport:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor:
+class SupervisedPredictor:
     """All that a prediction needs: raw columns to the matrix and back, and the sparse model."""
 
     encoding: Encoding
     model: SparseModel
-
-
-@dataclass(frozen=True, eq=False)
-class NewVersion:
-    """What a successful fit brings to be recorded in one transaction; the number is given then."""
-
-    report: VersionReport
-    vectors: tuple[RelevanceVector, ...]
-    predictor: Predictor
-
-
-@dataclass(frozen=True)
-class Version:
-    """A recorded version; it never changes."""
-
-    id: UUID
-    owner: str
-    model: str
-    number: int
-    job_id: UUID
-    created_at: datetime
-    report: VersionReport
-
-
-@dataclass(frozen=True)
-class Model:
-    """A name, and the newest of the versions under it."""
-
-    name: str
-    owner: str
-    created_at: datetime
-    task: str
-    target: str
-    inputs: tuple[str, ...]
-    versions: int
-    latest: int | None

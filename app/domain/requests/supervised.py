@@ -1,9 +1,10 @@
-"""What a caller asks to be trained, and what it was resolved to."""
+"""Numbers and classes to be predicted: what is asked for, and what it was resolved to."""
 
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.basis import Bias, Inputs
 from app.sparse_bayes.dictionaries import Dictionary
@@ -13,7 +14,6 @@ from app.sparse_bayes.scales import Width
 from app.sparse_bayes.spec import Algorithm, Likelihood, Spec
 
 Task = Literal["regression", "classification"]
-Missing = Literal["refuse", "drop_rows", "indicator"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ PriorChoice = AutomaticPrior | Independent | GaussianProcess
 
 
 @dataclass(frozen=True)
-class TrainingRequest:
+class SupervisedRequest:
     """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior.
 
     `noise_column` names the column of each row's noise sd where the likelihood has that as known, and only there.
@@ -140,24 +140,7 @@ class TrainingRequest:
 
 
 @dataclass(frozen=True)
-class InputColumn:
-    """One raw column that the model reads; `categories` in the order in which they are one-hot encoded."""
-
-    name: str
-    kind: ColumnKind
-    categories: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class IgnoredColumn:
-    """A column left out, and why."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class TrainingPlan:
+class SupervisedPlan:
     """The request resolved against the dataset's statistics: all that a worker needs to know.
 
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;

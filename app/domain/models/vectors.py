@@ -1,0 +1,61 @@
+"""The functions that a version keeps, as people see them."""
+
+from dataclasses import dataclass
+
+from app.domain.tables import Cell, Label
+
+
+@dataclass(frozen=True)
+class ClassWeight:
+    """The mean of a function's weight in the latent of one class."""
+
+    label: Label
+    mean: float
+
+
+@dataclass(frozen=True)
+class InputShape:
+    """How a function that stands on no row lies in one encoded column, in the user's units where that is a number.
+
+    It stands at `place` and spreads over `span`, `frequency` is in cycles per unit; None where it has none.
+    """
+
+    input: str
+    place: float | None
+    span: float | None
+    frequency: float | None
+
+
+@dataclass(frozen=True)
+class RelevanceVector:
+    """One function of a model; its weight and sd are in the encoded units.
+
+    `kind` is the kernel's type, "bias" or "input". A kernel has the `row` it stands on with its `inputs` (raw, by
+    column name); where it `moved`, the row that it came from. A function of one input alone has the encoded column's
+    name, `input`. Others ("step", "wave", "b_spline", "wavelet") have a `shape` in each input that they see, and waves
+    and wavelets a `phase` in cycles.
+    `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it. Where each of
+    several classes has a latent, a function has a weight in each of them, `weight_means`, with one sd, alpha and gamma,
+    and `weight_mean` is None.
+    """
+
+    number: int
+    kind: str
+    row: int | None
+    inputs: dict[str, Cell] | None
+    weight_mean: float | None
+    weight_sd: float
+    alpha: float
+    gamma: float
+    input: str | None = None
+    moved: bool = False
+    weight_means: tuple[ClassWeight, ...] = ()
+    shape: tuple[InputShape, ...] = ()
+    phase: float | None = None
+
+    @property
+    def greatest_weight(self) -> float:
+        """The weight's mean, the one of greatest size where there are several."""
+        if self.weight_mean is not None:
+            return self.weight_mean
+        return max((weight.mean for weight in self.weight_means), key=abs)

@@ -1,0 +1,51 @@
+"""What a caller asks to be trained, and what it was resolved to: one request and one plan for each kind of task.
+
+Their `task` tells them apart, also as JSON.
+"""
+
+from typing import TypeAlias
+
+from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
+from app.domain.requests.supervised import (
+    LEAST_FOLDS,
+    MOST_FOLDS,
+    AutomaticPrior,
+    BasisChoice,
+    ColumnSplit,
+    GroupChoice,
+    KernelChoice,
+    OrderSplit,
+    PriorChoice,
+    RandomSplit,
+    Split,
+    SupervisedPlan,
+    SupervisedRequest,
+    Task,
+    Validation,
+)
+
+TrainingRequest: TypeAlias = SupervisedRequest
+TrainingPlan: TypeAlias = SupervisedPlan
+
+__all__ = [
+    "LEAST_FOLDS",
+    "MOST_FOLDS",
+    "AutomaticPrior",
+    "BasisChoice",
+    "ColumnSplit",
+    "GroupChoice",
+    "IgnoredColumn",
+    "InputColumn",
+    "KernelChoice",
+    "Missing",
+    "OrderSplit",
+    "PriorChoice",
+    "RandomSplit",
+    "Split",
+    "SupervisedPlan",
+    "SupervisedRequest",
+    "Task",
+    "TrainingPlan",
+    "TrainingRequest",
+    "Validation",
+]

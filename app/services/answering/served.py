@@ -1,0 +1,53 @@
+"""A version at hand, and its answers."""
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from app.domain.models import Predictor, Version
+from app.domain.tables import Block, ColumnKind
+from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
+from app.services.answering.wanted import ListedFunction, Wanted
+
+Answer: TypeAlias = RegressionAnswer | ClassificationAnswer
+
+_AS_USUAL = Wanted()
+
+
+class Answering(Protocol):
+    """What a predictor needs to answer, made once: for each kind of task a class."""
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where there is none."""
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its arrays take."""
+
+    def answer(self, block: Block, wanted: Wanted) -> Answer:
+        """Predict a block's N rows; raises InvalidRequestError for what there can't be."""
+
+
+@dataclass(frozen=True, eq=False)
+class ServedVersion:
+    """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
+
+    `functions` (R,) are its functions as the version's list of relevance vectors has them. `not_read` are the other
+    columns of the table it was trained on: rows of that table may be sent as they are.
+    """
+
+    version: Version
+    answering: Answering
+    functions: tuple[ListedFunction, ...]
+    columns: tuple[tuple[str, ColumnKind], ...]
+    not_read: frozenset[str]
+
+
+def answering_of(version: Version, predictor: Predictor) -> Answering:
+    """What stands between a predictor and its answers."""
+    return SupervisedAnswering.of(predictor, version.report)
+
+
+def answer(served: ServedVersion, block: Block, wanted: Wanted = _AS_USUAL) -> Answer:
+    """Predict a block's N rows; raises InvalidRequestError for what the version's task has not."""
+    return served.answering.answer(block, wanted)

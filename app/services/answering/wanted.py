@@ -1,0 +1,27 @@
+"""How predictions are wanted, and what they name."""
+
+from dataclasses import dataclass
+
+from app.domain.deciding import Deciding
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
+    `covariance` of the answers; of how many functions, `explain`, what they add to each; and by what rule to decide
+    between classes, `deciding`."""
+
+    interval: float = 0.95
+    covariance: bool = False
+    explain: int | None = None
+    deciding: Deciding | None = None
+
+
+@dataclass(frozen=True)
+class ListedFunction:
+    """A function of a model as its version's list of relevance vectors has it: see `RelevanceVector`."""
+
+    number: int
+    kind: str
+    row: int | None
+    input: str | None

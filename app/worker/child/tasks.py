@@ -1,0 +1,80 @@
+"""What a child is asked for, and what comes of it: for each kind of task a file of rows, and what to learn of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+
+EXTRA_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class SupervisedTask:
+    """Numbers or classes to fit: a file of float64, `training` rows, then `held_out` ones.
+
+    Each row is its `inputs` numbers, then t, its noise sd, the fold key and the number of its dataset row.
+    """
+
+    path: Path
+    training: int
+    held_out: int
+    inputs: int
+    spec: Spec
+    by: Literal["random", "groups", "order"]
+    rivals: tuple[Spec, ...] = ()
+    folds: int = 0
+
+
+Task: TypeAlias = SupervisedTask
+Result: TypeAlias = Trained
+
+
+class Trainer(Protocol):
+    """`app.sparse_bayes.selection.train`, or what stands for it."""
+
+    def __call__(
+        self,
+        rows: Rows,
+        spec: Spec,
+        *,
+        rivals: tuple[Spec, ...] = (),
+        folding: Folding,
+        held_out: Rows | None = None,
+        folds: int = 0,
+        threads: int = 1,
+    ) -> Iterator[Step | Trained]: ...
+
+
+def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]:
+    """The steps of a task, then what came of it; raises SparseBayesError."""
+    return _trained(task, train, threads)
+
+
+def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Step | Trained]:
+    table = _mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
+    keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
+    return train(
+        _rows(task, table[: task.training]),
+        task.spec,
+        rivals=task.rivals,
+        folding=Folding(task.by, None if task.by == "random" else keys),
+        held_out=_rows(task, table[task.training :]) if task.held_out else None,
+        folds=task.folds,
+        threads=threads,
+    )
+
+
+def _mapped(path: Path, rows: int, columns: int) -> Array:
+    """Pages of the file, not copies of it: what was written and not read again costs no memory."""
+    return np.asarray(np.memmap(path, "<f8", "r", shape=(rows, columns)))
+
+
+def _rows(task: SupervisedTask, part: Array) -> Rows:
+    noise_sd = np.ascontiguousarray(part[:, task.inputs + 1]) if task.spec.likelihood.noise_by_row else None
+    return Rows(part[:, : task.inputs], np.ascontiguousarray(part[:, task.inputs]), noise_sd)

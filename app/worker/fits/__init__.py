@@ -1,0 +1,35 @@
+"""What a job's fit needs of its dataset, and what becomes of its results: one class for each kind of task."""
+
+from pathlib import Path
+from typing import Protocol
+
+from app.domain.datasets import Dataset
+from app.domain.jobs import Progress
+from app.domain.models import NewVersion
+from app.domain.requests import TrainingPlan
+from app.sparse_bayes.selection import Step
+from app.worker.child.tasks import Result, Task
+from app.worker.fits.supervised import SupervisedFit
+from app.worker.materialise import Read
+from app.worker.vectors import BlockHolding
+
+__all__ = ["Fit", "prepare"]
+
+
+class Fit(Protocol):
+    """A job's fit, its rows written down."""
+
+    @property
+    def task(self) -> Task:
+        """What the child is asked for."""
+
+    def progress(self, step: Step) -> Progress:
+        """A step in the user's units."""
+
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewVersion:
+        """All that is recorded of a fit that took `seconds`; raises TypeError for another task's result."""
+
+
+def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int) -> Fit:
+    """Write what the fit needs of the dataset into `directory`; raises TrainingFailedError."""
+    return SupervisedFit.prepare(plan, dataset, read, directory, most_cells=most_cells)

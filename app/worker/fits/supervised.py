@@ -1,0 +1,67 @@
+"""Numbers and classes: rows with targets, measured on those held out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from app.domain.datasets import Dataset
+from app.domain.encoding import in_columns
+from app.domain.jobs import Progress
+from app.domain.models import NewVersion
+from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from app.sparse_bayes.selection import Step, Trained
+from app.worker.child.tasks import Result, SupervisedTask
+from app.worker.materialise import Materialised, Read, materialise
+from app.worker.report import new_version, progress
+from app.worker.vectors import BlockHolding
+
+
+@dataclass(frozen=True)
+class SupervisedFit:
+    """The fit of a plan to the rows that were written down for it."""
+
+    plan: SupervisedPlan
+    dataset: Dataset
+    made: Materialised
+
+    @classmethod
+    def prepare(
+        cls, plan: SupervisedPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int
+    ) -> "SupervisedFit":
+        """Write the rows into `directory`; raises TrainingFailedError."""
+        return cls(plan, dataset, materialise(plan, read, directory, most_cells=most_cells))
+
+    @property
+    def task(self) -> SupervisedTask:
+        """What the child is asked for."""
+        plan, made = self.plan, self.made
+        return SupervisedTask(
+            made.path,
+            made.training,
+            made.held_out,
+            made.inputs,
+            in_columns(plan.spec, made.encoding),
+            _folding(plan.split),
+            rivals=plan.rivals,
+            folds=0 if plan.validation is None else plan.validation.folds,
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step in the user's units."""
+        return progress(step, self.made)
+
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewVersion:
+        """All that is recorded of it."""
+        if not isinstance(result, Trained):
+            raise TypeError(f"expected a model that was trained, got {type(result).__name__}")
+        return new_version(self.plan, self.dataset, result, made=self.made, seconds=seconds, holding=holding)
+
+
+def _folding(split: Split) -> Literal["random", "groups", "order"]:
+    match split:
+        case RandomSplit():
+            return "random"
+        case ColumnSplit():
+            return "groups"
+        case OrderSplit():
+            return "order"
