@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from app.client import Relevance, connect
-from app.client.answers import Json, Prediction, Version
+from app.client.answers import Json, Prediction, SupervisedVersion
 from app.sparse_bayes.types import Array
 from benchmarks.files import NotRun, Split
 from benchmarks.options import Options
@@ -102,7 +102,7 @@ def _served(
     return answers.predictions, {"vectors": float(_vectors(calls, calls.version("benchmark"))), "seconds": seconds}
 
 
-def _vectors(calls: Relevance, version: Version) -> int:
+def _vectors(calls: Relevance, version: SupervisedVersion) -> int:
     kept = calls.relevance_vectors(version.model, version.version)
     return sum(vector.row is not None for vector in kept)
 

@@ -8,14 +8,26 @@ from app.api.errors import KINDS, fault_members
 from app.domain.decisions import Decisions
 from app.domain.errors import Fault, InvalidDataError
 from app.domain.tables import Label
-from app.services.answering import ClassificationAnswer, ListedFunction, RegressionAnswer, ServedVersion
+from app.services.answering import (
+    Answer,
+    ApproximationAnswer,
+    ClassificationAnswer,
+    ListedFunction,
+    RegressionAnswer,
+    ServedVersion,
+)
 from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
 
 REAL_OUTPUTS = ("mean", "sd", "variance", "interval", "support")
 CLASS_OUTPUTS = ("label", "probabilities", "latent", "support")
+VALUE_OUTPUTS = ("value",)
 
-OUTPUTS: Mapping[str, tuple[str, ...]] = {"regression": REAL_OUTPUTS, "classification": CLASS_OUTPUTS}
+OUTPUTS: Mapping[str, tuple[str, ...]] = {
+    "regression": REAL_OUTPUTS,
+    "classification": CLASS_OUTPUTS,
+    "approximation": VALUE_OUTPUTS,
+}
 """The members that a task's predictions can have."""
 
 Row = Mapping[str, object]
@@ -28,21 +40,23 @@ def outputs_of(served: ServedVersion) -> tuple[str, ...]:
 
 def predictions_json(
     served: ServedVersion,
-    answer: RegressionAnswer | ClassificationAnswer,
+    answer: Answer,
     *,
     outputs: Sequence[str],
     faults: Iterable[Fault] = (),
 ) -> bytes:
     """The whole answer; a row with a fault has its problem in its place."""
-    rows: list[Row] = (
-        _real_rows(answer, outputs) if isinstance(answer, RegressionAnswer) else _class_rows(answer, outputs)
-    )
-    if answer.explanation is not None:
-        explained = _explanations(answer.explanation, served.functions)
-        rows = [{**row, "explanation": one} for row, one in zip(rows, explained, strict=True)]
-    if isinstance(answer, ClassificationAnswer) and answer.decisions is not None:
-        told = _decisions(answer.classes, answer.decisions)
-        rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
+    rows: list[Row]
+    match answer:
+        case RegressionAnswer():
+            rows = _explained_rows(_real_rows(answer, outputs), answer.explanation, served.functions)
+        case ClassificationAnswer():
+            rows = _explained_rows(_class_rows(answer, outputs), answer.explanation, served.functions)
+            if answer.decisions is not None:
+                told = _decisions(answer.classes, answer.decisions)
+                rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
+        case ApproximationAnswer():
+            rows = [{"value": value} for value in answer.value.tolist()]
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}
     version = served.version
@@ -59,6 +73,16 @@ def _decisions(classes: Sequence[Label], decisions: Decisions) -> list[Row]:
             decisions.chosen.tolist(), decisions.expected_cost.tolist(), decisions.rejected.tolist(), strict=True
         )
     ]
+
+
+def _explained_rows(
+    rows: list[Row], explanation: Contributions | None, functions: Sequence[ListedFunction]
+) -> list[Row]:
+    """Each with what adds most to it, where that was asked for."""
+    if explanation is None:
+        return rows
+    explained = _explanations(explanation, functions)
+    return [{**row, "explanation": one} for row, one in zip(rows, explained, strict=True)]
 
 
 def _explanations(explanation: Contributions, functions: Sequence[ListedFunction]) -> list[list[Row]]:

@@ -5,10 +5,11 @@ from itertools import islice
 
 from app.cli.connection import in_plain_text
 from app.cli.progress import figures
-from app.cli.rendering import cell_text, fit_name, number, print_facts, print_json, print_table, show_version
+from app.cli.rendering import cell_text, number, print_facts, print_json, print_table
 from app.cli.saying import say
+from app.cli.versions import fit_name, show_version
 from app.client import Relevance
-from app.client.answers import RelevanceVector, TrainingJob
+from app.client.answers import ApproximationJob, Job, RelevanceVector, SupervisedJob, VersionBase
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
@@ -17,13 +18,13 @@ def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json(jobs)
         return
-    rows = ((job.id, job.state, job.model, job.target, _time(job.created_at), _outcome(job)) for job in jobs)
+    rows = ((job.id, job.state, job.model, _learned(job), _time(job.created_at), _outcome(job)) for job in jobs)
     print_table(("job", "state", "model", "target", "created", ""), rows, if_none="No jobs.")
 
 
 def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """One job, with its history."""
-    job = client.job(job_id)
+    job = client.job(job_id, of=Job)
     if as_json:
         print_json(job)
         return
@@ -32,11 +33,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("job", job.id),
             ("state", job.state),
             ("model", job.model),
-            ("task", f"{job.task}: {job.task_reason}"),
-            ("target", job.target),
-            ("scatter", str(job.likelihood["type"]).replace("_", " ")),
-            ("prior", str(job.prior["type"]).replace("_", " ")),
-            ("beside it", "; ".join(map(fit_name, job.rivals)) or None),
+            *_asked(job),
             ("inputs", ", ".join(column.name for column in job.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
             ("outcome", _outcome(job) or None),
@@ -46,6 +43,39 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ),
         ]
     )
+
+
+def _asked(job: Job) -> list[tuple[str, str | None]]:
+    """What is to be learned, and how."""
+    match job:
+        case SupervisedJob():
+            return [
+                ("task", f"{job.task}: {job.task_reason}"),
+                ("target", job.target),
+                ("scatter", str(job.likelihood["type"]).replace("_", " ")),
+                ("prior", str(job.prior["type"]).replace("_", " ")),
+                ("beside it", "; ".join(map(fit_name, job.rivals)) or None),
+            ]
+        case ApproximationJob():
+            return [
+                ("task", job.task),
+                ("coefficients", job.coefficients),
+                ("width", ", ".join(map(number, job.widths))),
+                ("to miss", f"{job.tolerance:.2%} of the function at most"),
+            ]
+        case _:
+            return [("task", job.task)]
+
+
+def _learned(job: Job) -> str:
+    """The column that is to be learned, or the task where there is none."""
+    match job:
+        case SupervisedJob():
+            return job.target
+        case ApproximationJob(coefficients=str(name)):
+            return name
+        case _:
+            return f"({job.task})"
 
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
@@ -64,7 +94,14 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
         print_json(models)
         return
     rows = (
-        (model.name, model.task, model.target, ", ".join(model.inputs), str(model.versions), _time(model.created_at))
+        (
+            model.name,
+            model.task,
+            model.target or "",
+            ", ".join(model.inputs),
+            str(model.versions),
+            _time(model.created_at),
+        )
         for model in models
     )
     print_table(("model", "task", "target", "inputs", "versions", "created"), rows, if_none="No models.")
@@ -72,13 +109,13 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
 
 def show_model(client: Relevance, name: str, number: int | None, *, as_json: bool) -> None:
     """What one version has learned."""
-    version = client.version(name, number)
+    version = client.version(name, number, of=VersionBase)
     print_json(version) if as_json else show_version(version)
 
 
 def list_vectors(client: Relevance, name: str, version: int | None, *, limit: int, as_json: bool) -> None:
     """The functions that a version keeps, greatest weights first."""
-    learned = client.version(name, version)
+    learned = client.version(name, version, of=VersionBase)
     vectors = tuple(islice(client.relevance_vectors(name, learned.version, sort="weight"), limit))
     if as_json:
         print_json(vectors)
@@ -116,7 +153,7 @@ def _function(vector: RelevanceVector) -> str:
     return ", ".join([name, *lies, *phase])
 
 
-def _outcome(job: TrainingJob) -> str:
+def _outcome(job: Job) -> str:
     if job.version is not None:
         return f"{job.version.model}, version {job.version.version}"
     if job.error is not None:

@@ -14,7 +14,7 @@ from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
 from app.client import ClientError, Problem, Relevance
-from app.client.answers import Contribution, Json, Prediction, Predictions, Version
+from app.client.answers import Contribution, Json, Prediction, Predictions, SupervisedVersion, VersionBase
 from app.domain.errors import RelevanceError
 from app.domain.tables import Label
 
@@ -52,7 +52,7 @@ def predict(
     as_json: bool,
 ) -> None:
     """Predict for every row of `file`; raises typer.Exit(1) where it, or what is wanted, can't be read."""
-    learned = client.version(model, version)
+    learned = client.version(model, version, of=VersionBase)
     answered = _answered(client, learned, file, wanted)
     try:
         if as_json or (output is not None and output.suffix.lower() == ".json"):
@@ -70,10 +70,11 @@ def predict(
         say(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
-def _answered(client: Relevance, version: Version, file: Path, wanted: Wanted) -> Iterator[tuple[Row, Prediction]]:
-    priors, costs = read_priors(wanted.class_priors, version.classes), read_costs(wanted.costs)
+def _answered(client: Relevance, version: VersionBase, file: Path, wanted: Wanted) -> Iterator[tuple[Row, Prediction]]:
+    classes = version.classes if isinstance(version, SupervisedVersion) else ()
+    priors, costs = read_priors(wanted.class_priors, classes), read_costs(wanted.costs)
     kinds = {column.name: column.kind for column in version.inputs}
-    if version.noise_column is not None:
+    if isinstance(version, SupervisedVersion) and version.noise_column is not None:
         kinds[version.noise_column] = "number"
     first = 0
     for rows in batches(file, kinds, size=BATCH):
@@ -102,9 +103,11 @@ def _from_row(first: int, problem: Problem) -> ClientError:
     return ClientError(replace(problem, detail=problem.detail + note))
 
 
-def headings(version: Version, wanted: Wanted) -> tuple[str, ...]:
+def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
     """What a prediction adds to its row."""
     explanation = () if wanted.explain is None else ("because",)
+    if not isinstance(version, SupervisedVersion):
+        return ("value",)
     if version.classes:
         decision = ("decision", "expected_cost") if wanted.decides else ()
         probabilities = (f"probability_{label}" for label in version.classes)
@@ -112,9 +115,11 @@ def headings(version: Version, wanted: Wanted) -> tuple[str, ...]:
     return ("mean", "sd", "lower", "upper", "support", *explanation)
 
 
-def figures(version: Version, answer: Prediction) -> tuple[Label | None, ...]:
+def figures(version: VersionBase, answer: Prediction) -> tuple[Label | None, ...]:
     """What stands under `headings`."""
     told: tuple[Label | None, ...]
+    if not isinstance(version, SupervisedVersion):
+        return (answer.value,)
     if version.classes:
         shares = {share.label: share.probability for share in answer.probabilities or ()}
         decision = () if answer.decision is None else (answer.decision.label, answer.decision.expected_cost)
@@ -130,12 +135,14 @@ def _because(one: Contribution) -> str:
     return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"
 
 
-def _write_csv(stream: TextIO, version: Version, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted) -> None:
+def _write_csv(
+    stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
+) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     for position, (row, answer) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
-            names = headings(version, wanted)
-            writer.writerow((*row, *(f"{version.target}_{heading}" for heading in names)))
+            called = version.target if isinstance(version, SupervisedVersion) else version.model
+            writer.writerow((*row, *(f"{called}_{heading}" for heading in headings(version, wanted))))
         writer.writerow([_csv_cell(cell) for cell in (*row.values(), *figures(version, answer))])
 
 
@@ -143,7 +150,7 @@ def _csv_cell(cell: Label | None) -> Label | None:
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 
-def _show(version: Version, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
+def _show(version: VersionBase, answered: Iterator[tuple[Row, Prediction]], wanted: Wanted) -> None:
     shown = list(islice(answered, ROWS_SHOWN))
     names = tuple(column.name for column in version.inputs if not shown or column.name in shown[0][0])
     cells = ((*(row[name] for name in names), *figures(version, answer)) for row, answer in shown)

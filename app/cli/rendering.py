@@ -1,7 +1,7 @@
 """Answers as tables for people, or as JSON for programs; on standard output."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,21 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.saying import say
-from app.client.answers import Contender, Hyperparameters, InputWarp, InputWidth, Outlier, Rival, Version
 
 WIDTH_OFF_TERMINAL = 200
 """Columns of text where there is no terminal that would say how many it has."""
-
-MOST_OUTLIERS_SHOWN = 8
-
-MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
-"""What figures were measured on, by the API's names."""
-
-UNSEEN = 100.0
-"""An input whose width is so many of its standard deviations is as good as not seen by the kernels."""
-
-LEAST_BENT = 0.005
-"""Warps below this are as good as none."""
 
 
 def print_json(answer: object) -> None:
@@ -66,145 +54,6 @@ def cell_text(cell: str | int | float | bool | None) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
     return number(cell) if isinstance(cell, float) else "" if cell is None else str(cell)
-
-
-def show_version(version: Version) -> None:
-    """What was learned."""
-    found = version.hyperparameters
-    print_facts(
-        [
-            ("model", f"{version.model}, version {version.version}"),
-            ("task", f"{version.task} of {version.target}"),
-            ("classes", _classes(version) or None),
-            ("inputs", ", ".join(column.name for column in version.inputs)),
-            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
-            ("rows", _rows(version)),
-            ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
-            ("width", seen_widths(version) or None),
-            ("bent inputs", _warps(found.warps) or None),
-            ("own terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None),
-            ("prior", str(version.prior["type"]).replace("_", " ")),
-            ("scatter", _scatter(version)),
-            ("noise sd", _noise_sd(version)),
-            ("process sd", _sd(found.process_sd, version)),
-            ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
-            ("gains", _gains(found)),
-            ("compared", _compared(version.contenders) or None),
-            *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
-            ("outliers", _outliers(version.outliers) or None),
-            ("ended by", version.termination.replace("_", " ")),
-            ("time", f"{version.seconds:.1f} s"),
-        ]
-    )
-
-
-def _classes(version: Version) -> str:
-    """Each, and how many rows learned from are of it where that is known."""
-    if not version.class_rows:
-        return ", ".join(map(cell_text, version.classes))
-    return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
-
-
-def fit_name(fit: Contender | Rival) -> str:
-    """A fit by what may differ between those that are compared."""
-    return f"{fit.prior['type']} with {fit.likelihood['type']} noise".replace("_", " ")
-
-
-def _compared(contenders: Sequence[Contender]) -> str:
-    """What was taken, and by how many nats of evidence the others are behind it, or before."""
-    if not contenders:
-        return ""
-    taken, *others = contenders
-    return "; ".join([f"{fit_name(taken)} taken", *(_distance(other, taken) for other in others)])
-
-
-def _distance(other: Contender, taken: Contender) -> str:
-    nats = taken.score - other.score
-    said = f"{fit_name(other)} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}"
-    return f"{said}, given up on the way" if other.functions is None else said
-
-
-def _scatter(version: Version) -> str:
-    """The likelihood, and how heavy its tails are."""
-    tails = version.hyperparameters.degrees_of_freedom
-    name = str(version.likelihood["type"]).replace("_", " ")
-    return name if tails is None else f"{name} with {number(tails)} degrees of freedom"
-
-
-def _sd(sd: float | None, version: Version) -> str | None:
-    """A standard deviation, and what it is of."""
-    if sd is None:
-        return None
-    match version.likelihood["type"]:
-        case "log_gaussian":
-            return f"{number(sd)} (of log {version.target})"
-        case "poisson":
-            return f"{number(sd)} (of the log rate)"
-        case _:
-            return number(sd)
-
-
-def _noise_sd(version: Version) -> str | None:
-    """That of all rows, or where each one's stands."""
-    said, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
-    return said if column is None else f"by row, in {column}; root mean square {said}"
-
-
-def _outliers(outliers: Sequence[Outlier]) -> str:
-    """The least typical rows, and how many more there are."""
-    shown = ", ".join(str(outlier.row) for outlier in outliers[:MOST_OUTLIERS_SHOWN])
-    more = len(outliers) - MOST_OUTLIERS_SHOWN
-    rows = "row" if len(outliers) == 1 else "rows"
-    return f"{rows} {shown}{f' and {more} more' if more > 0 else ''}" if outliers else ""
-
-
-def seen_widths(version: Version) -> str:
-    """Those of inputs that the kernels see, and which they don't."""
-    widths, standardised = version.hyperparameters.widths, version.standardised
-    unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
-    seen = [_width(width) for width in widths if width.input not in unseen]
-    units = "as standardised" if standardised else "in the user's units"
-    parts = [f"{', '.join(seen)} ({units})" if seen else "", f"not seen: {', '.join(unseen)}" if unseen else ""]
-    return "; ".join(part for part in parts if part)
-
-
-def _width(width: InputWidth) -> str:
-    return number(width.width) if width.input is None else f"{width.input} {number(width.width)}"
-
-
-def _warps(warps: Sequence[InputWarp]) -> str:
-    """Those that bend enough to be seen."""
-    return ", ".join(
-        f"{warp.input} (skew {warp.skew:.2f}, tail {warp.tail:.2f})"
-        for warp in warps
-        if max(abs(warp.skew), abs(warp.tail)) >= LEAST_BENT
-    )
-
-
-def _gains(found: Hyperparameters) -> str | None:
-    gains = [
-        f"{what} {gain:.1f} nats"
-        for what, gain in (("last function", found.last_gain), ("next would bring", found.next_gain))
-        if gain is not None
-    ]
-    return ", ".join(gains) or None
-
-
-def _rows(version: Version) -> str:
-    others = [
-        f"{count:,} {what}"
-        for count, what in ((version.rows_held_out, "held out"), (version.rows_dropped, "dropped"))
-        if count
-    ]
-    return ", ".join([f"{version.rows:,}", *others])
-
-
-def _scores(scores: Mapping[str, float]) -> str:
-    """Figures with four digits that count; of rows, all of them."""
-    return ", ".join(
-        f"{value:,.0f} rows" if name == "rows" else f"{name.replace('_', ' ')} {number(value)}"
-        for name, value in scores.items()
-    )
 
 
 def _console() -> Console:

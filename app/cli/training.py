@@ -8,10 +8,11 @@ import typer
 
 from app.cli.connection import in_plain_text
 from app.cli.progress import watch
-from app.cli.rendering import print_json, show_version
+from app.cli.rendering import print_json
 from app.cli.saying import refuse, say, warn
+from app.cli.versions import show_version
 from app.client import Problem, Relevance
-from app.client.answers import Json
+from app.client.answers import Job, Json, VersionBase
 
 Document = dict[str, Json]
 
@@ -66,7 +67,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
 def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
     """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)
-    job = client.submit({"dataset_id": dataset.id, **document})
+    job = client.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:
         print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
@@ -75,10 +76,10 @@ def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_j
     except KeyboardInterrupt:
         warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
         raise
-    job = client.job(job.id)
+    job = client.job(job.id, of=Job)
     if job.version is None:
         refuse(in_plain_text(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}.")))
-    version = client.version(job.version.model, job.version.version)
+    version = client.version(job.version.model, job.version.version, of=VersionBase)
     print_json(version) if as_json else show_version(version)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import httpx
 import msgspec
@@ -16,6 +16,9 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 PATIENCE = 30.0
 """Seconds that the service may take to answer, beyond those that it was asked to wait."""
+
+Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
+"""What an answer is read as: a class, or a decoder of a union of several."""
 
 Query = Mapping[str, str | int | float | None]
 """Parameters of a URL; None is "not said"."""
@@ -41,17 +44,17 @@ class Http:
         """Give the connections back."""
         self.client.close()
 
-    def get(self, answer: type[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
+    def get(self, answer: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
         return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
 
-    def post(self, answer: type[T], path: str, body: object = None) -> T:
+    def post(self, answer: Form[T], path: str, body: object = None) -> T:
         """Send `body` as JSON. Raises ClientError."""
         headers = {} if body is None else {"Content-Type": "application/json"}
         content = None if body is None else _encoded(body)
         return _decoded(self._send("POST", path, content=content, headers=headers), answer)
 
-    def upload(self, answer: type[T], path: str, file: Path, *, media_type: str, query: Query) -> T:
+    def upload(self, answer: Form[T], path: str, file: Path, *, media_type: str, query: Query) -> T:
         """Stream a file. Raises ClientError, OSError where the file can't be read."""
         headers = {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
         with file.open("rb") as stream:
@@ -98,8 +101,10 @@ def _encoded(body: object) -> bytes:
         raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
 
 
-def _decoded(response: httpx.Response, answer: type[T]) -> T:
+def _decoded(response: httpx.Response, answer: Form[T]) -> T:
     try:
+        if isinstance(answer, msgspec.json.Decoder):
+            return answer.decode(response.content)
         return msgspec.json.decode(response.content, type=answer)
     except (msgspec.DecodeError, UnicodeDecodeError) as broken:
         detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"

@@ -3,25 +3,37 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, overload
 from urllib.parse import quote
+
+from msgspec.json import Decoder
 
 from app.client.answers import (
     Dataset,
     Event,
+    Job,
     Json,
     Model,
     Predictions,
     RelevanceVector,
     Slice,
+    SupervisedJob,
+    SupervisedVersion,
     TrainingJob,
     Version,
+    VersionBase,
 )
 from app.client.errors import ClientError, Problem
 from app.client.http import DEFAULT_URL, Http, Query
 from app.domain.tables import Label
 
 T = TypeVar("T")
+A = TypeVar("A", Job, VersionBase)
+J = TypeVar("J", bound=Job)
+V = TypeVar("V", bound=VersionBase)
+
+ANY_JOB: Decoder[Job] = Decoder(TrainingJob)
+ANY_VERSION: Decoder[VersionBase] = Decoder(Version)
 
 LONGEST_WAIT = 30
 """Seconds for which one question may be held open by the service."""
@@ -79,21 +91,37 @@ class Relevance:
 
     # Training
 
-    def submit(self, request: Mapping[str, Json]) -> TrainingJob:
-        """Ask for a training; `request` as in the API: `dataset_id` and `target`, the rest has good defaults."""
-        return self.http.post(TrainingJob, "/v1/training-jobs", request)
+    @overload
+    def submit(self, request: Mapping[str, Json]) -> SupervisedJob: ...
+    @overload
+    def submit(self, request: Mapping[str, Json], *, of: type[J]) -> J: ...
+    def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob) -> Job:
+        """Ask for a training; `request` as in the API: `dataset_id` and `target`, the rest has good defaults.
 
-    def job(self, job_id: str, *, wait: float = 0) -> TrainingJob:
-        """One job, as soon as it has ended or `wait` seconds have passed."""
-        return self.http.get(TrainingJob, f"/v1/training-jobs/{_part(job_id)}", {"wait": wait or None}, wait=wait)
+        Jobs and versions of numbers and classes are what is expected; `of` names another class, or `Job` for any.
+        """
+        return _of(of, self.http.post(ANY_JOB, "/v1/training-jobs", request))
+
+    @overload
+    def job(self, job_id: str, *, wait: float = 0) -> SupervisedJob: ...
+    @overload
+    def job(self, job_id: str, *, of: type[J], wait: float = 0) -> J: ...
+    def job(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
+        """One job, as soon as it has ended or `wait` seconds have passed; `of` as in `submit`."""
+        path = f"/v1/training-jobs/{_part(job_id)}"
+        return _of(of, self.http.get(ANY_JOB, path, {"wait": wait or None}, wait=wait))
 
     def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
         """All jobs, newest first."""
         return self._all(Slice[TrainingJob], "/v1/training-jobs", {"state": state})
 
-    def finished(self, job_id: str) -> TrainingJob:
-        """Wait for the end of a job, however long it takes."""
-        while not (job := self.job(job_id, wait=LONGEST_WAIT)).has_ended:
+    @overload
+    def finished(self, job_id: str) -> SupervisedJob: ...
+    @overload
+    def finished(self, job_id: str, *, of: type[J]) -> J: ...
+    def finished(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
+        """Wait for the end of a job, however long it takes; `of` as in `submit`."""
+        while not (job := self.job(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
             pass
         return job
 
@@ -112,9 +140,9 @@ class Relevance:
                 return
             after = str(page.items[-1].number) if page.items else after
 
-    def cancel(self, job_id: str) -> TrainingJob:
+    def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; a running one is gone within a second."""
-        return self.http.post(TrainingJob, f"/v1/training-jobs/{_part(job_id)}/cancel")
+        return self.http.post(ANY_JOB, f"/v1/training-jobs/{_part(job_id)}/cancel")
 
     # Models
 
@@ -130,13 +158,19 @@ class Relevance:
         """All versions of a model, newest first."""
         return self._all(Slice[Version], f"/v1/models/{_part(name)}/versions")
 
-    def version(self, name: str, number: int | None = None) -> Version:
-        """What one version has learned; without `number`, the newest."""
+    @overload
+    def version(self, name: str, number: int | None = None) -> SupervisedVersion: ...
+    @overload
+    def version(self, name: str, number: int | None = None, *, of: type[V]) -> V: ...
+    def version(
+        self, name: str, number: int | None = None, *, of: type[VersionBase] = SupervisedVersion
+    ) -> VersionBase:
+        """What one version has learned; without `number`, the newest. `of` as in `submit`."""
         if number is None:
             number = self.model(name).latest
         if number is None:
             raise ClientError(Problem(title="No version", detail=f"The model {name} has no version.", status=404))
-        return self.http.get(Version, f"/v1/models/{_part(name)}/versions/{number}")
+        return _of(of, self.http.get(ANY_VERSION, f"/v1/models/{_part(name)}/versions/{number}"))
 
     def relevance_vectors(
         self, name: str, number: int, *, sort: Literal["number", "weight"] = "number"
@@ -190,6 +224,13 @@ class Relevance:
             if not page.has_more:
                 return
             after = page.after
+
+
+def _of(kind: type[A], answer: A) -> A:
+    if not isinstance(answer, kind):
+        detail = f"This is a {type(answer).__name__}, and a {kind.__name__} was expected; say `of`."
+        raise ClientError(Problem(title="Another task", detail=detail))
+    return answer
 
 
 def _listed(priors: Mapping[Label, float] | None) -> Json:

@@ -80,7 +80,7 @@ class Prediction:
             answering_of(version, predictor),
             tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed),
             tuple((column.name, column.kind) for column in plan.inputs),
-            frozenset({plan.target, *(column.name for column in plan.ignored)}),
+            frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
         )
 
 

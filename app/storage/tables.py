@@ -142,6 +142,10 @@ class JobProgressRow(Base):
     progress: Mapped[str]
 
 
+NO_TARGET = ""
+"""Stands for the target of a task that has none."""
+
+
 class ModelRow(Base):
     """A name and its counter. A deleted model keeps its row (`deleted_at`): no version number is ever given twice."""
 

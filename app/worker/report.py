@@ -21,7 +21,8 @@ from app.domain.models import (
     InputTerm,
     InputWarp,
     InputWidth,
-    NewVersion,
+    Learned,
+    NewSupervisedVersion,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -60,7 +61,7 @@ def new_version(
     made: Materialised,
     seconds: float,
     holding: BlockHolding,
-) -> NewVersion:
+) -> NewSupervisedVersion:
     """All that is recorded of a successful fit that took `seconds`."""
     model, encoding = trained.model, _settled(made.encoding, trained)
     target = encoding.target
@@ -108,7 +109,7 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
-    return NewVersion(report, tuple(vectors(plan, dataset, model, made, holding)), SupervisedPredictor(encoding, model))
+    return Learned(report, tuple(vectors(plan, dataset, model, made, holding)), SupervisedPredictor(encoding, model))
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:

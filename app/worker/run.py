@@ -14,7 +14,7 @@ from uuid import UUID
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, TrainingFailedError, UnavailableError
 from app.domain.jobs import FINISHED, Problem, Progress, TrainingJob
-from app.domain.models import NewVersion
+from app.domain.models import Learned, NewVersion
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.tables import Block
 from app.sparse_bayes.selection import Step
@@ -123,7 +123,7 @@ class Start:
     def record(self, outcome: NewVersion | Problem | None) -> None:
         """Write the end down, unless another start has taken over."""
         match outcome:
-            case NewVersion():
+            case Learned():
                 self.record(self._succeed(outcome))
             case Problem():
                 self.runner.insist(lambda uow: uow.jobs.fail(self.job_id, self.attempt, outcome))

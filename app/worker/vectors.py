@@ -52,7 +52,7 @@ def vectors(
     places = list(_places(model, made))
     names = [column.name for column in plan.inputs]
     integral = [column.name for column in dataset.columns if column.integral]
-    cells = _raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
+    cells = raw_rows([place.row for place in places if place.row is not None], names, integral, holding)
     sd = np.sqrt(model.covariance.diagonal())
     several = model.mean.ndim > 1
     for number, place in enumerate(places):
@@ -120,7 +120,7 @@ def _shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequenc
     return _Place(shape.kind, input=told[0].input if len(told) == 1 else None, shape=tuple(told), phase=shape.phase)
 
 
-def _raw_rows(
+def raw_rows(
     rows: Sequence[int], names: Sequence[str], integral: Sequence[str], holding: BlockHolding
 ) -> dict[int, dict[str, Cell]]:
     """The raw cells of dataset rows, each block that has some read once."""

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from app.cli.progress import watch
 from app.client import Relevance
-from app.client.answers import Json, Version
+from app.client.answers import Json, SupervisedVersion
 from examples.demo import truth
 from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
@@ -36,14 +36,14 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     return _picture(client, version, training, directory / "ripley.png")
 
 
-def _probability_of_one(client: Relevance, version: Version, positions: truth.Array) -> truth.Array:
+def _probability_of_one(client: Relevance, version: SupervisedVersion, positions: truth.Array) -> truth.Array:
     columns: dict[str, Json] = {"x1": positions[:, 0].tolist(), "x2": positions[:, 1].tolist()}
     answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     chosen = [share.probability for answer in answers for share in answer.probabilities or () if share.label == 1]
     return np.array(chosen)
 
 
-def _beside_the_truth(client: Relevance, console: Console, version: Version) -> None:
+def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     ours, best = _probability_of_one(client, version, SPOTS), truth.probability_of_one(SPOTS)
     table = Table("x1", "x2", "p(class 1)", "by Bayes' rule", box=None, padding=(0, 3, 0, 0))
     for (x1, x2), own, actual in zip(SPOTS, ours, best, strict=True):
@@ -51,7 +51,7 @@ def _beside_the_truth(client: Relevance, console: Console, version: Version) -> 
     console.print(table)
 
 
-def _errors(client: Relevance, console: Console, version: Version) -> None:
+def _errors(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     fresh = truth.draw_points(FRESH, seed=2)
     ours, best = _probability_of_one(client, version, fresh.positions), truth.probability_of_one(fresh.positions)
     wrong, at_best = (np.mean((p > 0.5) != (fresh.labels == 1)) for p in (ours, best))
@@ -62,7 +62,7 @@ def _errors(client: Relevance, console: Console, version: Version) -> None:
     )
 
 
-def _picture(client: Relevance, version: Version, training: truth.Points, path: Path) -> Path:
+def _picture(client: Relevance, version: SupervisedVersion, training: truth.Points, path: Path) -> Path:
     from examples.demo.pictures import draw_boundary
 
     across, up = np.linspace(-1.35, 1.05, 121), np.linspace(-0.3, 1.25, 79)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from app.cli.progress import watch
 from app.client import Relevance
-from app.client.answers import Json, Version
+from app.client.answers import Json, SupervisedVersion
 from examples.demo import truth
 from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
@@ -31,7 +31,7 @@ class Measured:
     `parts` are the mean variances noise, weights, beyond; `straight` the inputs that are functions themselves.
     """
 
-    version: Version
+    version: SupervisedVersion
     rmse: float
     nll: float
     coverage: truth.Array
@@ -71,7 +71,7 @@ def _list(values: truth.Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _measured(client: Relevance, version: Version, fresh: truth.Table) -> Measured:
+def _measured(client: Relevance, version: SupervisedVersion, fresh: truth.Table) -> Measured:
     columns: dict[str, Json] = {name: list[Json](values) for name, values in _columns(fresh.inputs).items()}
     answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))

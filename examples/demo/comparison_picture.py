@@ -7,7 +7,7 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.client.answers import Version
+from app.client.answers import SupervisedVersion
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
 
@@ -25,7 +25,7 @@ class Judged(Protocol):
     """What is drawn of a version."""
 
     @property
-    def version(self) -> Version: ...
+    def version(self) -> SupervisedVersion: ...
     @property
     def coverage(self) -> Array: ...
     @property

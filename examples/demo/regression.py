@@ -8,7 +8,7 @@ from rich.table import Table
 
 from app.cli.progress import watch
 from app.client import Relevance
-from app.client.answers import Json, Prediction, Version
+from app.client.answers import Json, Prediction, SupervisedVersion
 from examples.demo import truth
 from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
@@ -33,12 +33,12 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     return _picture(client, version, training, directory / "sinc.png")
 
 
-def _predict(client: Relevance, version: Version, x: truth.Array) -> tuple[Prediction, ...]:
+def _predict(client: Relevance, version: SupervisedVersion, x: truth.Array) -> tuple[Prediction, ...]:
     columns: dict[str, Json] = {"x": x.tolist()}
     return client.predict(version.model, {"columns": columns}, version=version.version).predictions
 
 
-def _beside_the_truth(client: Relevance, console: Console, version: Version) -> None:
+def _beside_the_truth(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     x = np.linspace(-9.0, 9.0, 7)
     table = Table("x", "truth", "mean", "95 % interval", box=None, padding=(0, 3, 0, 0))
     for at, actual, answer in zip(x, truth.sinc(x), _predict(client, version, x), strict=True):
@@ -48,7 +48,7 @@ def _beside_the_truth(client: Relevance, console: Console, version: Version) -> 
     console.print(table)
 
 
-def _coverage(client: Relevance, console: Console, version: Version) -> None:
+def _coverage(client: Relevance, console: Console, version: SupervisedVersion) -> None:
     fresh = truth.draw_curve(FRESH, seed=2)
     answers = _predict(client, version, fresh.x)
     lower, upper, mean = (np.array([getattr(answer, of) for answer in answers]) for of in ("lower", "upper", "mean"))
@@ -60,7 +60,7 @@ def _coverage(client: Relevance, console: Console, version: Version) -> None:
     )
 
 
-def _picture(client: Relevance, version: Version, training: truth.Curve, path: Path) -> Path:
+def _picture(client: Relevance, version: SupervisedVersion, training: truth.Curve, path: Path) -> Path:
     from examples.demo.pictures import draw_fit
 
     x = np.linspace(-truth.WIDEST, truth.WIDEST, 401)

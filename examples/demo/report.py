@@ -2,12 +2,12 @@
 
 from rich.console import Console
 
-from app.cli.rendering import fit_name, seen_widths
+from app.cli.versions import fit_name, seen_widths
 from app.client import ClientError, Problem, Relevance
-from app.client.answers import Version
+from app.client.answers import SupervisedVersion
 
 
-def trained_version(client: Relevance, job_id: str) -> Version:
+def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
     """The version that a job has made; raises ClientError when it made none."""
     job = client.job(job_id)
     if job.version is None:
@@ -15,7 +15,7 @@ def trained_version(client: Relevance, job_id: str) -> Version:
     return client.version(job.version.model, job.version.version)
 
 
-def what_was_learned(console: Console, version: Version, *, truth: str = "") -> None:
+def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str = "") -> None:
     """What was taken and compared, functions, evidence, noise, widths, seconds."""
     facts = [
         ("model", f"{version.model}, version {version.version}"),

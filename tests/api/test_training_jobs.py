@@ -354,8 +354,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "poisson", "dof": 3}},
             at("/likelihood/dof", "There is no member 'dof' here."),
         ),
-        ({"task": "ranking"}, at("/task", "Should be 'regression' or 'classification', or left out.")),
-        ({"task": 3}, at("/task", "Should be 'regression' or 'classification', or left out.")),
+        ({"task": "ranking"}, at("/task", "Should be 'regression', 'classification' or 'approximation', or left out.")),
+        ({"task": 3}, at("/task", "Should be 'regression', 'classification' or 'approximation', or left out.")),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 1}, "additive": "evidence"}},
             plainly(

@@ -2,8 +2,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace as changed
 
-from app.cli.rendering import show_version
+from app.cli.versions import show_version
 from app.client.answers import (
     Choice,
     Contender,
@@ -12,15 +13,14 @@ from app.client.answers import (
     InputTerm,
     InputWidth,
     Outlier,
-    Version,
+    RegressionVersion,
 )
 
-VERSION = Version(
+VERSION = RegressionVersion(
     model="speed",
     version=1,
     created_at=datetime(2024, 5, 1, tzinfo=UTC),
     job_id="1",
-    task="regression",
     target="y",
     target_kind="number",
     classes=(),
@@ -52,7 +52,7 @@ VERSION = Version(
 )
 
 
-def facts(version: Version, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+def facts(version: RegressionVersion, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """What is said of a version, by name."""
     show_version(version)
     lines = [line.split("  ", 1) for line in capsys.readouterr().out.splitlines()]
@@ -71,7 +71,7 @@ def test_a_spread_is_told_with_what_it_is_of(
     likelihood: Choice, noise: str | None, process: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = replace(VERSION.hyperparameters, noise_sd=0.5 if noise else None)
-    told = facts(replace(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
+    told = facts(changed(VERSION, likelihood=likelihood, hyperparameters=found), capsys)
     assert (told.get("noise sd"), told["process sd"]) == (noise, process)
     assert told["scatter"] == str(likelihood["type"]).replace("_", " ")
     assert "outliers" not in told
@@ -84,7 +84,7 @@ def test_a_spread_is_told_with_what_it_is_of(
 def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     count: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    version = replace(
+    version = changed(
         VERSION,
         likelihood={"type": "student_t", "dof": "learned"},
         hyperparameters=replace(VERSION.hyperparameters, degrees_of_freedom=2.5),
@@ -102,14 +102,14 @@ def contender(prior: str, likelihood: str, score: float, functions: int | None =
 def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: pytest.CaptureFixture[str]) -> None:
     taken = contender("gaussian_process", "gaussian", -100.25)
     others = contender("independent", "gaussian", -141.5), contender("gaussian_process", "log_gaussian", -98.0)
-    told = facts(replace(VERSION, prior=taken.prior, contenders=(taken, *others)), capsys)
+    told = facts(changed(VERSION, prior=taken.prior, contenders=(taken, *others)), capsys)
     assert told["prior"] == "gaussian process"
     assert told["compared"] == (
         "gaussian process with gaussian noise taken; independent with gaussian noise 41.2 nats less; "
         "gaussian process with log gaussian noise 2.2 nats more"
     )
     given_up = contender("gaussian_process", "log_gaussian", -200.25, functions=None)
-    assert facts(replace(VERSION, contenders=(taken, given_up)), capsys)["compared"] == (
+    assert facts(changed(VERSION, contenders=(taken, given_up)), capsys)["compared"] == (
         "gaussian process with gaussian noise taken; "
         "gaussian process with log gaussian noise 100.0 nats less, given up on the way"
     )
@@ -118,12 +118,12 @@ def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: py
 
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
-    told = facts(replace(VERSION, metrics=measured), capsys)
+    told = facts(changed(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
     assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
-    assert facts(replace(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
+    assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
 
 
 @pytest.mark.parametrize(
@@ -144,11 +144,11 @@ def test_widths_are_told_of_the_inputs_that_the_kernels_see(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = replace(VERSION.hyperparameters, widths=tuple(InputWidth(name, width) for name, width in widths))
-    assert facts(replace(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
+    assert facts(changed(VERSION, hyperparameters=found, standardised=standardised), capsys)["width"] == said
     assert "width" not in facts(VERSION, capsys)
 
 
 def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pytest.CaptureFixture[str]) -> None:
     assert "own terms" not in facts(VERSION, capsys)
     apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
-    assert facts(replace(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"
+    assert facts(changed(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"

@@ -23,27 +23,34 @@ PAIRS = [
     Pair(answers.Dataset, (datasets.DatasetOut,)),
     Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),
     Pair(answers.Category, (datasets.CategoryCountOut,)),
-    Pair(answers.TrainingJob, (jobs.TrainingJobOut,)),
-    Pair(answers.Progress, (jobs.ProgressOut,)),
-    Pair(answers.Transition, (jobs.TransitionOut,)),
+    Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(answers.ApproximationJob, (jobs.approximation.ApproximationJobOut,)),
+    Pair(answers.Progress, (jobs.shared.ProgressOut,)),
+    Pair(answers.Transition, (jobs.shared.TransitionOut,)),
     Pair(answers.Event, (jobs.EventOut,)),
-    Pair(answers.VersionName, (jobs.VersionNameOut,)),
+    Pair(answers.VersionName, (jobs.shared.VersionNameOut,)),
     Pair(answers.Input, (jobs.InputOut,)),
     Pair(answers.Ignored, (jobs.IgnoredOut,)),
-    Pair(answers.Rival, (jobs.RivalOut,)),
+    Pair(answers.Rival, (jobs.supervised.RivalOut,)),
     Pair(answers.Model, (models.ModelOut,)),
-    Pair(answers.Version, (models.VersionOut,)),
-    Pair(answers.InputWidth, (models.InputWidthOut,)),
-    Pair(answers.InputWarp, (models.InputWarpOut,)),
-    Pair(answers.InputTerm, (models.InputTermOut,)),
-    Pair(answers.Hyperparameters, (models.HyperparametersOut,)),
-    Pair(answers.Contender, (models.ContenderOut,)),
-    Pair(answers.DatasetName, (models.DatasetNameOut,)),
-    Pair(answers.ClassRows, (models.ClassRowsOut,)),
-    Pair(answers.ClassWeight, (models.ClassWeightOut,)),
+    Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
+    Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
+    Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
+    Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),
+    Pair(answers.InputTerm, (models.supervised.InputTermOut,)),
+    Pair(answers.Hyperparameters, (models.supervised.HyperparametersOut,)),
+    Pair(answers.Contender, (models.supervised.ContenderOut,)),
+    Pair(answers.DatasetName, (models.shared.DatasetNameOut,)),
+    Pair(answers.ClassRows, (models.supervised.ClassRowsOut,)),
+    Pair(answers.ClassWeight, (models.vectors.ClassWeightOut,)),
     Pair(answers.RelevanceVector, (models.RelevanceVectorOut,)),
     Pair(answers.Predictions, (predictions.PredictionsOut,)),
-    Pair(answers.Prediction, (predictions.RealOut, predictions.ClassOut, predictions.RowErrorOut)),
+    Pair(
+        answers.Prediction, (predictions.RealOut, predictions.ClassOut, predictions.ValueOut, predictions.RowErrorOut)
+    ),
     Pair(answers.Variance, (predictions.VarianceOut,)),
     Pair(answers.ClassProbability, (predictions.ClassProbabilityOut,)),
     Pair(answers.Latent, (predictions.LatentOut,)),
@@ -57,7 +64,8 @@ PAIRS = [
 
 def members(ours: type) -> set[str]:
     if issubclass(ours, msgspec.Struct):
-        return set(ours.__struct_fields__)
+        tag = ours.__struct_config__.tag_field
+        return {*ours.__struct_fields__, *(() if tag is None else (tag,))}
     assert is_dataclass(ours)
     return {field.name for field in fields(ours)}
 

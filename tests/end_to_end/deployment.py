@@ -13,7 +13,7 @@ from threading import Timer
 import httpx2
 
 from app.client import Relevance, connect
-from app.client.answers import Json, TrainingJob
+from app.client.answers import Json, SupervisedJob
 
 PATIENCE = 120.0
 """Seconds after which something that should have happened is taken to have failed; the machine may be busy."""
@@ -28,7 +28,7 @@ class Api:
     calls: Relevance
     http: httpx2.Client
 
-    def train(self, **request: Json) -> TrainingJob:
+    def train(self, **request: Json) -> SupervisedJob:
         """A job, succeeded."""
         job = self.calls.finished(self.calls.submit(request).id)
         assert job.state == "succeeded", job

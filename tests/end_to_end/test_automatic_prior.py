@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from app.client.answers import Choice, Json, TrainingJob, Version
+from app.client.answers import Choice, Json, SupervisedJob, SupervisedVersion
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 
@@ -29,7 +29,7 @@ def growth(rows: int) -> Table:
     return {"x": x, "y": [50 * math.exp(0.5 * at + random.gauss(0, 0.2)) for at in x]}
 
 
-def trained(api: Api, name: str, table: Table, **said: Json) -> tuple[TrainingJob, Version]:
+def trained(api: Api, name: str, table: Table, **said: Json) -> tuple[SupervisedJob, SupervisedVersion]:
     dataset = api.calls.create_dataset({column: list[Json](values) for column, values in table.items()}, name=name)
     job = api.train(dataset_id=dataset.id, target="y", model=name, **said)
     return job, api.calls.version(name, 1)
@@ -39,7 +39,7 @@ def kinds(prior: Choice, likelihood: Choice) -> tuple[object, object]:
     return prior["type"], likelihood["type"]
 
 
-def assert_told(job: TrainingJob, version: Version, *, taken: tuple[str, str]) -> None:
+def assert_told(job: SupervisedJob, version: SupervisedVersion, *, taken: tuple[str, str]) -> None:
     """That the job says what would be fitted, and the version what was taken; all that was compared is scored."""
     compared = [kinds(one.prior, one.likelihood) for one in version.contenders]
     planned = [kinds(job.prior, job.likelihood), *(kinds(one.prior, one.likelihood) for one in job.rivals)]

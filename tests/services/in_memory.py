@@ -11,7 +11,7 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, NotFoundError, UnavailableError
 from app.domain.identity import uuid7
 from app.domain.jobs import FINISHED, Event, JobState, Problem, Progress, TrainingJob, Transition
-from app.domain.models import Model, NewVersion, RelevanceVector, SupervisedPredictor, Version
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.ports import Datasets, Jobs, Models, Page, Queue, QueueState, UnitOfWork, Workers
 from app.domain.tables import Block, ColumnSummary, block_rows
 
@@ -205,7 +205,7 @@ class InMemoryModels:
             vectors.sort(key=lambda vector: -abs(vector.greatest_weight))
         return page_of(vectors, limit, after)
 
-    def predictor(self, version_id: UUID) -> SupervisedPredictor:
+    def predictor(self, version_id: UUID) -> Predictor:
         self.loads += 1
         for pairs in self.kept.values():
             for version, made in pairs:

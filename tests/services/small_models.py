@@ -10,7 +10,8 @@ from app.domain.models import (
     ClassRows,
     ClassWeight,
     InputWidth,
-    NewVersion,
+    Learned,
+    NewSupervisedVersion,
     RelevanceVector,
     SupervisedPredictor,
     SupervisedReport,
@@ -47,7 +48,7 @@ def small_version(
     name: str = "small",
     classes: tuple[Label, ...] = (False, True),
     prior: Prior = INDEPENDENT,
-) -> NewVersion:
+) -> NewSupervisedVersion:
     """A version that reads `x` (number) and `colour` (blue or red); y = 10 + 2 t where it is a regression."""
     labels = classes if task == "classification" else ()
     plan = _plan(task, name, labels, prior)
@@ -82,10 +83,12 @@ def small_version(
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
     report = replace(_report(plan, noise_sd), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])))
-    return NewVersion(report, vectors, SupervisedPredictor(encoding, model))
+    return Learned(report, vectors, SupervisedPredictor(encoding, model))
 
 
-def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Label, Label] = STATES) -> NewVersion:
+def version_of_three_classes(
+    *, name: str = "states", classes: tuple[Label, Label, Label] = STATES
+) -> NewSupervisedVersion:
     """The same functions under a process, with a weight for each class."""
     made = small_version("classification", name=name, classes=classes, prior=GaussianProcess())
     plan = replace(
@@ -96,7 +99,7 @@ def version_of_three_classes(*, name: str = "states", classes: tuple[Label, Labe
         for vector, means in zip(made.vectors, WEIGHTS.tolist(), strict=True)
     )
     model = replace(made.predictor.model, likelihood=Categorical(3), mean=WEIGHTS)
-    return NewVersion(replace(made.report, plan=plan), vectors, replace(made.predictor, model=model))
+    return Learned(replace(made.report, plan=plan), vectors, replace(made.predictor, model=model))
 
 
 def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> SupervisedPlan:
@@ -144,11 +147,11 @@ def _report(plan: SupervisedPlan, noise_sd: float | None) -> SupervisedReport:
     )
 
 
-def version_of_known_noise(*, name: str = "measured", column: str = "sd") -> NewVersion:
+def version_of_known_noise(*, name: str = "measured", column: str = "sd") -> NewSupervisedVersion:
     """The same where each row's noise is known, under a process."""
     made = small_version(name=name, prior=GaussianProcess())
     encoding, likelihood = made.predictor.encoding, GaussianNoise("rows")
     encoding = replace(encoding, target=replace(encoding.target, noise_column=column))
     plan = replace(made.report.plan, spec=replace(made.report.plan.spec, likelihood=likelihood), noise_column=column)
     model = replace(made.predictor.model, likelihood=likelihood)
-    return NewVersion(replace(made.report, plan=plan), made.vectors, SupervisedPredictor(encoding, model))
+    return Learned(replace(made.report, plan=plan), made.vectors, SupervisedPredictor(encoding, model))

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from app.domain.encoding import encode_inputs
 from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.models import NewVersion
+from app.domain.models import NewSupervisedVersion
 from app.domain.requests import Task
 from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, Wanted, answer
@@ -32,13 +32,13 @@ MIXED: Block = {"x": numbers(0.5, None, 1.0, 3.0, 3.0), "colour": texts("red", "
 PRIORS: list[Prior] = [Independent(), GaussianProcess()]
 
 
-def served(made: NewVersion) -> ServedVersion:
+def served(made: NewSupervisedVersion) -> ServedVersion:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
     return Prediction(kept.open, 10**6).version(OWNER, made.report.plan.model)
 
 
-def augmented(made: NewVersion) -> NewVersion:
+def augmented(made: NewSupervisedVersion) -> NewSupervisedVersion:
     """The same with what error bars under independent precisions are made of."""
     model = made.predictor.model
     functions, *_ = model.functions
@@ -47,7 +47,13 @@ def augmented(made: NewVersion) -> NewVersion:
     return replace(made, predictor=replace(made.predictor, model=model))
 
 
-def reals(made: NewVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer:  # noqa: B008
+def of_data(version: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:  # noqa: B008
+    found = answer(version, block, wanted)
+    assert isinstance(found, RegressionAnswer | ClassificationAnswer)
+    return found
+
+
+def reals(made: NewSupervisedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer:  # noqa: B008
     found = answer(served(made), block, wanted)
     assert isinstance(found, RegressionAnswer)
     return found
@@ -87,16 +93,16 @@ def test_far_from_the_data_independent_weights_have_the_targets_variance() -> No
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_the_support_is_the_cores_and_none_where_it_is_not_known(task: Task) -> None:
     known = small_version(task, prior=GaussianProcess())
-    found = answer(served(known), BLOCK).support
+    found = of_data(served(known), BLOCK).support
     inputs, _ = encode_inputs(known.predictor.encoding, BLOCK)
     expected = latent(known.predictor.model, inputs).support
     assert found is not None
     assert expected is not None
     assert_allclose(found, expected, rtol=1e-12)
-    away = answer(served(known), FAR).support
+    away = of_data(served(known), FAR).support
     assert away is not None
     assert_allclose(away, 0.0)
-    assert answer(served(small_version(task)), BLOCK).support is None
+    assert of_data(served(small_version(task)), BLOCK).support is None
 
 
 def test_independent_weights_know_the_support_where_they_are_augmented() -> None:
@@ -124,8 +130,8 @@ def test_classes_have_the_cores_probabilities(prior: Prior) -> None:
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_bad_row_changes_no_other(task: Task) -> None:
     version = served(small_version(task, prior=GaussianProcess()))
-    sound = answer(version, BLOCK, Wanted(explain=2))
-    found = answer(version, MIXED, Wanted(explain=2))
+    sound = of_data(version, BLOCK, Wanted(explain=2))
+    found = of_data(version, MIXED, Wanted(explain=2))
     assert [fault.row for fault in found.faults] == [1, 3]
     one, other = (
         (found.mean, sound.mean)
@@ -170,7 +176,7 @@ def test_a_batch_cut_up_inside_gets_the_same_answers(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("made", [small_version(), augmented(small_version()), small_version(prior=GaussianProcess())])
-def test_the_covariance_is_the_cores_in_the_users_units_squared(made: NewVersion) -> None:
+def test_the_covariance_is_the_cores_in_the_users_units_squared(made: NewSupervisedVersion) -> None:
     found = reals(made, BLOCK, Wanted(covariance=True))
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     _, expected = joint(Ready.of(made.predictor.model), inputs)
@@ -220,7 +226,7 @@ def test_what_is_added_to_a_logarithm_or_a_class_is_in_its_own_units(logarithmic
         encoding = replace(encoding, target=replace(encoding.target, shift=0.0, logarithmic=True))
         model = replace(made.predictor.model, likelihood=LogGaussian())
         made = replace(made, predictor=replace(made.predictor, encoding=encoding, model=model))
-    found = answer(served(made), BLOCK, Wanted(explain=20)).explanation
+    found = of_data(served(made), BLOCK, Wanted(explain=20)).explanation
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     assert found is not None
     assert_allclose(found.added.sum(axis=1), latent(made.predictor.model, inputs).mean, rtol=1e-12)

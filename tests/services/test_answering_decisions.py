@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from app.domain.deciding import ClassPrior, Deciding
 from app.domain.decisions import decided, reweighed
 from app.domain.errors import InvalidRequestError
-from app.domain.models import NewVersion
+from app.domain.models import NewSupervisedVersion
 from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, Wanted, answer
 from tests.domain.small_tables import numbers, texts
@@ -21,18 +21,22 @@ TWO, THREE = small_version("classification"), version_of_three_classes()
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 1.0], [6.0, 3.0, 0.0]])
 
 
-def priors(made: NewVersion, *given: float) -> tuple[ClassPrior, ...]:
+def priors(made: NewSupervisedVersion, *given: float) -> tuple[ClassPrior, ...]:
     return tuple(map(ClassPrior, made.predictor.encoding.target.classes, given))
 
 
-def classes(made: NewVersion, deciding: Deciding | None, *, explain: int | None = None) -> ClassificationAnswer:
+def classes(
+    made: NewSupervisedVersion, deciding: Deciding | None, *, explain: int | None = None
+) -> ClassificationAnswer:
     found = answer(served(made), MANY, Wanted(explain=explain, deciding=deciding))
     assert isinstance(found, ClassificationAnswer)
     return found
 
 
 @pytest.mark.parametrize(("made", "new"), [(TWO, (0.9, 0.1)), (THREE, (0.1, 0.7, 0.2))], ids=["two", "three"])
-def test_priors_are_against_the_frequencies_that_were_learned_from(made: NewVersion, new: tuple[float, ...]) -> None:
+def test_priors_are_against_the_frequencies_that_were_learned_from(
+    made: NewSupervisedVersion, new: tuple[float, ...]
+) -> None:
     plain, found = classes(made, None), classes(made, Deciding(priors(made, *new)))
     rows = np.array(ROWS_OF_CLASSES[len(new)])
     assert_allclose(found.probabilities, reweighed(plain.probabilities, rows / rows.sum(), np.array(new)), rtol=1e-12)
@@ -68,7 +72,7 @@ def test_what_is_explained_is_the_class_that_is_most_probable_under_the_priors()
 
 
 @pytest.mark.parametrize("made", [TWO, THREE], ids=["two", "three"])
-def test_a_bad_row_changes_no_other_decision(made: NewVersion) -> None:
+def test_a_bad_row_changes_no_other_decision(made: NewSupervisedVersion) -> None:
     deciding = Deciding(reject_cost=0.4)
     mixed = answer(served(made), MIXED, Wanted(deciding=deciding))
     sound: Block = {"x": numbers(0.5, 1.0, 3.0), "colour": texts("red", "blue", "red")}

@@ -13,7 +13,8 @@ from app.domain.models import (
     InputTerm,
     InputWarp,
     InputWidth,
-    NewVersion,
+    Learned,
+    NewSupervisedVersion,
     Outlier,
     RelevanceVector,
     SupervisedPredictor,
@@ -162,7 +163,7 @@ def vectors() -> tuple[RelevanceVector, ...]:
     )
 
 
-def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewVersion:
+def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupervisedVersion:
     report = SupervisedReport(
         task="regression",
         plan=plan() if made is None else made,
@@ -189,7 +190,7 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewVers
         terms=(InputTerm("size", 1 / 3),),
         outliers=(Outlier(7, 1e-300), Outlier(0, 0.1 + 0.1)),
     )
-    return NewVersion(report, vectors(), predictor(seed=seed))
+    return Learned(report, vectors(), predictor(seed=seed))
 
 
 def stored_version(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> int:

@@ -24,6 +24,7 @@ from app.storage.codec import (
 )
 from app.storage.codec.frame import PREAMBLE, Content, Stored, write
 from app.storage.codec.records import pack, reader_of
+from tests.narrowing import of_kind
 from tests.storage import samples
 
 
@@ -87,6 +88,10 @@ def test_columns_that_are_views_come_back() -> None:
     assert _same(block, decode_block(encode_block(block)))
 
 
+def decoded(data: bytes) -> SupervisedPredictor:
+    return of_kind(SupervisedPredictor, decode_predictor(data))
+
+
 def _equal(one: SupervisedPredictor, other: SupervisedPredictor) -> bool:
     arrays_of_one: list[Stored] = []
     arrays_of_other: list[Stored] = []
@@ -98,7 +103,7 @@ def _equal(one: SupervisedPredictor, other: SupervisedPredictor) -> bool:
 
 def test_a_predictor_comes_back_to_the_bit() -> None:
     predictor = samples.predictor()
-    back = decode_predictor(encode_predictor(predictor))
+    back = decoded(encode_predictor(predictor))
     assert back.encoding == predictor.encoding
     assert [type(label) for label in back.encoding.target.classes] == [int, float, bool, str]
     assert _equal(predictor, back)
@@ -121,7 +126,7 @@ def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:
     for precisions in (None, np.geomspace(1e-9, 1e9, functions.size)):
         model = replace(predictor.model, augmentation=Augmentation(functions, 1.0 / 3.0, precisions))
         made = replace(predictor, model=model)
-        back = decode_predictor(encode_predictor(made))
+        back = decoded(encode_predictor(made))
         assert isinstance(back.model.augmentation, Augmentation)
         assert _equal(made, back)
 
@@ -131,7 +136,7 @@ def test_noise_known_by_row_comes_back_with_its_column() -> None:
     target = replace(predictor.encoding.target, noise_column="sd")
     encoding = replace(predictor.encoding, target=target)
     made = SupervisedPredictor(encoding, replace(predictor.model, likelihood=GaussianNoise("rows")))
-    back = decode_predictor(encode_predictor(made))
+    back = decoded(encode_predictor(made))
     assert (back.encoding.target, back.model.likelihood) == (target, GaussianNoise("rows"))
 
 
@@ -144,10 +149,10 @@ def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
     kept = Augmentation(functions, 0.1)
     least_squares = replace(made.model, likelihood=OneAgainstRest(4, 1.7), augmentation=kept)
     told = replace(made, model=least_squares)
-    again = decode_predictor(encode_predictor(told))
+    again = decoded(encode_predictor(told))
     assert _equal(told, again)
     assert again.model.likelihood == OneAgainstRest(4, 1.7)
-    back = decode_predictor(encode_predictor(made))
+    back = decoded(encode_predictor(made))
     assert back.model.likelihood == Categorical(4)
     np.testing.assert_array_equal(back.model.mean, mean)
     assert encode_predictor(back) == encode_predictor(made)
@@ -158,7 +163,7 @@ def test_a_predictor_from_before_a_field_has_its_default() -> None:
     packed = json.dumps(pack(samples.predictor(), arrays))
     assert packed.count('"augmentation": null') == 1
     older = json.loads(packed.replace(', "augmentation": null', ""))
-    back = decode_predictor(write(Content.PREDICTOR, older, arrays, compressible=False))
+    back = decoded(write(Content.PREDICTOR, older, arrays, compressible=False))
     assert back.model.augmentation is None
     assert _equal(back, samples.predictor())
 
@@ -171,7 +176,7 @@ def test_the_same_predictor_gives_the_same_bytes_whatever_its_arrays_lie_like_in
         type(model)(**{**vars(model), "covariance": np.asfortranarray(model.covariance)}),
     )
     assert encode_predictor(predictor) == encode_predictor(turned)
-    assert encode_predictor(decode_predictor(encode_predictor(predictor))) == encode_predictor(predictor)
+    assert encode_predictor(decoded(encode_predictor(predictor))) == encode_predictor(predictor)
     assert encode_predictor(predictor) != encode_predictor(samples.predictor(seed=1))
 
 
@@ -188,12 +193,12 @@ def test_the_format_is_the_documented_one() -> None:
 def test_bytes_that_are_cut_off_are_refused(kept: int) -> None:
     encoded = encode_predictor(samples.predictor())
     with pytest.raises(UnreadableBytesError):
-        decode_predictor(encoded[:kept])
+        decoded(encoded[:kept])
 
 
 def test_bytes_too_many_are_refused() -> None:
     with pytest.raises(UnreadableBytesError, match="expected"):
-        decode_predictor(encode_predictor(samples.predictor()) + b"\x00")
+        decoded(encode_predictor(samples.predictor()) + b"\x00")
 
 
 def test_each_damaged_byte_is_noticed() -> None:
@@ -213,7 +218,7 @@ def test_foreign_bytes_are_refused(foreign: bytes) -> None:
 
 def test_a_block_is_not_a_predictor() -> None:
     with pytest.raises(UnreadableBytesError, match="expected a predictor"):
-        decode_predictor(encode_block(samples.block()))
+        decoded(encode_block(samples.block()))
 
 
 def test_a_later_version_is_refused_by_its_number() -> None:
@@ -226,19 +231,19 @@ def test_a_later_version_is_refused_by_its_number() -> None:
 def test_an_unknown_class_is_never_made() -> None:
     evil = write(Content.PREDICTOR, {"record": "Popen", "fields": {"args": "true"}}, [], compressible=False)
     with pytest.raises(UnreadableBytesError, match="Popen"):
-        decode_predictor(evil)
+        decoded(evil)
 
 
 def test_a_record_that_is_no_predictor_is_refused() -> None:
     record = write(Content.PREDICTOR, {"record": "ConstantFunction", "fields": {}}, [], compressible=False)
     with pytest.raises(UnreadableBytesError, match="ConstantFunction"):
-        decode_predictor(record)
+        decoded(record)
 
 
 def test_a_record_with_fields_of_another_time_is_refused() -> None:
     record = write(Content.PREDICTOR, {"record": "SupervisedPredictor", "fields": {"magic": 1}}, [], compressible=False)
     with pytest.raises(UnreadableBytesError, match="fields of SupervisedPredictor"):
-        decode_predictor(record)
+        decoded(record)
 
 
 def test_what_has_no_place_in_a_record_is_refused() -> None:

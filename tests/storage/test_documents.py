@@ -4,6 +4,7 @@ from dataclasses import replace
 from app.domain.models import ClassRows
 from app.domain.requests import SupervisedRequest, Validation
 from app.storage.documents import PLAN, REPORT, REQUEST
+from tests.narrowing import of_data
 from tests.storage import samples
 
 
@@ -15,7 +16,7 @@ def test_a_report_comes_back_as_it_was_written() -> None:
 def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
     written = json.loads(REPORT.write(samples.new_version().report))
     del written["degrees_of_freedom"], written["outliers"]
-    report = REPORT.read(json.dumps(written))
+    report = of_data(REPORT.read(json.dumps(written)))
     assert (report.degrees_of_freedom, report.outliers) == (None, ())
 
 
@@ -38,7 +39,7 @@ def test_what_was_written_before_there_was_a_validation_has_none() -> None:
 def test_the_rows_of_each_class_come_back_with_the_type_of_their_labels() -> None:
     counted = (ClassRows(False, 3), ClassRows(1, 4), ClassRows(2.5, 0), ClassRows("a", 2))
     report = replace(samples.new_version().report, class_rows=counted)
-    found = REPORT.read(REPORT.write(report)).class_rows
+    found = of_data(REPORT.read(REPORT.write(report))).class_rows
     assert found == counted
     assert [type(one.label) for one in found] == [bool, int, float, str]
 
@@ -46,4 +47,4 @@ def test_the_rows_of_each_class_come_back_with_the_type_of_their_labels() -> Non
 def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None:
     written = json.loads(REPORT.write(samples.new_version().report))
     del written["class_rows"]
-    assert REPORT.read(json.dumps(written)).class_rows == ()
+    assert of_data(REPORT.read(json.dumps(written))).class_rows == ()

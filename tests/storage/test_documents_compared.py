@@ -10,6 +10,7 @@ from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import InheritedWidth
 from app.sparse_bayes.spec import Spec
 from app.storage.documents import PLAN, REPORT
+from tests.narrowing import of_data
 from tests.storage import samples
 
 
@@ -19,13 +20,13 @@ def test_what_was_compared_comes_back_as_it_was_written() -> None:
         Contender(Independent(price=True), GaussianNoise(0.1), functions=70, score=-1e300),
     )
     report = replace(samples.new_version().report, contenders=compared)
-    assert REPORT.read(REPORT.write(report)).contenders == compared
+    assert of_data(REPORT.read(REPORT.write(report))).contenders == compared
 
 
 def test_a_report_from_before_fits_were_compared_has_no_contenders() -> None:
     written = json.loads(REPORT.write(samples.new_version().report))
     del written["contenders"]
-    assert REPORT.read(json.dumps(written)).contenders == ()
+    assert of_data(REPORT.read(json.dumps(written))).contenders == ()
 
 
 def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewVersion
+from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
 from app.domain.planning import plan
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block
@@ -91,7 +91,7 @@ OPEN = EncodedTarget("y", "number", 0.0, 10.0, ())
 """As a target is encoded while it is open whether its logarithm is learned."""
 
 
-def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewVersion:
+def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewSupervisedVersion:
     """What is recorded of a fit on the two rows of TABLE."""
     path = directory / "rows"
     np.hstack((X, np.array([[0.1, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 1.0]]))).tofile(path)

@@ -13,7 +13,7 @@ from app.domain.datasets import Dataset
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
 from app.domain.jobs import TrainingJob
-from app.domain.models import InputWarp, InputWidth
+from app.domain.models import InputWarp, InputWidth, SupervisedPredictor
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import SupervisedRequest, Validation
@@ -25,6 +25,7 @@ from app.worker.child.tasks import Trainer
 from app.worker.pool import Pool
 from app.worker.run import Runner
 from app.worker.spool import Spool
+from tests.narrowing import of_data, of_kind
 from tests.ports.queue import ListedQueue
 from tests.waiting import until
 from tests.worker import trainers
@@ -145,8 +146,8 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     with bench.open_uow() as uow:
         version = uow.models.version(OWNER, "things")
         vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
-        scale = uow.models.predictor(version.id).encoding.target.scale
-    report = version.report
+        scale = of_kind(SupervisedPredictor, uow.models.predictor(version.id)).encoding.target.scale
+    report = of_data(version.report)
     assert 1.0 < scale <= 2.0
     assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
     assert (report.rows, report.rows_held_out, report.functions, report.candidates) == (9, 3, 3, 10)
@@ -167,7 +168,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
 def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.quick, validation=Validation(4)))
     with bench.open_uow() as uow:
-        report = uow.models.version(OWNER, "things").report
+        report = of_data(uow.models.version(OWNER, "things").report)
     expected = {"mae": 1.5 * 2.0, "nll": 0.5 + np.log(2.0), "rows": 8.0}
     assert report.metrics == {"validation": pytest.approx(expected)}
     assert report.plan.validation == Validation(4)
@@ -176,7 +177,7 @@ def test_figures_of_folds_are_recorded_in_the_users_units_with_the_rows_measured
 def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench) -> None:
     assert bench.run(bench.queued(trainers.process))
     with bench.open_uow() as uow:
-        report = uow.models.version(OWNER, "things").report
+        report = of_data(uow.models.version(OWNER, "things").report)
         vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
     assert report.widths == (
         InputWidth("size", 0.5),

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson
-from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut
+from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
 from app.api.schemas.pages import After, Limit, PageOut
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number.")]
@@ -40,13 +40,13 @@ def versions(
 ) -> PageOut[VersionOut]:
     """A model's versions, newest first."""
     page = parts.catalogue.versions(owner, name, limit=limit, after=after)
-    return PageOut.of([VersionOut.of(version) for version in page.items], page.next)
+    return PageOut.of([version_out(version) for version in page.items], page.next)
 
 
 @router.get("/{name}/versions/{number}", summary="Look at a version", responses=problems(404, 406, 422))
 def version(name: str, number: Number, owner: Owner, parts: PartsDependency) -> VersionOut:
     """What one training learned."""
-    return VersionOut.of(parts.catalogue.version(owner, name, number))
+    return version_out(parts.catalogue.version(owner, name, number))
 
 
 @router.delete(

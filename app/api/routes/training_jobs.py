@@ -11,7 +11,7 @@ from app.api.bodies import read_strictly
 from app.api.dependencies import JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
-from app.api.schemas.jobs import EventOut, TrainingJobOut
+from app.api.schemas.jobs import EventOut, TrainingJobOut, job_out
 from app.api.schemas.pages import After, Limit, PageOut
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
@@ -43,7 +43,7 @@ def submit(body: JsonBody, owner: Owner, parts: PartsDependency, response: Respo
     except InvalidRequestError as error:
         raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
     response.headers["Location"] = f"/v1/training-jobs/{job.id}"
-    return TrainingJobOut.of(job)
+    return job_out(job)
 
 
 @router.get("", summary="List trainings", responses=problems(422, 406))
@@ -56,14 +56,14 @@ def jobs(
 ) -> PageOut[TrainingJobOut]:
     """Jobs, newest first."""
     page = parts.training.page(owner, limit=limit, after=after, state=state)
-    return PageOut.of([TrainingJobOut.of(job) for job in page.items], page.next)
+    return PageOut.of([job_out(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
 async def job(job_id: str, owner: Owner, parts: PartsDependency, wait: Wait = 0) -> TrainingJobOut:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
     found = await _when_ended(parts.training, owner, identifier(job_id, "training job"), wait)
-    return TrainingJobOut.of(found)
+    return job_out(found)
 
 
 @router.get("/{job_id}/events", summary="What happened to a training", responses=problems(404, 406, 422))
@@ -84,7 +84,7 @@ async def events(
 @router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> TrainingJobOut:
     """Ask for a job's end: one that waits ends at once, one that runs within a second or so."""
-    return TrainingJobOut.of(parts.training.cancel(owner, identifier(job_id, "training job")))
+    return job_out(parts.training.cancel(owner, identifier(job_id, "training job")))
 
 
 async def _when_ended(training: Training, owner: str, job_id: UUID, wait: float) -> TrainingJob:

@@ -119,6 +119,12 @@ class ClassOut(BaseModel):
     )
 
 
+class ValueOut(BaseModel):
+    """The value of a known function."""
+
+    value: float
+
+
 class RowProblemOut(BaseModel):
     """Why a row has no prediction."""
 
@@ -140,7 +146,9 @@ class PredictionsOut(BaseModel):
 
     model: str
     version: int
-    predictions: Sequence[RealOut | ClassOut | RowErrorOut] = Field(description="Only with the members of `outputs`.")
+    predictions: Sequence[RealOut | ClassOut | ValueOut | RowErrorOut] = Field(
+        description="Only with the members of `outputs`."
+    )
     covariance: Sequence[Sequence[float | None]] | None = Field(
         None,
         description="With `covariance`: how far the errors of each two answers go together, in the target's units "

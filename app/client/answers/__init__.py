@@ -1,8 +1,24 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
 from app.client.answers.datasets import Category, Choice, Column, Dataset, Json, Slice
-from app.client.answers.jobs import Event, Ignored, Input, Progress, Rival, TrainingJob, Transition, VersionName
+from app.client.answers.jobs import (
+    ApproximationJob,
+    ClassificationJob,
+    Event,
+    Ignored,
+    Input,
+    Job,
+    Progress,
+    RegressionJob,
+    Rival,
+    SupervisedJob,
+    TrainingJob,
+    Transition,
+    VersionName,
+)
 from app.client.answers.models import (
+    ApproximationVersion,
+    ClassificationVersion,
     ClassRows,
     ClassWeight,
     Contender,
@@ -14,8 +30,12 @@ from app.client.answers.models import (
     InputWidth,
     Model,
     Outlier,
+    RegressionVersion,
     RelevanceVector,
+    SupervisedVersion,
+    TermsError,
     Version,
+    VersionBase,
 )
 from app.client.answers.predictions import (
     ClassLatent,
@@ -29,12 +49,16 @@ from app.client.answers.predictions import (
 )
 
 __all__ = [
+    "ApproximationJob",
+    "ApproximationVersion",
     "Category",
     "Choice",
     "ClassLatent",
     "ClassProbability",
     "ClassRows",
     "ClassWeight",
+    "ClassificationJob",
+    "ClassificationVersion",
     "Column",
     "Contender",
     "Contribution",
@@ -49,6 +73,7 @@ __all__ = [
     "InputTerm",
     "InputWarp",
     "InputWidth",
+    "Job",
     "Json",
     "Latent",
     "Model",
@@ -56,12 +81,18 @@ __all__ = [
     "Prediction",
     "Predictions",
     "Progress",
+    "RegressionJob",
+    "RegressionVersion",
     "RelevanceVector",
     "Rival",
     "Slice",
+    "SupervisedJob",
+    "SupervisedVersion",
+    "TermsError",
     "TrainingJob",
     "Transition",
     "Variance",
     "Version",
+    "VersionBase",
     "VersionName",
 ]

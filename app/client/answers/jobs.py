@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
+
+import msgspec
 
 from app.client.answers.datasets import Choice
 from app.client.errors import Problem
@@ -82,9 +84,8 @@ class Rival:
     likelihood: Choice
 
 
-@dataclass(frozen=True)
-class TrainingJob:
-    """A training: what was asked for, resolved, and how far it is."""
+class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
+    """What every training has: how far it is, and the columns that it reads."""
 
     id: str
     state: JobState
@@ -99,12 +100,26 @@ class TrainingJob:
     transitions: tuple[Transition, ...]
     dataset_id: str
     model: str
-    task: str
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+
+    @property
+    def task(self) -> str:
+        """What is learned."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in FINISHED
+
+
+class SupervisedJob(Job, frozen=True, kw_only=True):
+    """A training to predict numbers or classes: what was asked for, resolved."""
+
     task_reason: str
     target: str
     classes: tuple[Label, ...]
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
     likelihood: Choice
     basis: tuple[Choice, ...]
     prior: Choice
@@ -117,7 +132,24 @@ class TrainingJob:
     seed: int
     validation: Choice | None = None
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.state in FINISHED
+
+class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):
+    """A training to predict a number."""
+
+
+class ClassificationJob(SupervisedJob, frozen=True, kw_only=True, tag="classification"):
+    """A training to predict a class."""
+
+
+class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
+    """A known function to be told by few terms: what was asked for, resolved; `widths` of the inputs."""
+
+    coefficients: str | None
+    widths: tuple[float, ...]
+    constant: float
+    tolerance: float
+    most: int | None
+    density: bool
+
+
+TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob

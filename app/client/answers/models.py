@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
+
+import msgspec
 
 from app.client.answers.datasets import Choice
 from app.client.answers.jobs import Ignored, Input
@@ -15,7 +18,7 @@ class Model:
     name: str
     created_at: datetime
     task: str
-    target: str
+    target: str | None
     inputs: tuple[str, ...]
     versions: int
     latest: int | None
@@ -103,20 +106,33 @@ class ClassRows:
     rows: int
 
 
-@dataclass(frozen=True)
-class Version:
-    """What one training learned; it never changes."""
+class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
+    """What every version has; it never changes."""
 
     model: str
     version: int
     created_at: datetime
     job_id: str
-    task: str
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    functions: int
+    rows: int
+    dataset: DatasetName
+    seconds: float
+    software_version: str
+
+    @property
+    def task(self) -> str:
+        """What was learned."""
+        return str(self.__struct_config__.tag)
+
+
+class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
+    """What a training learned of numbers or classes."""
+
     target: str
     target_kind: ColumnKind
     classes: tuple[Label, ...]
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
     likelihood: Choice
     basis: tuple[Choice, ...]
     prior: Choice
@@ -128,18 +144,13 @@ class Version:
     seed: int
     hyperparameters: Hyperparameters
     log_marginal_likelihood: float
-    functions: int
     candidates: int
-    rows: int
     rows_dropped: int
     rows_held_out: int
     termination: str
     metrics: dict[str, dict[str, float]]
     contenders: tuple[Contender, ...]
     outliers: tuple[Outlier, ...]
-    dataset: DatasetName
-    seconds: float
-    software_version: str
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
 
@@ -151,6 +162,39 @@ class Version:
                 return name
             case _:
                 return None
+
+
+class RegressionVersion(SupervisedVersion, frozen=True, kw_only=True, tag="regression"):
+    """What a training learned of a number."""
+
+
+class ClassificationVersion(SupervisedVersion, frozen=True, kw_only=True, tag="classification"):
+    """What a training learned of classes."""
+
+
+@dataclass(frozen=True)
+class TermsError:
+    """The share of a function that so many terms miss."""
+
+    functions: int
+    error: float
+
+
+class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approximation"):
+    """Few terms that stand for all of a known function, and the share of it that they miss."""
+
+    coefficients: str | None
+    widths: tuple[float, ...]
+    constant: float
+    density: bool
+    error: float
+    path: tuple[TermsError, ...]
+    integral: float
+    integral_kept: float
+    negative: float
+
+
+Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ class Decision:
 
 
 class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One row's answer: a number's Gaussian, or a class, or the error of a row that can't be predicted for.
+    """One row's answer: a number's Gaussian, a class, a known function's value, or why there is none.
 
     `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
     """
@@ -78,6 +78,7 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     probabilities: tuple[ClassProbability, ...] | None = None
     latent: Latent | tuple[ClassLatent, ...] | None = None
     support: float | None = None
+    value: float | None = None
     explanation: tuple[Contribution, ...] | None = None
     decision: Decision | None = None
     error: Problem | None = None

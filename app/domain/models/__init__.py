@@ -1,5 +1,6 @@
 """Models: what a training leaves, for each kind of task a report and a predictor, kept as versions of a name."""
 
+from app.domain.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
 from app.domain.models.supervised import (
     ClassRows,
     Contender,
@@ -11,9 +12,20 @@ from app.domain.models.supervised import (
     SupervisedReport,
 )
 from app.domain.models.vectors import ClassWeight, InputShape, RelevanceVector
-from app.domain.models.versions import Model, NewVersion, Predictor, Version, VersionReport
+from app.domain.models.versions import (
+    Learned,
+    Model,
+    NewApproximationVersion,
+    NewSupervisedVersion,
+    NewVersion,
+    Predictor,
+    Version,
+    VersionReport,
+)
 
 __all__ = [
+    "ApproximationPredictor",
+    "ApproximationReport",
     "ClassRows",
     "ClassWeight",
     "Contender",
@@ -21,13 +33,17 @@ __all__ = [
     "InputTerm",
     "InputWarp",
     "InputWidth",
+    "Learned",
     "Model",
+    "NewApproximationVersion",
+    "NewSupervisedVersion",
     "NewVersion",
     "Outlier",
     "Predictor",
     "RelevanceVector",
     "SupervisedPredictor",
     "SupervisedReport",
+    "TermsError",
     "Version",
     "VersionReport",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.encoding import Encoding
-from app.domain.requests import SupervisedPlan
+from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.model import Model as SparseModel
@@ -85,7 +85,7 @@ class SupervisedReport:
     older than this. `terms` are the inputs that a process sees apart from the others.
     """
 
-    task: str
+    task: Task
     plan: SupervisedPlan
     widths: tuple[InputWidth, ...]
     standardised: bool

@@ -2,23 +2,32 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
+from app.domain.models.approximation import ApproximationPredictor, ApproximationReport
 from app.domain.models.supervised import SupervisedPredictor, SupervisedReport
 from app.domain.models.vectors import RelevanceVector
 
-VersionReport: TypeAlias = SupervisedReport
-Predictor: TypeAlias = SupervisedPredictor
+VersionReport: TypeAlias = SupervisedReport | ApproximationReport
+Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor
+
+R_co = TypeVar("R_co", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
-class NewVersion:
+class Learned(Generic[R_co, P_co]):
     """What a successful fit brings to be recorded in one transaction; the number is given then."""
 
-    report: VersionReport
+    report: R_co
     vectors: tuple[RelevanceVector, ...]
-    predictor: Predictor
+    predictor: P_co
+
+
+NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
+NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
+NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,13 @@ class Version:
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and the newest of the versions under it."""
+    """A name, and the newest of the versions under it; a task without a target has none."""
 
     name: str
     owner: str
     created_at: datetime
     task: str
-    target: str
+    target: str | None
     inputs: tuple[str, ...]
     versions: int
     latest: int | None

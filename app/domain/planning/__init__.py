@@ -1,5 +1,30 @@
 """From what a caller asks to what a worker does, or to all that is wrong with it."""
 
-from app.domain.planning.plan import plan
+from typing import overload
+
+from app.domain.datasets import Dataset
+from app.domain.planning.approximation import plan_approximation
+from app.domain.planning.supervised import plan_supervised
+from app.domain.requests import (
+    ApproximationPlan,
+    ApproximationRequest,
+    SupervisedPlan,
+    SupervisedRequest,
+    TrainingPlan,
+    TrainingRequest,
+)
 
 __all__ = ["plan"]
+
+
+@overload
+def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan: ...
+@overload
+def plan(request: ApproximationRequest, dataset: Dataset) -> ApproximationPlan: ...
+def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    match request:
+        case SupervisedRequest():
+            return plan_supervised(request, dataset)
+        case ApproximationRequest():
+            return plan_approximation(request, dataset)

@@ -5,6 +5,7 @@ Their `task` tells them apart, also as JSON.
 
 from typing import TypeAlias
 
+from app.domain.requests.approximation import ApproximationPlan, ApproximationRequest
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
@@ -24,12 +25,14 @@ from app.domain.requests.supervised import (
     Validation,
 )
 
-TrainingRequest: TypeAlias = SupervisedRequest
-TrainingPlan: TypeAlias = SupervisedPlan
+TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest
+TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan
 
 __all__ = [
     "LEAST_FOLDS",
     "MOST_FOLDS",
+    "ApproximationPlan",
+    "ApproximationRequest",
     "AutomaticPrior",
     "BasisChoice",
     "ColumnSplit",

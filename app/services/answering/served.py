@@ -3,12 +3,20 @@
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from app.domain.models import Predictor, Version
+from app.domain.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    Predictor,
+    SupervisedPredictor,
+    SupervisedReport,
+    Version,
+)
 from app.domain.tables import Block, ColumnKind
+from app.services.answering.approximation import ApproximationAnswer, ApproximationAnswering
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.wanted import ListedFunction, Wanted
 
-Answer: TypeAlias = RegressionAnswer | ClassificationAnswer
+Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ApproximationAnswer
 
 _AS_USUAL = Wanted()
 
@@ -45,7 +53,13 @@ class ServedVersion:
 
 def answering_of(version: Version, predictor: Predictor) -> Answering:
     """What stands between a predictor and its answers."""
-    return SupervisedAnswering.of(predictor, version.report)
+    match predictor, version.report:
+        case SupervisedPredictor(), SupervisedReport() as report:
+            return SupervisedAnswering.of(predictor, report)
+        case ApproximationPredictor(), ApproximationReport():
+            return ApproximationAnswering(predictor)
+        case _, report:
+            raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")
 
 
 def answer(served: ServedVersion, block: Block, wanted: Wanted = _AS_USUAL) -> Answer:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.domain.deciding import Deciding
+from app.domain.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)
@@ -25,3 +26,15 @@ class ListedFunction:
     kind: str
     row: int | None
     input: str | None
+
+
+def refuse_all(wanted: Wanted, what: str) -> None:
+    """Raises InvalidRequestError where something is wanted that only predictions of numbers and classes have."""
+    asked = {
+        "/covariance": wanted.covariance,
+        "/explain": wanted.explain is not None,
+        "/class_priors": wanted.deciding is not None,
+    }
+    faults = [Fault(f"{what} has no `{pointer[1:]}`.", pointer) for pointer, said in asked.items() if said]
+    if faults:
+        raise InvalidRequestError(faults[0].detail, faults)

@@ -1,6 +1,6 @@
 """A known function instead of data: a sum of many Gaussians told by few of them [BURNAEV; SCIENCE 5]."""
 
 from app.sparse_bayes.approximation.expansion import Expansion
-from app.sparse_bayes.approximation.sparse import Approximation, approximate
+from app.sparse_bayes.approximation.sparse import Approximation, approximate, negative_mass, proper
 
-__all__ = ["Approximation", "Expansion", "approximate"]
+__all__ = ["Approximation", "Expansion", "approximate", "negative_mass", "proper"]

@@ -6,7 +6,7 @@ from app.domain.models import Predictor
 from app.storage.codec.frame import Content, Stored, UnreadableBytesError, read, write
 from app.storage.codec.records import pack, reader_of
 
-KINDS: tuple[type[Predictor], ...] = get_args(Predictor) or (Predictor,)
+KINDS: tuple[type[Predictor], ...] = get_args(Predictor)
 READER = reader_of(*KINDS, renamed={"Predictor": "SupervisedPredictor"})
 
 

@@ -135,7 +135,7 @@ def _model(row: Row[ModelRow, int, int]) -> Model:
         owner=model.owner,
         created_at=model.created_at,
         task=model.task,
-        target=model.target,
+        target=model.target or None,
         inputs=NAMES.read(model.inputs),
         versions=versions,
         latest=latest,

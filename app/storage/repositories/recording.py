@@ -15,7 +15,7 @@ from app.storage.changes import changed
 from app.storage.codec import encode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
-from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID, now: datetime) -> Version:
@@ -77,7 +77,7 @@ def _insert_unless_there(session: Session, plan: TrainingPlan, *, owner: str, no
 
 def _meaning(plan: TrainingPlan) -> dict[str, str]:
     inputs = tuple(column.name for column in plan.inputs)
-    return {"task": plan.task, "target": plan.target, "inputs": NAMES.write(inputs)}
+    return {"task": plan.task, "target": plan.target or NO_TARGET, "inputs": NAMES.write(inputs)}
 
 
 def _refuse_another_meaning(model: ModelRow, plan: TrainingPlan) -> None:
@@ -85,7 +85,7 @@ def _refuse_another_meaning(model: ModelRow, plan: TrainingPlan) -> None:
         what
         for what, differs in (
             ("task", model.task != plan.task),
-            ("target", model.target != plan.target),
+            ("target", model.target != (plan.target or NO_TARGET)),
             ("inputs", set(NAMES.read(model.inputs)) != {column.name for column in plan.inputs}),
         )
         if differs

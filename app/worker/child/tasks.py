@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from app.sparse_bayes.approximation import Approximation, Expansion, approximate, negative_mass, proper
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -31,8 +32,35 @@ class SupervisedTask:
     folds: int = 0
 
 
-Task: TypeAlias = SupervisedTask
-Result: TypeAlias = Trained
+@dataclass(frozen=True)
+class ApproximationTask:
+    """A sum of Gaussians to be told by few: a file of float64, of `rows` terms.
+
+    Each row is its `inputs` numbers, its coefficient and the number of its dataset row; without `coefficients` all
+    count the same, and integrate to 1.
+    """
+
+    path: Path
+    rows: int
+    widths: tuple[float, ...]
+    coefficients: bool
+    constant: float
+    tolerance: float
+    most: int | None
+    density: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Approximated:
+    """The terms kept, the integral of all there were, and of what lies below 0 of them before they were a density."""
+
+    found: Approximation
+    integral: float
+    negative: float
+
+
+Task: TypeAlias = SupervisedTask | ApproximationTask
+Result: TypeAlias = Trained | Approximated
 
 
 class Trainer(Protocol):
@@ -53,7 +81,11 @@ class Trainer(Protocol):
 
 def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]:
     """The steps of a task, then what came of it; raises SparseBayesError."""
-    return _trained(task, train, threads)
+    match task:
+        case SupervisedTask():
+            return _trained(task, train, threads)
+        case ApproximationTask():
+            return _approximated(task)
 
 
 def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Step | Trained]:
@@ -68,6 +100,23 @@ def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Ste
         folds=task.folds,
         threads=threads,
     )
+
+
+def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
+    yield Step("approximating", 0, 1, "function", functions=0)
+    inputs = len(task.widths)
+    terms = _mapped(task.path, task.rows, inputs + 1 + task.coefficients)
+    widths = np.tile(task.widths, (task.rows, 1))
+    coefficients = terms[:, inputs] if task.coefficients else np.ones(task.rows)
+    whole = Expansion(
+        np.ascontiguousarray(terms[:, :inputs]), np.ascontiguousarray(coefficients), widths, task.constant
+    )
+    if not task.coefficients:
+        whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, task.constant)
+    found = approximate(whole, error=task.tolerance, most=task.most)
+    yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
+    negative = negative_mass(found.expansion)
+    yield Approximated(proper(whole, found) if task.density else found, whole.mass, negative)
 
 
 def _mapped(path: Path, rows: int, columns: int) -> Array:

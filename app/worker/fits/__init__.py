@@ -6,9 +6,10 @@ from typing import Protocol
 from app.domain.datasets import Dataset
 from app.domain.jobs import Progress
 from app.domain.models import NewVersion
-from app.domain.requests import TrainingPlan
+from app.domain.requests import ApproximationPlan, SupervisedPlan, TrainingPlan
 from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Result, Task
+from app.worker.fits.approximation import ApproximationFit
 from app.worker.fits.supervised import SupervisedFit
 from app.worker.materialise import Read
 from app.worker.vectors import BlockHolding
@@ -32,4 +33,8 @@ class Fit(Protocol):
 
 def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int) -> Fit:
     """Write what the fit needs of the dataset into `directory`; raises TrainingFailedError."""
-    return SupervisedFit.prepare(plan, dataset, read, directory, most_cells=most_cells)
+    match plan:
+        case SupervisedPlan():
+            return SupervisedFit.prepare(plan, dataset, read, directory, most_cells=most_cells)
+        case ApproximationPlan():
+            return ApproximationFit.prepare(plan, dataset, read, directory)

@@ -7,7 +7,7 @@ from typing import Literal
 from app.domain.datasets import Dataset
 from app.domain.encoding import in_columns
 from app.domain.jobs import Progress
-from app.domain.models import NewVersion
+from app.domain.models import NewSupervisedVersion
 from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from app.sparse_bayes.selection import Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
@@ -50,7 +50,7 @@ class SupervisedFit:
         """A step in the user's units."""
         return progress(step, self.made)
 
-    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewVersion:
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewSupervisedVersion:
         """All that is recorded of it."""
         if not isinstance(result, Trained):
             raise TypeError(f"expected a model that was trained, got {type(result).__name__}")

@@ -1,14 +1,12 @@
-"""What comes in: a training to be done, and how predictions are wanted."""
+"""A training to predict numbers or classes, as it comes in."""
 
 from dataclasses import replace
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from app.api.schemas.likelihoods import AnyLikelihood, asked
-from app.api.validation import AT
-from app.domain.deciding import ClassPrior, Deciding
 from app.domain.errors import Fault
 from app.domain.requests import (
     BasisChoice,
@@ -20,7 +18,6 @@ from app.domain.requests import (
     Task,
     Validation,
 )
-from app.domain.tables import Cell, Label
 from app.sparse_bayes.spec import Algorithm
 
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
@@ -32,7 +29,7 @@ def _one_or_list(value: object) -> str:
     return "list" if isinstance(value, list | tuple) else "one"
 
 
-class TrainingJobBase(BaseModel):
+class SupervisedJobIn(BaseModel):
     """What every task can be told; only `dataset_id` and `target` have to be said."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -133,7 +130,7 @@ class TrainingJobBase(BaseModel):
         return None
 
 
-class InferredJobIn(TrainingJobBase):
+class InferredJobIn(SupervisedJobIn):
     """A training whose task follows from the target: texts, booleans and two integers are classes, else numbers.
 
     A likelihood for numbers makes two integers a quantity, and `categorical` makes numbers classes.
@@ -142,7 +139,7 @@ class InferredJobIn(TrainingJobBase):
     task: None = None
 
 
-class RegressionJobIn(TrainingJobBase):
+class RegressionJobIn(SupervisedJobIn):
     """A training to predict a number."""
 
     task: Literal["regression"]
@@ -151,123 +148,10 @@ class RegressionJobIn(TrainingJobBase):
         return self.task
 
 
-class ClassificationJobIn(TrainingJobBase):
+class ClassificationJobIn(SupervisedJobIn):
     """A training to predict one of at least two and at most 50 classes."""
 
     task: Literal["classification"]
 
     def _task(self) -> Task:
         return self.task
-
-
-def _which_task(value: object) -> str | None:
-    task = value.get("task") if isinstance(value, dict) else None
-    return "inferred" if task is None else str(task)
-
-
-TrainingJobIn: TypeAlias = Annotated[
-    Annotated[InferredJobIn, Tag("inferred")]
-    | Annotated[RegressionJobIn, Tag("regression")]
-    | Annotated[ClassificationJobIn, Tag("classification")],
-    Discriminator(
-        _which_task,
-        custom_error_type=f"{AT}task",
-        custom_error_message="Should be 'regression' or 'classification', or left out.",
-    ),
-]
-TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)
-
-
-Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent", "support"]
-
-
-Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class ClassPriorIn(BaseModel):
-    """How frequent a class is among the rows to predict for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    label: Label
-    prior: float = Field(ge=0, le=1)
-
-
-class PredictOptions(BaseModel):
-    """How predictions are wanted; these stand beside the table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
-    outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
-        None,
-        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
-        "numbers, of `label`, `probabilities`, `latent`, `support` for classes; without it, all.",
-    )
-    on_error: Literal["refuse", "per_row"] = Field(
-        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
-    )
-    covariance: bool = Field(
-        False,
-        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
-        "numbers under Gaussian noise, at most 1,000 rows.",
-    )
-    explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
-        None, description="So many functions of the model are named with each prediction, those that add most to it."
-    )
-    class_priors: Annotated[list[ClassPriorIn], Field(min_length=1)] | None = Field(
-        None,
-        description="How frequent each class is among the rows to predict for, where that is not as it was among the "
-        "rows learned from (`class_rows` of the version). All classes, in any order; they sum to 1. `probabilities` "
-        "and `label` are then those under these priors; `latent` stays.",
-    )
-    costs: Annotated[list[list[Cost]], Field(min_length=1)] | None = Field(
-        None,
-        description="What each decision costs: `costs[truth][decision]`, a row for each true class, and in it a cost "
-        "for each class that may be decided for, both in the order of the version's `classes`; 0 and above. What is "
-        "right may cost something too. Without it, a mistake costs 1 and what is right nothing.",
-    )
-    reject_cost: Cost | None = Field(
-        None,
-        description="What it costs to leave a row undecided: where every decision is expected to cost more, "
-        "`decision.label` is null.",
-    )
-
-    @property
-    def deciding(self) -> Deciding | None:
-        """By what to decide between classes; None where nothing of it was said."""
-        priors, costs = self.class_priors, self.costs
-        if priors is None and costs is None and self.reject_cost is None:
-            return None
-        return Deciding(
-            None if priors is None else tuple(ClassPrior(one.label, one.prior) for one in priors),
-            None if costs is None else tuple(map(tuple, costs)),
-            self.reject_cost,
-        )
-
-
-class PredictColumnsIn(PredictOptions):
-    """A table by columns.
-
-    Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
-    """
-
-    columns: dict[str, list[Cell]]
-
-
-class PredictRecordsIn(PredictOptions):
-    """A table by rows, each naming its columns."""
-
-    rows: list[dict[str, Cell]]
-
-
-class PredictArraysIn(PredictOptions):
-    """A table by rows, the columns named once."""
-
-    names: list[str]
-    rows: list[list[Cell]]
-
-
-PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
-PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.api.formats, which names rows and columns."""

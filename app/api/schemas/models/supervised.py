@@ -1,36 +1,18 @@
-"""Models, their versions, and the functions that a version keeps."""
+"""What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Self
-from uuid import UUID
 
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs import FromDomain
 from app.api.schemas.likelihoods import AnyLikelihood, shown
-from app.domain.models import Contender, Model, RelevanceVector, Version
-from app.domain.requests import Missing, Split, Validation
-from app.domain.tables import Cell, ColumnKind, Label
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.domain.models import Contender, SupervisedReport, Version
+from app.domain.requests import Missing, Split, Task, Validation
+from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.spec import Algorithm, Prior
-
-
-class ModelOut(FromDomain):
-    """A name, and what its versions have in common."""
-
-    name: str
-    created_at: datetime
-    task: str
-    target: str
-    inputs: Sequence[str]
-    versions: int = Field(description="How many there are.")
-    latest: int | None = Field(description="The number of the newest.")
-
-    @classmethod
-    def of(cls, model: Model) -> Self:
-        """A model as it goes out."""
-        return cls.model_validate(model)
 
 
 class InputWidthOut(FromDomain):
@@ -92,13 +74,6 @@ class OutlierOut(FromDomain):
     typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
 
 
-class DatasetNameOut(BaseModel):
-    """The data that was learned from; the digest is of their content."""
-
-    id: UUID
-    digest: str
-
-
 class ContenderOut(BaseModel):
     """One of the fits that were compared."""
 
@@ -130,14 +105,10 @@ class ClassRowsOut(FromDomain):
     rows: int
 
 
-class VersionOut(BaseModel):
+class SupervisedVersionOut(VersionBaseOut):
     """What one training learned; it never changes. Figures are in the user's units."""
 
-    model: str
-    version: int
-    created_at: datetime
-    job_id: UUID
-    task: str
+    task: Task
     target: str
     target_kind: ColumnKind
     classes: Sequence[Label] = Field(
@@ -147,8 +118,6 @@ class VersionOut(BaseModel):
         description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
         "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
     )
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior
@@ -161,9 +130,7 @@ class VersionOut(BaseModel):
     seed: int
     hyperparameters: HyperparametersOut
     log_marginal_likelihood: float = Field(description="In nats.")
-    functions: int = Field(description="Functions kept.")
     candidates: int = Field(description="Functions that the fit taken could choose from.")
-    rows: int = Field(description="Rows learned from.")
     rows_dropped: int
     rows_held_out: int
     termination: str = Field(description="Why the fit stopped.")
@@ -183,38 +150,28 @@ class VersionOut(BaseModel):
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
     )
-    dataset: DatasetNameOut
-    seconds: float
-    software_version: str
 
     @classmethod
-    def of(cls, version: Version) -> Self:
-        """A version as it goes out."""
-        report = version.report
+    def of(cls, version: Version, report: SupervisedReport) -> Self:
+        """A version with this report as it goes out."""
         plan, spec = report.plan, report.plan.spec
-        return cls(
-            model=version.model,
-            version=version.number,
-            created_at=version.created_at,
-            job_id=version.job_id,
-            task=report.task,
-            target=plan.target,
-            target_kind=plan.target_kind,
-            classes=plan.classes,
-            class_rows=[ClassRowsOut.model_validate(one) for one in report.class_rows],
-            inputs=[InputOut.model_validate(column) for column in plan.inputs],
-            ignored=[IgnoredOut.model_validate(column) for column in plan.ignored],
-            likelihood=shown(spec.likelihood, plan.noise_column),
-            basis=shown_bases(spec.basis, [column.name for column in plan.inputs]),
-            prior=spec.prior,
-            algorithm=spec.algorithm,
-            standardised=report.standardised,
-            missing=plan.missing,
-            split=plan.split,
-            holdout=plan.holdout,
-            validation=plan.validation,
-            seed=spec.seed,
-            hyperparameters=HyperparametersOut(
+        own = {
+            "task": report.task,
+            "target": plan.target,
+            "target_kind": plan.target_kind,
+            "classes": plan.classes,
+            "class_rows": [ClassRowsOut.model_validate(one) for one in report.class_rows],
+            "likelihood": shown(spec.likelihood, plan.noise_column),
+            "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
+            "prior": spec.prior,
+            "algorithm": spec.algorithm,
+            "standardised": report.standardised,
+            "missing": plan.missing,
+            "split": plan.split,
+            "holdout": plan.holdout,
+            "validation": plan.validation,
+            "seed": spec.seed,
+            "hyperparameters": HyperparametersOut(
                 noise_sd=report.noise_sd,
                 degrees_of_freedom=report.degrees_of_freedom,
                 widths=[InputWidthOut.model_validate(width) for width in report.widths],
@@ -224,62 +181,13 @@ class VersionOut(BaseModel):
                 last_gain=report.last_gain,
                 next_gain=report.next_gain,
             ),
-            log_marginal_likelihood=report.log_marginal_likelihood,
-            functions=report.functions,
-            candidates=report.candidates,
-            rows=report.rows,
-            rows_dropped=report.rows_dropped,
-            rows_held_out=report.rows_held_out,
-            termination=report.termination,
-            metrics=report.metrics,
-            contenders=[ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
-            outliers=[OutlierOut.model_validate(outlier) for outlier in report.outliers],
-            dataset=DatasetNameOut(id=report.dataset_id, digest=report.dataset_digest),
-            seconds=report.seconds,
-            software_version=report.software_version,
-        )
-
-
-class ClassWeightOut(FromDomain):
-    """The mean of a function's weight in the latent of one class."""
-
-    label: Label
-    mean: float
-
-
-class InputShapeOut(FromDomain):
-    """How a function lies in one input, in the input's units."""
-
-    input: str
-    place: float | None = Field(description="Where it stands: a jump, a centre, or where a wave's phase counts from.")
-    span: float | None = Field(description="How far it spreads: the distance of a spline's knots, a wavelet's s.")
-    frequency: float | None = Field(description="Cycles per unit.")
-
-
-class RelevanceVectorOut(FromDomain):
-    """One function that a version keeps: a kernel on a row, the bias, an input itself, or one of a dictionary."""
-
-    number: int
-    kind: str = Field(description="The kernel's type, `bias`, `input`, `step`, `wave`, `b_spline` or `wavelet`.")
-    row: int | None = Field(description="The row of the dataset that a kernel stands on, from 0.")
-    inputs: Mapping[str, Cell] | None = Field(description="That row's inputs, in the user's units.")
-    input: str | None = Field(
-        description="Which input it is, or is a function of; `colour=red` is 1 for that category, else 0."
-    )
-    shape: Sequence[InputShapeOut] = Field(
-        description="For functions of a dictionary, what they look like in each input that they see. Else empty."
-    )
-    phase: float | None = Field(description="Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine.")
-    moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
-    weight_mean: float | None = Field(description="Null where there is one for each class.")
-    weight_means: Sequence[ClassWeightOut] = Field(
-        description="Of three and more classes, one for each; they share `weight_sd`, `alpha` and `gamma`. Else empty."
-    )
-    weight_sd: float
-    alpha: float = Field(description="The precision of the weight's prior.")
-    gamma: float = Field(description="How well the data determine the weight, from 0 to 1.")
-
-    @classmethod
-    def of(cls, vector: RelevanceVector) -> Self:
-        """A function as it goes out."""
-        return cls.model_validate(vector)
+            "log_marginal_likelihood": report.log_marginal_likelihood,
+            "candidates": report.candidates,
+            "rows_dropped": report.rows_dropped,
+            "rows_held_out": report.rows_held_out,
+            "termination": report.termination,
+            "metrics": report.metrics,
+            "contenders": [ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
+            "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+        }
+        return cls.model_validate(shared_by_versions(version) | own)

@@ -1,10 +1,6 @@
 """The plan of a training: every choice made, every fault found, from the columns' statistics alone."""
 
-import re
-import unicodedata
-
 from app.domain.datasets import Dataset
-from app.domain.encoding.raw import quoted
 from app.domain.errors import Fault
 from app.domain.planning.choices import (
     chosen_spec,
@@ -17,16 +13,15 @@ from app.domain.planning.choices import (
 )
 from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
 from app.domain.planning.likelihoods import likelihood_faults
+from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
 from app.domain.requests import SupervisedPlan, SupervisedRequest
 from app.domain.tables import ColumnSummary
 
-MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 
-
-def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
+def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
     """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
     if dataset.rows < 2:
         rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
@@ -43,7 +38,7 @@ def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
     faults = [
         *input_faults,
         *_constant_faults(request, inputs, standardise=standardise),
-        *([] if request.model is None else _name_faults(request.model)),
+        *name_faults(request.model),
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *width_faults(request),
         *(group_faults(request, columns) or spec_faults(spec)),
@@ -72,23 +67,6 @@ def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
         rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
         noise_column=request.noise_column,
     )
-
-
-def default_model_name(dataset: str) -> str:
-    """A model's name made from its dataset's without a file's ending, `model` where no letter of that can be used."""
-    plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
-    stem = re.sub(r"\.(csv|tsv|txt|json|parquet)$", "", plain)
-    name = re.sub(r"[^a-z0-9._]+", "-", stem)
-    return re.sub(r"^[^a-z]+", "", name)[:63].rstrip("-._") or "model"
-
-
-def _name_faults(name: str) -> list[Fault]:
-    if MODEL_NAME.fullmatch(name):
-        return []
-    detail = (
-        "A model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
-    )
-    return [Fault(f"{detail}; got {quoted(name)}.", "/model")]
 
 
 def _constant_faults(

@@ -1,0 +1,24 @@
+"""Training jobs as their owner sees them, one class for each kind of task."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from app.api.schemas.jobs.approximation import ApproximationJobOut
+from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs.supervised import SupervisedJobOut
+from app.domain.jobs import TrainingJob
+from app.domain.requests import ApproximationPlan, SupervisedPlan
+
+__all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
+
+TrainingJobOut: TypeAlias = Annotated[SupervisedJobOut | ApproximationJobOut, Field(discriminator="task")]
+
+
+def job_out(job: TrainingJob) -> SupervisedJobOut | ApproximationJobOut:
+    """A job as it goes out."""
+    match job.plan:
+        case SupervisedPlan() as plan:
+            return SupervisedJobOut.of(job, plan)
+        case ApproximationPlan() as plan:
+            return ApproximationJobOut.of(job, plan)

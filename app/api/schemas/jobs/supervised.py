@@ -1,0 +1,72 @@
+"""Trainings to predict numbers or classes, as their owner sees them."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.basis import BasisOut, shown_bases
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.likelihoods import AnyLikelihood, shown
+from app.domain.jobs import TrainingJob
+from app.domain.requests import Missing, Split, SupervisedPlan, Task, Validation
+from app.domain.tables import Label
+from app.sparse_bayes.spec import Algorithm, Prior
+
+
+class RivalOut(BaseModel):
+    """Another way to fit the same functions."""
+
+    prior: Prior
+    likelihood: AnyLikelihood
+
+
+class SupervisedJobOut(JobOut):
+    """A training to predict numbers or classes: what is asked for, resolved, and how far it is."""
+
+    task: Task
+    task_reason: str = Field(description="Why it is this task.")
+    target: str
+    classes: Sequence[Label] = Field(
+        description="The labels of a classification: false and true, numbers from below, texts by alphabet."
+    )
+    likelihood: AnyLikelihood
+    basis: Sequence[BasisOut]
+    prior: Prior
+    algorithm: Algorithm
+    rivals: Sequence[RivalOut] = Field(
+        description="What is fitted beside it where prior or likelihood were left open; the best of all is taken, and "
+        "the version says which."
+    )
+    standardise: bool
+    missing: Missing
+    split: Split
+    holdout: float
+    validation: Validation | None = Field(description="The folds measured on after the fit; null where none are.")
+    seed: int
+
+    @classmethod
+    def of(cls, job: TrainingJob, plan: SupervisedPlan) -> Self:
+        """A job with this plan as it goes out."""
+        spec = plan.spec
+        own = {
+            "task": plan.task,
+            "task_reason": plan.task_reason,
+            "target": plan.target,
+            "classes": plan.classes,
+            "likelihood": shown(spec.likelihood, plan.noise_column),
+            "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
+            "prior": spec.prior,
+            "algorithm": spec.algorithm,
+            "rivals": [
+                RivalOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
+                for rival in plan.rivals
+            ],
+            "standardise": plan.standardise,
+            "missing": plan.missing,
+            "split": plan.split,
+            "holdout": plan.holdout,
+            "validation": plan.validation,
+            "seed": spec.seed,
+        }
+        return cls.model_validate(shared_by_jobs(job) | own)

@@ -1,0 +1,24 @@
+"""Models, their versions, one class for each kind of task, and the functions that a version keeps."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from app.api.schemas.models.approximation import ApproximationVersionOut
+from app.api.schemas.models.shared import ModelOut
+from app.api.schemas.models.supervised import SupervisedVersionOut
+from app.api.schemas.models.vectors import RelevanceVectorOut
+from app.domain.models import ApproximationReport, SupervisedReport, Version
+
+__all__ = ["ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
+
+VersionOut: TypeAlias = Annotated[SupervisedVersionOut | ApproximationVersionOut, Field(discriminator="task")]
+
+
+def version_out(version: Version) -> SupervisedVersionOut | ApproximationVersionOut:
+    """A version as it goes out."""
+    match version.report:
+        case SupervisedReport() as report:
+            return SupervisedVersionOut.of(version, report)
+        case ApproximationReport() as report:
+            return ApproximationVersionOut.of(version, report)

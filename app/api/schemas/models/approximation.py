@@ -1,0 +1,56 @@
+"""How few terms stand for a known function."""
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from pydantic import Field
+
+from app.api.schemas.jobs import FromDomain
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.domain.models import ApproximationReport, Version
+
+
+class TermsErrorOut(FromDomain):
+    """What so many terms miss."""
+
+    functions: int
+    error: float
+
+
+class ApproximationVersionOut(VersionBaseOut):
+    """Few terms that stand for all of a known function; it never changes."""
+
+    task: Literal["approximation"]
+    coefficients: str | None
+    widths: Sequence[float] = Field(
+        description="Of the terms there were, one for each input; those kept may be up to three times as wide "
+        "(`shape` of the relevance vectors)."
+    )
+    constant: float
+    density: bool
+    error: float = Field(description="The share of the function that is missed: |f - f_R| / |f|, without the constant.")
+    path: Sequence[TermsErrorOut] = Field(description="The least that was met with so many terms.")
+    integral: float = Field(description="Of the function, without its constant.")
+    integral_kept: float = Field(description="Of the terms that were kept.")
+    negative: float = Field(
+        description="The integral of what lies below 0 of the terms kept, before they were made a `density`, to about "
+        "0.2 % of the integral of their sizes."
+    )
+
+    @classmethod
+    def of(cls, version: Version, report: ApproximationReport) -> Self:
+        """A version with this report as it goes out."""
+        plan = report.plan
+        own = {
+            "task": report.task,
+            "coefficients": plan.coefficients,
+            "widths": plan.widths,
+            "constant": plan.constant,
+            "density": plan.density,
+            "error": report.error,
+            "path": [TermsErrorOut.model_validate(one) for one in report.path],
+            "integral": report.integral,
+            "integral_kept": report.integral_kept,
+            "negative": report.negative,
+        }
+        return cls.model_validate(shared_by_versions(version) | own)

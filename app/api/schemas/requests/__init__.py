@@ -1,0 +1,31 @@
+"""What comes in: a training to be done, one class for each kind of task, and how predictions are wanted."""
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Discriminator, Tag, TypeAdapter
+
+from app.api.schemas.requests.approximation import ApproximationJobIn
+from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptions
+from app.api.schemas.requests.supervised import ClassificationJobIn, InferredJobIn, RegressionJobIn
+from app.api.validation import AT
+
+__all__ = ["PREDICT_IN", "TRAINING_JOB_IN", "PredictIn", "PredictOptions", "TrainingJobIn"]
+
+
+def _which_task(value: object) -> str | None:
+    task = value.get("task") if isinstance(value, dict) else None
+    return "inferred" if task is None else str(task)
+
+
+TrainingJobIn: TypeAlias = Annotated[
+    Annotated[InferredJobIn, Tag("inferred")]
+    | Annotated[RegressionJobIn, Tag("regression")]
+    | Annotated[ClassificationJobIn, Tag("classification")]
+    | Annotated[ApproximationJobIn, Tag("approximation")],
+    Discriminator(
+        _which_task,
+        custom_error_type=f"{AT}task",
+        custom_error_message="Should be 'regression', 'classification' or 'approximation', or left out.",
+    ),
+]
+TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)

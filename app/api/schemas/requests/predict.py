@@ -1,0 +1,103 @@
+"""How predictions are wanted, and the tables they are wanted for."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.domain.deciding import ClassPrior, Deciding
+from app.domain.tables import Cell, Label
+
+Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent", "support", "value"]
+
+
+Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class ClassPriorIn(BaseModel):
+    """How frequent a class is among the rows to predict for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: Label
+    prior: float = Field(ge=0, le=1)
+
+
+class PredictOptions(BaseModel):
+    """How predictions are wanted; these stand beside the table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    interval: float = Field(0.95, gt=0, lt=1, description="The probability between `lower` and `upper`.")
+    outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
+        None,
+        description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
+        "numbers, of `label`, `probabilities`, `latent`, `support` for classes, of `value` for a known function; "
+        "without it, all.",
+    )
+    on_error: Literal["refuse", "per_row"] = Field(
+        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
+    )
+    covariance: bool = Field(
+        False,
+        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
+        "numbers under Gaussian noise, at most 1,000 rows.",
+    )
+    explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
+        None, description="So many functions of the model are named with each prediction, those that add most to it."
+    )
+    class_priors: Annotated[list[ClassPriorIn], Field(min_length=1)] | None = Field(
+        None,
+        description="How frequent each class is among the rows to predict for, where that is not as it was among the "
+        "rows learned from (`class_rows` of the version). All classes, in any order; they sum to 1. `probabilities` "
+        "and `label` are then those under these priors; `latent` stays.",
+    )
+    costs: Annotated[list[list[Cost]], Field(min_length=1)] | None = Field(
+        None,
+        description="What each decision costs: `costs[truth][decision]`, a row for each true class, and in it a cost "
+        "for each class that may be decided for, both in the order of the version's `classes`; 0 and above. What is "
+        "right may cost something too. Without it, a mistake costs 1 and what is right nothing.",
+    )
+    reject_cost: Cost | None = Field(
+        None,
+        description="What it costs to leave a row undecided: where every decision is expected to cost more, "
+        "`decision.label` is null.",
+    )
+
+    @property
+    def deciding(self) -> Deciding | None:
+        """By what to decide between classes; None where nothing of it was said."""
+        priors, costs = self.class_priors, self.costs
+        if priors is None and costs is None and self.reject_cost is None:
+            return None
+        return Deciding(
+            None if priors is None else tuple(ClassPrior(one.label, one.prior) for one in priors),
+            None if costs is None else tuple(map(tuple, costs)),
+            self.reject_cost,
+        )
+
+
+class PredictColumnsIn(PredictOptions):
+    """A table by columns.
+
+    Where the model knows the noise of each row, the column of its sds may stand in it: in all rows, or in none.
+    """
+
+    columns: dict[str, list[Cell]]
+
+
+class PredictRecordsIn(PredictOptions):
+    """A table by rows, each naming its columns."""
+
+    rows: list[dict[str, Cell]]
+
+
+class PredictArraysIn(PredictOptions):
+    """A table by rows, the columns named once."""
+
+    names: list[str]
+    rows: list[list[Cell]]
+
+
+PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
+PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
+"""The three forms of a table, for OpenAPI alone: tables are read by app.api.formats, which names rows and columns."""

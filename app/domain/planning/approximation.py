@@ -1,0 +1,115 @@
+"""The plan of an approximation: a table of terms, and how few of them are to stand for all."""
+
+import math
+
+from app.domain.datasets import Dataset
+from app.domain.errors import Fault
+from app.domain.planning.inputs import input_column
+from app.domain.planning.names import default_model_name, name_faults
+from app.domain.planning.target import refusal, unknown_column
+from app.domain.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
+from app.domain.tables import ColumnSummary
+
+MOST_TERMS = 10_000
+"""Rows of a table of terms: their products with each other are what is computed with."""
+
+
+def plan_approximation(request: ApproximationRequest, dataset: Dataset) -> ApproximationPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults."""
+    columns, ignored, faults = _inputs(request, dataset)
+    width = request.width
+    widths = width if isinstance(width, tuple) else (width,) * len(columns)
+    faults += [
+        *name_faults(request.model),
+        *_coefficient_faults(request, dataset),
+        *_width_faults(widths, columns),
+        *_number_faults(request),
+    ]
+    if dataset.rows > MOST_TERMS:
+        faults.append(Fault(f"At most {MOST_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
+    if faults:
+        raise refusal(*faults)
+    return ApproximationPlan(
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        coefficients=request.coefficients,
+        inputs=tuple(map(input_column, columns)),
+        ignored=ignored,
+        widths=widths,
+        constant=request.constant,
+        tolerance=request.tolerance,
+        most=request.most,
+        density=request.density,
+    )
+
+
+def _inputs(
+    request: ApproximationRequest, dataset: Dataset
+) -> tuple[list[ColumnSummary], tuple[IgnoredColumn, ...], list[Fault]]:
+    """Columns of numbers: those named, or all but the coefficients."""
+    if request.inputs is None:
+        others = [column for column in dataset.columns if column.name != request.coefficients]
+        chosen = [column for column in others if column.kind == "number"]
+        ignored = tuple(IgnoredColumn(column.name, "it holds no numbers") for column in others if column not in chosen)
+        named = [("/inputs", column) for column in chosen]
+        if not chosen:
+            return [], ignored, [Fault("No column of numbers is left to say where the terms stand.", "/inputs")]
+        return chosen, ignored, _gap_faults(named)
+    named, faults = [], []
+    for number, name in enumerate(request.inputs):
+        column, pointer = dataset.column(name), f"/inputs/{number}"
+        if column is None:
+            faults.append(Fault(unknown_column(dataset, name), pointer, column=name))
+        elif name == request.coefficients:
+            faults.append(Fault(f"`{name}` holds the coefficients, so it can't be an input.", pointer, column=name))
+        elif name in request.inputs[:number]:
+            faults.append(Fault(f"`{name}` is named twice.", pointer, column=name))
+        elif column.kind != "number":
+            faults.append(Fault(f"`{name}` holds no numbers.", pointer, column=name))
+        else:
+            named.append((pointer, column))
+    return [column for _, column in named], (), [*faults, *_gap_faults(named)]
+
+
+def _gap_faults(named: list[tuple[str, ColumnSummary]]) -> list[Fault]:
+    return [
+        Fault(f"`{column.name}` has gaps, and a term stands nowhere then.", pointer, column=column.name)
+        for pointer, column in named
+        if column.missing
+    ]
+
+
+def _coefficient_faults(request: ApproximationRequest, dataset: Dataset) -> list[Fault]:
+    name = request.coefficients
+    if name is None:
+        return []
+    column, wrong = dataset.column(name), None
+    if column is None:
+        wrong = unknown_column(dataset, name)
+    elif column.kind != "number" or column.missing:
+        wrong = f"`{name}` has gaps." if column.missing else f"`{name}` holds no numbers."
+    elif column.minimum == column.maximum == 0.0:
+        wrong = f"`{name}` is 0 in every row: there is no function."
+    return [] if wrong is None else [Fault(wrong, "/coefficients", column=name)]
+
+
+def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> list[Fault]:
+    if columns and len(widths) != len(columns):
+        return [
+            Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
+        ]
+    if not all(math.isfinite(width) and width > 0.0 for width in widths):
+        return [Fault("A width is a finite number above 0.", "/width")]
+    return []
+
+
+def _number_faults(request: ApproximationRequest) -> list[Fault]:
+    faults = []
+    if not 0.0 < request.tolerance < 1.0:
+        faults.append(Fault(f"A tolerance is a share above 0 and below 1, got {request.tolerance:g}.", "/tolerance"))
+    if request.most is not None and request.most < 1:
+        faults.append(Fault(f"At least one term is kept, got {request.most}.", "/most"))
+    if not math.isfinite(request.constant):
+        faults.append(Fault("The constant is a finite number.", "/constant"))
+    elif request.density and request.constant != 0.0:
+        faults.append(Fault("A density has no constant: it would have no integral.", "/constant"))
+    return faults

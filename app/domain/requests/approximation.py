@@ -1,0 +1,49 @@
+"""A known function to be told by few Gaussians: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from app.domain.requests.columns import IgnoredColumn, InputColumn
+
+
+@dataclass(frozen=True)
+class ApproximationRequest:
+    """f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), a row of the dataset for each term.
+
+    The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are the same and f integrates
+    to 1. `width` is r, one for all inputs or one for each. As few terms as miss no more than the share `tolerance` of f
+    are kept, at most `most`. Of a `density` they are the nearest of which none is below 0, with the same integral.
+    """
+
+    dataset_id: UUID
+    width: float | tuple[float, ...]
+    coefficients: str | None = None
+    inputs: tuple[str, ...] | None = None
+    constant: float = 0.0
+    tolerance: float = 0.01
+    most: int | None = None
+    density: bool = False
+    model: str | None = None
+    task: Literal["approximation"] = "approximation"
+
+
+@dataclass(frozen=True)
+class ApproximationPlan:
+    """The request resolved against the dataset: `widths` has one for each input."""
+
+    model: str
+    coefficients: str | None
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    widths: tuple[float, ...]
+    constant: float
+    tolerance: float
+    most: int | None
+    density: bool
+    task: Literal["approximation"] = "approximation"
+
+    @property
+    def target(self) -> str | None:
+        """The column of what is told."""
+        return self.coefficients

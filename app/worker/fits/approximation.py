@@ -1,0 +1,114 @@
+"""A known function to be told by few terms: the table of its terms, and the version that comes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app import __version__
+from app.domain.datasets import Dataset
+from app.domain.encoding import EncodedNumber, InputEncoding
+from app.domain.jobs import Progress
+from app.domain.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    InputShape,
+    Learned,
+    NewApproximationVersion,
+    RelevanceVector,
+    TermsError,
+)
+from app.domain.requests import ApproximationPlan
+from app.sparse_bayes.selection import Step
+from app.worker.child.tasks import Approximated, ApproximationTask, Result
+from app.worker.materialise import Read
+from app.worker.matrix import write_matrix
+from app.worker.vectors import BlockHolding, raw_rows
+
+
+@dataclass(frozen=True)
+class ApproximationFit:
+    """A plan, and the file of the terms: their inputs, their coefficients where they have some, their numbers."""
+
+    plan: ApproximationPlan
+    dataset: Dataset
+    path: Path
+    rows: int
+
+    @classmethod
+    def prepare(cls, plan: ApproximationPlan, dataset: Dataset, read: Read, directory: Path) -> "ApproximationFit":
+        """Write the terms into `directory`; raises TrainingFailedError."""
+        names = [column.name for column in plan.inputs]
+        columns = _as_they_are([*names, *([] if plan.coefficients is None else [plan.coefficients])])
+        path = directory / "terms.f64"
+        return cls(plan, dataset, path, write_matrix(columns, read, path))
+
+    @property
+    def task(self) -> ApproximationTask:
+        """What the child is asked for."""
+        plan = self.plan
+        return ApproximationTask(
+            self.path,
+            self.rows,
+            plan.widths,
+            coefficients=plan.coefficients is not None,
+            constant=plan.constant,
+            tolerance=plan.tolerance,
+            most=plan.most,
+            density=plan.density,
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step, which has no units of the user's."""
+        return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
+
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewApproximationVersion:
+        """All that is recorded of it."""
+        if not isinstance(result, Approximated):
+            raise TypeError(f"expected an approximation, got {type(result).__name__}")
+        found, expansion = result.found, result.found.expansion
+        report = ApproximationReport(
+            plan=self.plan,
+            functions=expansion.size,
+            rows=self.rows,
+            error=found.error,
+            path=tuple(TermsError(number, error) for number, error in found.path),
+            integral=result.integral,
+            integral_kept=expansion.mass,
+            negative=result.negative,
+            dataset_id=self.dataset.id,
+            dataset_digest=self.dataset.digest,
+            seconds=seconds,
+            software_version=__version__,
+        )
+        encoding = _as_they_are([column.name for column in self.plan.inputs])
+        return Learned(report, tuple(self._vectors(result, holding)), ApproximationPredictor(encoding, expansion))
+
+    def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
+        """The terms kept: their coefficients are those of least error, to which no prior adds anything."""
+        names = [column.name for column in self.plan.inputs]
+        numbers = np.memmap(self.path, "<f8", "r").reshape(self.rows, -1)[result.found.rows, -1].astype(int).tolist()
+        integral = [column.name for column in self.dataset.columns if column.integral]
+        cells = raw_rows(numbers, names, integral, holding)
+        expansion = result.found.expansion
+        for place, row in enumerate(numbers):
+            stands, spreads = expansion.centres[place].tolist(), expansion.widths[place].tolist()
+            yield RelevanceVector(
+                number=place + 1,
+                kind="gaussian",
+                row=row,
+                inputs=cells[row],
+                weight_mean=float(expansion.coefficients[place]),
+                weight_sd=0.0,
+                alpha=0.0,
+                gamma=1.0,
+                shape=tuple(
+                    InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
+                ),
+            )
+
+
+def _as_they_are(names: list[str]) -> InputEncoding:
+    """Columns of numbers, neither shifted nor scaled, without gaps."""
+    return InputEncoding(tuple(EncodedNumber(name, "number", 0.0, 1.0, None, indicator=False) for name in names))

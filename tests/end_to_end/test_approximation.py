@@ -1,0 +1,107 @@
+"""A known function as a table of its terms, told by few of them, on both databases."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from app.client import ClientError
+from app.client.answers import ApproximationJob, ApproximationVersion, Json, TermsError
+from app.sparse_bayes.types import Array
+from tests.end_to_end.deployment import Api
+
+WIDTH = 0.8
+PLACES = np.linspace(-6.0, 6.0, 61)
+
+
+def rows() -> list[Json]:
+    """Two heaps of numbers, of which one is twice as high."""
+    random = Random(3)
+    return [random.gauss(-2.0, 0.7) if row % 3 else random.gauss(2.0, 0.5) for row in range(150)]
+
+
+def density(terms: list[Json], at: Array) -> Array:
+    """Equal bumps that integrate to 1 together."""
+    places = np.array(terms, np.float64)
+    bumps = np.exp(-np.square((at[:, None] - places) / WIDTH))
+    return np.asarray(bumps.sum(axis=1) / (len(terms) * WIDTH * np.sqrt(np.pi)))
+
+
+def trained(api: Api, **request: Json) -> ApproximationVersion:
+    """The version of a job that succeeded."""
+    submitted = api.calls.submit({"task": "approximation", "width": WIDTH, **request}, of=ApproximationJob)
+    job = api.calls.finished(submitted.id, of=ApproximationJob)
+    assert job.state == "succeeded", job
+    return api.calls.version(job.model, of=ApproximationVersion)
+
+
+def values(api: Api, model: str, at: Array) -> Array:
+    """The function that a model stands for."""
+    answers = api.calls.predict(model, {"columns": {"x": list[Json](at.tolist())}}).predictions
+    return np.array([answer.value for answer in answers])
+
+
+def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: Api) -> None:
+    terms = rows()
+    dataset = api.calls.create_dataset({"x": terms, "name": ["a"] * len(terms)}, name="heaps")
+    version = trained(api, dataset_id=dataset.id, tolerance=0.02, density=True)
+    assert (version.task, version.rows, version.coefficients) == ("approximation", 150, None)
+    assert [column.name for column in version.inputs] == ["x"]
+    assert [column.name for column in version.ignored] == ["name"]
+    assert version.functions < 20
+    assert version.error < 0.05
+    assert version.integral == pytest.approx(1.0)
+    assert version.integral_kept == pytest.approx(1.0)
+    whole = density(terms, PLACES)
+    found = values(api, version.model, PLACES)
+    assert found.min() >= 0.0
+    assert np.abs(found - whole).max() < 0.05 * whole.max()
+    assert version.path[0] == TermsError(0, 1.0)
+    vectors = list(api.calls.relevance_vectors(version.model, 1))
+    assert len(vectors) == version.functions
+    for vector in vectors:
+        assert vector.row is not None
+        assert vector.inputs == {"x": terms[vector.row]}
+        assert vector.shape[0].place == terms[vector.row]
+    # What the list says is the function that is answered.
+    told = sum(
+        (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].place or 0.0)) / span))
+        for vector in vectors
+        for span in [vector.shape[0].span or np.nan]
+    )
+    np.testing.assert_allclose(told, found, rtol=1e-9, atol=1e-12)
+
+
+def test_coefficients_of_both_signs_and_a_constant_are_told(api: Api) -> None:
+    terms, coefficients = [-1.0, 0.0, 0.1, 2.0], [1.0, 2.0, -0.5, -3.0]
+    dataset = api.calls.create_dataset({"x": list[Json](terms), "c": list[Json](coefficients)}, name="signs")
+    version = trained(api, dataset_id=dataset.id, coefficients="c", constant=10.0, tolerance=0.001)
+    whole = 10.0 + np.exp(-np.square((PLACES[:, None] - np.array(terms)) / WIDTH)) @ np.array(coefficients)
+    np.testing.assert_allclose(values(api, version.model, PLACES), whole, atol=0.01)
+    assert version.constant == 10.0
+    assert version.integral == pytest.approx(sum(coefficients) * WIDTH * np.sqrt(np.pi))
+
+
+def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) -> None:
+    dataset = api.calls.create_dataset({"x": [0.0, 1.0]}, name="two-terms")
+    version = trained(api, dataset_id=dataset.id)
+    with pytest.raises(ClientError) as refused:
+        api.calls.predict(version.model, {"columns": {"x": [0.5]}}, explain=1)
+    problem = refused.value.problem
+    assert (problem.status, problem.errors[0].pointer) == (422, "/explain")
+
+
+def test_terms_that_cancel_are_no_function(api: Api) -> None:
+    dataset = api.calls.create_dataset({"x": [1.0, 1.0], "c": [1.0, -1.0]}, name="cancelled-terms")
+    asked: dict[str, Json] = {"task": "approximation", "dataset_id": dataset.id, "coefficients": "c", "width": 1.0}
+    job = api.calls.finished(api.calls.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
+    assert job.error is not None
+    assert "cancel" in job.error.detail
+
+
+def test_a_name_of_predictions_is_none_of_a_function(api: Api) -> None:
+    dataset = api.calls.create_dataset({"x": [0.0, 1.0, 2.0, 3.0], "y": [0.0, 1.0, 0.0, 2.0]}, name="other-meaning")
+    api.train(dataset_id=dataset.id, target="y", model="other-meaning")
+    with pytest.raises(ClientError) as refused:
+        trained(api, dataset_id=dataset.id, coefficients="y", model="other-meaning")
+    assert (refused.value.problem.status, refused.value.problem.errors[0].pointer) == (409, "/task")
