@@ -99,7 +99,7 @@ def components(
         raise DataError(f"expected a share above 0 and below 1 to be explained, got {explained:g}")
     rows = subset(X, np.zeros(len(X)), MOST_ROWS, seed)
     U = input_map(X[rows])
-    G = coordinates(len(rows), lambda number: kernel(U[number : number + 1], U)[0], most=len(rows))
+    G = coordinates(len(rows), lambda numbers: kernel(U[numbers], U), most=len(rows))
     noise_variance = _left(G, explained)
     images = InputFunctions(np.arange(len(rows)))
     problem = Problem(G, G, Candidates((images,)), GaussianNoise(noise_variance**0.5), Independent())

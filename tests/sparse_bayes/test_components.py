@@ -65,7 +65,7 @@ def test_the_evidence_is_that_of_the_images() -> None:
     *_, alone = components(X, Gaussian(), WIDTH)
     assert isinstance(alone, Components)
     # What is left of the coordinates' number cancels in the gain over weights of 0.
-    ranks = coordinates(40, lambda n: Gaussian()(X[n : n + 1], X)[0], most=40).shape[0]
+    ranks = coordinates(40, lambda numbers: Gaussian()(X[numbers], X), most=40).shape[0]
     zero = -0.5 * (40 * ranks * np.log(2.0 * np.pi * found.noise_variance) + isotropic)
     assert found.evidence - zero == pytest.approx(-0.5 * (40 * log_determinant + misfit - isotropic), rel=1e-6)
 

@@ -1,5 +1,6 @@
 """A known function instead of data: a sum of many Gaussians told by few of them [BURNAEV; SCIENCE 5]."""
 
+from app.sparse_bayes.approximation.density import negative_mass, proper
 from app.sparse_bayes.approximation.expansion import Expansion
 from app.sparse_bayes.approximation.sparse import Approximation, approximate, negative_mass, proper
 

@@ -82,12 +82,14 @@ class Expansion:
         """The integral of f without its constant, which has none."""
         return float(self.coefficients @ np.exp(self.log_masses))
 
-    def cosines(self, number: int) -> Array:
-        """The integral of k_i k_j over |k_i| |k_j|, i = `number`, for all j: (J,).
+    def cosines(self, numbers: Indices) -> Array:
+        """The integrals of k_i k_j over |k_i| |k_j|, i of the `numbers` (n,), for all j: (n, J).
 
         prod_k sqrt(2 r_ik r_jk / (r_ik^2 + r_jk^2)) exp(-(z_ik - z_jk)^2 / (r_ik^2 + r_jk^2)).
         """
-        r = self.widths[number]
-        both = np.square(self.widths) + np.square(r)
-        exponents = 0.5 * np.log(2.0 * r * self.widths / both) - np.square(self.centres - self.centres[number]) / both
-        return np.asarray(np.exp(exponents.sum(axis=1)))
+        ratios, exponents = np.ones((len(numbers), self.size)), np.zeros((len(numbers), self.size))
+        for z, r in zip(self.centres.T, self.widths.T, strict=True):
+            both = np.add.outer(np.square(r[numbers]), np.square(r))
+            ratios *= np.multiply.outer(2.0 * r[numbers], r) / both
+            exponents -= np.square(np.subtract.outer(z[numbers], z)) / both
+        return np.asarray(np.sqrt(ratios) * np.exp(exponents))

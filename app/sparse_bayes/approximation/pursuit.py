@@ -1,0 +1,113 @@
+"""Few columns whose sums come near one more: forward past the error wanted, back to it, and again while that helps.
+
+What the least-squares error gains by a column, (g'r)^2 / |g - its projection|^2, and loses without one, w_j^2 /
+(G'G)^-1_jj, is known for all of them at once. The way forward alone takes up to twice as many, since what enters first
+is needed no longer when the rest is there.
+"""
+
+from collections.abc import Callable, Iterator
+from math import inf, sqrt
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from app.sparse_bayes.approximation.columns import Span
+from app.sparse_bayes.types import Array
+
+PAST = 0.5
+"""Share of the error wanted to which the ways forward lead."""
+
+MOST_WAYS = 5
+"""Ways forward and back; each but the first begins with what the last one left."""
+
+BEYOND = 16
+"""Where so many columns are allowed at most, they lead to twice as many and these."""
+
+APART = 1e-8
+"""Columns of which less than this share of the square is outside the span are not asked for."""
+
+REFACTORED = 16
+"""Columns that leave before the inverse is made anew."""
+
+Chosen = tuple[int, ...]
+Met = Callable[[Chosen, float], None]
+
+
+def pursue(G: Array, t: Array, *, error: float, most: int, met: Met) -> None:
+    """Tell `met` of columns of G (k, J), of norm 1, and how near the best of their sums comes to t (k,), on every way.
+
+    As few as reach the `error`, or at most `most`.
+    """
+    start: Chosen = ()
+    best = (inf, 0)
+    for _ in range(MOST_WAYS):
+        far = _forward(G, t, start, error=PAST * error, most=2 * most + BEYOND, met=met)
+        start, missed = _back(G, t, far, error=error, most=most, met=met)
+        reached = (max(missed, error), len(start))
+        if reached >= best:
+            return
+        best = reached
+
+
+def _forward(G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met) -> Chosen:
+    """Each time the column that gains most, until the error is below this, or `most` are in."""
+    enough = min(most, *G.shape)
+    span = Span.none(len(t)).moved(G, start)
+    Q = np.empty((len(t), max(enough, len(start))))
+    Q[:, : len(start)] = span.Q
+    chosen, left = list(start), t - span.Q @ (span.Q.T @ t)
+    apart = 1.0 - np.square(span.Q.T @ G).sum(axis=0)
+    slope = left @ G
+    while len(chosen) < enough and float(np.linalg.norm(left)) > error:
+        gains = np.where(apart > APART, np.square(slope) / np.maximum(apart, APART), 0.0)
+        number = int(gains.argmax())
+        if gains[number] <= 0.0:
+            break
+        before, direction = Q[:, : len(chosen)], G[:, number]
+        for _ in range(2):
+            direction = direction - before @ (before.T @ direction)
+        direction = direction / np.linalg.norm(direction)
+        Q[:, len(chosen)] = direction
+        chosen.append(number)
+        along, there = direction @ G, float(direction @ left)
+        apart -= np.square(along)
+        slope -= there * along
+        left = left - there * direction
+        met(tuple(chosen), float(np.linalg.norm(left)))
+    return tuple(chosen)
+
+
+def _back(G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met) -> tuple[Chosen, float]:
+    """Each time without the column that is missed least.
+
+    The fewest that are near enough, or `most` where none of so many are, and what they miss.
+    """
+    chosen, found = list(start), (start, inf)
+    while chosen:
+        for missed in _falling_out(G, t, chosen):
+            met(tuple(chosen), missed)
+            if len(chosen) <= most and (missed <= error or found[1] == inf):
+                found = tuple(chosen), missed
+    return found
+
+
+def _falling_out(G: Array, t: Array, chosen: list[int]) -> Iterator[float]:
+    """What `chosen` miss, while those that are missed least leave it one by one.
+
+    Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: / P_jj and the weights by P_:j w_j / P_jj.
+    """
+    orthogonal, upper = np.linalg.qr(G[:, chosen])
+    turned = solve_triangular(upper, np.column_stack([orthogonal.T @ t, np.eye(len(chosen))]))
+    weights, inverse = turned[:, 0], turned[:, 1:] @ turned[:, 1:].T
+    square = float(np.square(t - orthogonal @ (orthogonal.T @ t)).sum())
+    yield sqrt(square)
+    for _ in range(min(REFACTORED, len(chosen))):
+        losses = np.square(weights) / inverse.diagonal()
+        place = int(losses.argmin())
+        square += float(losses[place])
+        rest = np.delete(np.arange(len(chosen)), place)
+        column, pivot = inverse[rest, place], float(inverse[place, place])
+        weights = weights[rest] - column * (float(weights[place]) / pivot)
+        inverse = inverse[np.ix_(rest, rest)] - np.outer(column, column) / pivot
+        del chosen[place]
+        yield sqrt(square)
