@@ -2,6 +2,6 @@
 
 from app.sparse_bayes.approximation.density import negative_mass, proper
 from app.sparse_bayes.approximation.expansion import Expansion
-from app.sparse_bayes.approximation.sparse import Approximation, approximate, negative_mass, proper
+from app.sparse_bayes.approximation.sparse import Approximation, approximate
 
 __all__ = ["Approximation", "Expansion", "approximate", "negative_mass", "proper"]
