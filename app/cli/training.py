@@ -64,6 +64,32 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
     return document
 
 
+def spelled_out_terms(
+    width: str,
+    *,
+    coefficients: str | None,
+    model: str | None,
+    inputs: list[str] | None,
+    constant: float | None,
+    tolerance: float | None,
+    most: int | None,
+    density: bool,
+) -> Document:
+    """The request for an approximation by few terms. Raises typer.BadParameter."""
+    said: dict[str, Json] = {
+        "task": "approximation",
+        "width": widths(width),
+        "coefficients": coefficients,
+        "model": model,
+        "inputs": None if inputs is None else list(inputs),
+        "constant": constant,
+        "tolerance": tolerance,
+        "most": most,
+        "density": density or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
     """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)
@@ -120,12 +146,17 @@ def _basis(kernel: str | None, width: str | None) -> Json:
 def _width(text: str) -> Json:
     if text in SOUGHT:
         return {"type": text}
+    return {"type": "fixed", "value": widths(text, f", nor one of {', '.join(SOUGHT)}")}
+
+
+def widths(text: str, others: str = "") -> Json:
+    """A number, or a list of them. Raises typer.BadParameter, which names what else could be said."""
     try:
         numbers = [float(part) for part in text.split(",")]
-        return {"type": "fixed", "value": numbers[0] if len(numbers) == 1 else list[Json](numbers)}
     except ValueError:
-        detail = f"{text} is neither a number, nor numbers with commas between, nor one of {', '.join(SOUGHT)}"
+        detail = f"{text} is neither a number, nor numbers with commas between{others}"
         raise typer.BadParameter(detail, param_hint="--width") from None
+    return numbers[0] if len(numbers) == 1 else list[Json](numbers)
 
 
 def _split(text: str) -> Json:

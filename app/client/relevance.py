@@ -9,6 +9,7 @@ from urllib.parse import quote
 from msgspec.json import Decoder
 
 from app.client.answers import (
+    ApproximationJob,
     Dataset,
     Event,
     Job,
@@ -24,6 +25,7 @@ from app.client.answers import (
     VersionBase,
 )
 from app.client.errors import ClientError, Problem
+from app.client.expansions.gaussian import GaussianExpansion
 from app.client.http import DEFAULT_URL, Http, Query
 from app.domain.tables import Label
 
@@ -101,6 +103,21 @@ class Relevance:
         Jobs and versions of numbers and classes are what is expected; `of` names another class, or `Job` for any.
         """
         return _of(of, self.http.post(ANY_JOB, "/v1/training-jobs", request))
+
+    def approximate(
+        self,
+        expansion: GaussianExpansion,
+        *,
+        model: str,
+        tolerance: float | None = None,
+        most: int | None = None,
+        density: bool = False,
+    ) -> ApproximationJob:
+        """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
+        terms = self.create_dataset(expansion.columns, name=model)
+        wanted: dict[str, Json] = {"tolerance": tolerance, "most": most, "density": density}
+        said = {name: value for name, value in wanted.items() if value is not None}
+        return self.submit({"dataset_id": terms.id, "model": model, **expansion.asked, **said}, of=ApproximationJob)
 
     @overload
     def job(self, job_id: str, *, wait: float = 0) -> SupervisedJob: ...

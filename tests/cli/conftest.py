@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli.commands import application
+from examples.demo.service import running_service
 
 Answers = dict[str, tuple[int, object]]
 """Status and document by method and path."""
@@ -65,3 +66,18 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
         return CliRunner().invoke(application, arguments)
 
     return invoke
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real service, with a worker inside."""
+    directory = tmp_path_factory.mktemp("service")
+    with running_service(directory / "relevance.db", log=directory / "service.log") as address:
+        yield address
+
+
+@pytest.fixture
+def asked(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command, asking that service."""
+    monkeypatch.setenv("RELEVANCE_URL", url)
+    return run

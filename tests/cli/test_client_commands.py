@@ -5,31 +5,15 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from examples.demo.service import running_service
 from tests.cli.conftest import Run
 
 ROWS = [(i / 4, "even" if i % 2 == 0 else "odd", i / 4 + (3 if i % 2 == 0 else 0)) for i in range(40)]
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("service")
-    with running_service(directory / "relevance.db", log=directory / "service.log") as address:
-        yield address
-
-
-@pytest.fixture
-def asked(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, asking that service."""
-    monkeypatch.setenv("RELEVANCE_URL", url)
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 import typer
 
-from app.cli.commands import Kernel, Likelihood, Prior
+from app.cli.commands.training import Kernel, Likelihood, Prior
 from app.cli.training import SOUGHT, Choices, spelled_out
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Kernel as KernelUnion

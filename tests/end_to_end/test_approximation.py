@@ -4,9 +4,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from sklearn.svm import SVR
 
 from app.client import ClientError
 from app.client.answers import ApproximationJob, ApproximationVersion, Json, TermsError
+from app.client.expansions import expansion_of
 from app.sparse_bayes.types import Array
 from tests.end_to_end.deployment import Api
 
@@ -105,3 +107,19 @@ def test_a_name_of_predictions_is_none_of_a_function(api: Api) -> None:
     with pytest.raises(ClientError) as refused:
         trained(api, dataset_id=dataset.id, coefficients="y", model="other-meaning")
     assert (refused.value.problem.status, refused.value.problem.errors[0].pointer) == (409, "/task")
+
+
+def test_a_support_vector_machine_goes_in_and_comes_out_smaller(api: Api) -> None:
+    x = np.linspace(-3.0, 3.0, 200)
+    machine = SVR(C=10.0, gamma=1.0, epsilon=0.01).fit(x[:, None], np.sin(2.0 * x))
+    expansion = expansion_of(machine)
+    submitted = api.calls.approximate(expansion, model="machine", tolerance=0.01)
+    job = api.calls.finished(submitted.id, of=ApproximationJob)
+    assert job.state == "succeeded", job
+    version = api.calls.version("machine", of=ApproximationVersion)
+    assert version.functions < len(expansion.weights) / 2
+    at: list[Json] = list(x[::9].tolist())
+    answers = api.calls.predict("machine", {"columns": {"x1": at}}).predictions
+    np.testing.assert_allclose(
+        np.array([answer.value for answer in answers], np.float64), machine.predict(x[::9, None]), atol=0.05
+    )

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.domain.models import SupervisedPredictor
+from app.domain.encoding import InputEncoding
+from app.domain.models import ApproximationPredictor, SupervisedPredictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
@@ -117,6 +119,29 @@ def test_a_predictor_comes_back_to_the_bit() -> None:
     assert isinstance(inputs, InputFunctions)
     assert inputs.columns.dtype == np.intp
     assert (back.model.amplitude, back.model.last_gain, back.model.next_gain) == (1.0 / 7.0, None, 5e-324)
+
+
+def test_the_terms_of_a_function_come_back_to_the_bit() -> None:
+    rng = np.random.default_rng(3)
+    terms = Expansion(rng.normal(size=(4, 2)), rng.normal(size=4), rng.uniform(0.1, 2.0, (4, 2)), 1.0 / 3.0)
+    predictor = ApproximationPredictor(InputEncoding(samples.predictor().encoding.inputs[:1]), terms)
+    back = of_kind(ApproximationPredictor, decode_predictor(encode_predictor(predictor)))
+    assert back.encoding == predictor.encoding
+    assert back.expansion.constant == terms.constant
+    for one, other in (
+        (back.expansion.centres, terms.centres),
+        (back.expansion.coefficients, terms.coefficients),
+        (back.expansion.widths, terms.widths),
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_predictor_from_before_there_were_several_kinds_is_one_of_data() -> None:
+    arrays: list[Stored] = []
+    packed = json.dumps(pack(samples.predictor(), arrays))
+    assert packed.startswith('{"record": "SupervisedPredictor"')
+    older = json.loads(packed.replace('"SupervisedPredictor"', '"Predictor"', 1))
+    assert _equal(decoded(write(Content.PREDICTOR, older, arrays, compressible=False)), samples.predictor())
 
 
 def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:

@@ -6,6 +6,9 @@ from app.client.answers import Json
 from app.client.errors import ClientError, Problem
 from app.sparse_bayes.types import Array
 
+WEIGHTS = "weight of the term"
+"""The column of a table of terms; no input is called so."""
+
 POSSIBLE = (
     "a fitted SVR, SVC of two classes or OneClassSVM with kernel='rbf', a GaussianProcessRegressor of one target whose "
     "kernel is a constant times an RBF, plus constants and white noise, or a KernelDensity with kernel='gaussian'"
@@ -26,15 +29,21 @@ class GaussianExpansion:
     constant: float
     inputs: tuple[str, ...]
 
-    def json(self) -> dict[str, Json]:
-        """As the API writes kernels, and numbers as lists."""
+    @property
+    def columns(self) -> dict[str, list[Json]]:
+        """As a table with a row for each term, its weight in the column `WEIGHTS`."""
+        places = {name: list[Json](self.centres[:, place].tolist()) for place, name in enumerate(self.inputs)}
+        return {**places, WEIGHTS: list[Json](self.weights.tolist())}
+
+    @property
+    def asked(self) -> dict[str, Json]:
+        """What a request says of that table."""
         return {
-            "kernel": {"type": "gaussian"},
-            "width": list(self.width) if isinstance(self.width, tuple) else self.width,
-            "centres": [[float(value) for value in centre] for centre in self.centres],
-            "weights": [float(weight) for weight in self.weights],
-            "constant": self.constant,
+            "task": "approximation",
             "inputs": list(self.inputs),
+            "coefficients": WEIGHTS,
+            "width": list(self.width) if isinstance(self.width, tuple) else self.width,
+            "constant": self.constant,
         }
 
 

@@ -1,0 +1,91 @@
+"""What answers: predictions, jobs and models."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    file: ReadableFile,
+    *,
+    version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
+    interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
+    explain: Annotated[
+        int | None, typer.Option(min=1, max=20, help="Name so many functions of the model that add most to each row.")
+    ] = None,
+    class_priors: Annotated[
+        str | None, typer.Option(metavar="JSON|FILE", help='How frequent each class is, as {"no": 0.98, "yes": 0.02}.')
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE",
+            help="Of decisions, as [[0, 1], [20, 0]]: a row for each true class, in it a cost for each decision.",
+        ),
+    ] = None,
+    reject_cost: Annotated[
+        float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Predict for the rows of FILE.
+
+    FILE is CSV or Parquet. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
+    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
+    --costs and --reject-cost is given.
+    """
+    from app.cli.connection import service
+    from app.cli.predicting import Wanted, predict
+
+    wanted = Wanted(interval, explain, class_priors, costs, reject_cost)
+    with service(url) as client:
+        predict(client, model, file, version=version, wanted=wanted, output=output, as_json=as_json)
+
+
+def jobs(
+    job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    *,
+    cancel: Annotated[str | None, typer.Option(metavar="JOB", help="End this one.")] = None,
+    limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List training jobs, show one, or cancel one."""
+    from app.cli.connection import service
+    from app.cli.listing import cancel_job, list_jobs, show_job
+
+    with service(url) as client:
+        if cancel is not None:
+            cancel_job(client, cancel, as_json=as_json)
+        elif job is not None:
+            show_job(client, job, as_json=as_json)
+        else:
+            list_jobs(client, limit=limit, as_json=as_json)
+
+
+def models(
+    name: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    *,
+    version: Annotated[int | None, typer.Option(help="This version; the newest by default.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Show the functions that it keeps.")] = False,
+    limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List models, or show what one has learned."""
+    from app.cli.connection import service
+    from app.cli.listing import list_models, list_vectors, show_model
+
+    with service(url) as client:
+        if name is None:
+            list_models(client, limit=limit, as_json=as_json)
+        elif vectors:
+            list_vectors(client, name, version, limit=limit, as_json=as_json)
+        else:
+            show_model(client, name, version, as_json=as_json)
