@@ -6,7 +6,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-Format = Literal["json", "csv", "parquet"]
+Format = Literal["json", "csv", "parquet", "png", "npy"]
 
 MEDIA_TYPES: dict[str, Format] = {
     "application/json": "json",
@@ -15,12 +15,27 @@ MEDIA_TYPES: dict[str, Format] = {
     "text/tab-separated-values": "csv",
     "application/vnd.apache.parquet": "parquet",
     "application/x-parquet": "parquet",
+    "image/png": "png",
+    "application/x-npy": "npy",
 }
 
-ENDINGS: dict[str, Format] = {"json": "json", "csv": "csv", "tsv": "csv", "parquet": "parquet", "pq": "parquet"}
+ENDINGS: dict[str, Format] = {
+    "json": "json",
+    "csv": "csv",
+    "tsv": "csv",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "png": "png",
+    "npy": "npy",
+}
+
+TEXTS: frozenset[Format] = frozenset({"json", "csv"})
 
 FORM = "multipart/form-data"
-EXPECTED = "application/json, text/csv, application/vnd.apache.parquet, or multipart/form-data with such a file"
+EXPECTED = (
+    "application/json, text/csv, application/vnd.apache.parquet, image/png, application/x-npy, or multipart/form-data "
+    "with such a file"
+)
 UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
@@ -37,7 +52,7 @@ def format_of(content_type: str, file_name: str | None = None) -> Format:
     if found is None:
         got = media_type or "no Content-Type"
         raise HTTPException(415, f"Expected {EXPECTED}; got {got}.")
-    if found != "parquet" and (charset := _charset(content_type)) not in UTF_8:
+    if found in TEXTS and (charset := _charset(content_type)) not in UTF_8:
         raise HTTPException(415, f"Expected UTF-8; got {charset}.")
     return found
 

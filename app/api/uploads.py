@@ -23,6 +23,9 @@ from app.domain.tables import ColumnKind
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"
 
+MOST_PIXELS = 2**22
+"""Of an image, which is unpacked in memory: 32 MiB of numbers."""
+
 
 @dataclass(frozen=True)
 class Upload:
@@ -106,6 +109,12 @@ def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind
             from app.api.formats.parquet_stream import open_parquet
 
             return open_parquet(upload.file, declared=declared, most_columns=most_columns, most_rows=limits.max_rows)
+        case "png" | "npy":
+            if declared:
+                raise InvalidRequestError("An image has no columns whose kinds could be declared.")
+            from app.api.formats.images import open_image
+
+            return open_image(upload.file, upload.format, most_pixels=min(limits.max_rows, MOST_PIXELS))
 
 
 def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:

@@ -46,6 +46,8 @@ MEDIA_TYPES = {
     ".txt": "text/csv",
     ".parquet": "application/vnd.apache.parquet",
     ".json": "application/json",
+    ".png": "image/png",
+    ".npy": "application/x-npy",
 }
 """What a file's name says about its content."""
 

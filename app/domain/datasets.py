@@ -1,10 +1,21 @@
-"""Datasets: immutable tables that a caller owns."""
+"""Datasets: immutable tables, and images as such, that a caller owns."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from app.domain.tables import ColumnKind, ColumnSummary
+
+IMAGE_COLUMNS = ("row", "column", "intensity")
+"""Of an image's table: a row for each pixel, line after line; (0, 0) is the first."""
+
+
+@dataclass(frozen=True)
+class ImageSize:
+    """So many lines of so many pixels."""
+
+    height: int
+    width: int
 
 
 @dataclass(frozen=True)
@@ -17,13 +28,15 @@ class Upload:
     created_at: datetime
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
+    image: ImageSize | None = None
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A finished dataset.
 
-    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came.
+    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came. An `image` has
+    the columns `IMAGE_COLUMNS`; a table is none.
     """
 
     id: UUID
@@ -33,6 +46,7 @@ class Dataset:
     rows: int
     digest: str
     columns: tuple[ColumnSummary, ...]
+    image: ImageSize | None = None
 
     def column(self, name: str) -> ColumnSummary | None:
         """The summary of one column, or None."""

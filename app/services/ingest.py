@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import chain
 from uuid import UUID
 
-from app.domain.datasets import Dataset, Upload
+from app.domain.datasets import Dataset, ImageSize, Upload
 from app.domain.errors import InvalidDataError, UnavailableError
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork
@@ -25,9 +25,16 @@ class Ingest:
     clock: Clock
 
     def receive(
-        self, owner: str, name: str, *, names: Sequence[str], kinds: Sequence[ColumnKind], blocks: Iterator[Block]
+        self,
+        owner: str,
+        name: str,
+        *,
+        names: Sequence[str],
+        kinds: Sequence[ColumnKind],
+        blocks: Iterator[Block],
+        image: ImageSize | None = None,
     ) -> Dataset:
-        """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order.
+        """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
 
         `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays
         behind. Raises InvalidDataError when there are no rows, and what `blocks` raises.
@@ -35,7 +42,7 @@ class Ingest:
         first = next(blocks, None)
         if first is None:
             raise InvalidDataError("The table has no rows.")
-        upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds))
+        upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds), image)
         with self.open_uow() as uow:
             uow.datasets.begin(upload)
         try:

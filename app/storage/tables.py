@@ -43,7 +43,7 @@ def _one_of(column: str, values: frozenset[str]) -> str:
 class DatasetRow(Base):
     """A dataset; or one on its way in (`uploading`); or one whose blocks are still being removed (`deleted`).
 
-    It last grew at `written_at`; `columns` are summaries as JSON.
+    It last grew at `written_at`; `columns` are summaries as JSON. An image has a `height` and a `width`.
     """
 
     __tablename__ = "datasets"
@@ -64,6 +64,8 @@ class DatasetRow(Base):
     rows: Mapped[int | None] = mapped_column(default=None)
     digest: Mapped[str | None] = mapped_column(default=None)
     columns: Mapped[str | None] = mapped_column(default=None)
+    height: Mapped[int | None] = mapped_column(default=None)
+    width: Mapped[int | None] = mapped_column(default=None)
 
 
 class DatasetBlockRow(Base):

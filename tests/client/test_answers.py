@@ -21,6 +21,7 @@ class Pair:
 PAIRS = [
     Pair(answers.Slice, (pages.PageOut,)),
     Pair(answers.Dataset, (datasets.DatasetOut,)),
+    Pair(answers.Image, (datasets.ImageOut,)),
     Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),
     Pair(answers.Category, (datasets.CategoryCountOut,)),
     Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),

@@ -49,7 +49,9 @@ class InMemoryDatasets:
 
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
         upload = self.uploads.pop(dataset_id)
-        dataset = Dataset(dataset_id, upload.owner, upload.name, upload.created_at, rows, digest, tuple(columns))
+        dataset = Dataset(
+            dataset_id, upload.owner, upload.name, upload.created_at, rows, digest, tuple(columns), upload.image
+        )
         self.kept[dataset_id] = dataset
         return dataset
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.api.formats.misfits import refuse, shown
+from app.domain.datasets import ImageSize
 from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, TooLargeError
 from app.domain.tables import Block, ColumnKind, block_rows
 
@@ -16,7 +17,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class TableStream:
-    """A table on its way in.
+    """A table on its way in; or an image, as a table.
 
     Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't.
     """
@@ -24,6 +25,7 @@ class TableStream:
     names: tuple[str, ...]
     kinds: tuple[ColumnKind, ...]
     blocks: Iterator[Block]
+    image: ImageSize | None = None
 
 
 def rows_of_a_block(columns: int) -> int:

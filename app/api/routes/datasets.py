@@ -23,6 +23,8 @@ BODY = {
             "application/json": {"schema": {"$ref": "#/components/schemas/DatasetIn"}},
             "text/csv": _TEXT,
             "application/vnd.apache.parquet": _BYTES,
+            "image/png": _BYTES,
+            "application/x-npy": _BYTES,
             "multipart/form-data": _FORM,
         },
     }
@@ -52,7 +54,7 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
 @router.post(
     "",
     status_code=201,
-    summary="Upload a table",
+    summary="Upload a table or an image",
     response_model=DatasetOut,
     openapi_extra=BODY,
     responses=problems(400, 406, 413, 415, 422),
@@ -67,14 +69,19 @@ async def upload(
     decimal: DecimalMark = None,
     header: Header = None,
 ) -> Response:
-    """Store a table from JSON, CSV or Parquet; what each column holds is found out from its first 1,000 rows."""
+    """Store a table from JSON, CSV or Parquet; what each column holds is found out from its first 1,000 rows.
+
+    Or an image from PNG or npy: a row for each pixel, line after line, with its `row`, `column` and `intensity`.
+    """
     options, declared, limits = CsvOptions(delimiter, decimal, header), declared_kinds(kinds), limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
     def store(body: Upload) -> Response:
         table = open_table(body, options, declared=declared, limits=limits)
         called = dataset_name(name, body.file_name)
-        dataset = parts.ingest.receive(owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks)
+        dataset = parts.ingest.receive(
+            owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image
+        )
         # Written here, off the event loop: thousands of columns take their time.
         content = DatasetOut.of(dataset).model_dump_json()
         headers = {"Location": f"/v1/datasets/{dataset.id}"}

@@ -127,8 +127,15 @@ def _moment(seconds: float | None) -> str | None:
     return None if seconds is None else iso_8601(seconds)
 
 
+class ImageOut(BaseModel):
+    """So many lines of so many pixels."""
+
+    height: int
+    width: int
+
+
 class DatasetOut(BaseModel):
-    """A table that was uploaded; it never changes."""
+    """A table or an image that was uploaded; it never changes."""
 
     id: UUID
     name: str
@@ -136,6 +143,9 @@ class DatasetOut(BaseModel):
     digest: str = Field(description="SHA-256 of the typed content: the same table has the same, however it came.")
     rows: int
     columns: Sequence[ColumnOut]
+    image: ImageOut | None = Field(
+        description="Of an image: its size. It has a row for each pixel, line after line. Null for a table."
+    )
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
@@ -147,6 +157,7 @@ class DatasetOut(BaseModel):
             digest=dataset.digest,
             rows=dataset.rows,
             columns=[column_out(column) for column in dataset.columns],
+            image=None if dataset.image is None else ImageOut(height=dataset.image.height, width=dataset.image.width),
         )
 
 

@@ -1,6 +1,6 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
-from app.client.answers.datasets import Category, Choice, Column, Dataset, Json, Slice
+from app.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json, Slice
 from app.client.answers.jobs import (
     ApproximationJob,
     ClassificationJob,
@@ -68,6 +68,7 @@ __all__ = [
     "Event",
     "Hyperparameters",
     "Ignored",
+    "Image",
     "Input",
     "InputShape",
     "InputTerm",

@@ -48,8 +48,16 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Image:
+    """So many lines of so many pixels."""
+
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
 class Dataset:
-    """A table that was uploaded."""
+    """A table that was uploaded, or an image."""
 
     id: str
     name: str
@@ -57,3 +65,4 @@ class Dataset:
     rows: int
     digest: str
     columns: tuple[Column, ...]
+    image: Image | None = None

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.datasets import Dataset, Upload
+from app.domain.datasets import Dataset, ImageSize, Upload
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.jobs import UNFINISHED
 from app.domain.ports import Clock, Page
@@ -38,6 +38,8 @@ class SqlDatasets:
             state="uploading",
             created_at=upload.created_at,
             written_at=self.clock(),
+            height=None if upload.image is None else upload.image.height,
+            width=None if upload.image is None else upload.image.width,
         )
         self.session.add(row)
         self.session.flush()
@@ -157,6 +159,7 @@ def _dataset(row: DatasetRow) -> Dataset:
         rows=row.rows,
         digest=row.digest,
         columns=COLUMNS.read(row.columns),
+        image=None if row.height is None or row.width is None else ImageSize(row.height, row.width),
     )
 
 

@@ -1,0 +1,82 @@
+"""Images as tables: a row for each pixel, its place and its intensity, line after line."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from app.api.formats.spool import SpoolFile
+from app.api.formats.streams import TableStream, rows_of_a_block
+from app.domain.datasets import IMAGE_COLUMNS, ImageSize
+from app.domain.errors import InvalidDataError, MalformedBodyError, TooLargeError
+from app.domain.tables import Block, NumberColumn
+from app.sparse_bayes.types import Array
+
+DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
+"""Pillow's names for 16 bits a pixel."""
+
+
+def open_image(file: SpoolFile, coded: Literal["png", "npy"], *, most_pixels: int) -> TableStream:
+    """An image of `height` lines of `width` pixels as a stream of blocks.
+
+    PNG: intensities from 0, black, to 1, white; colours by their luminance (ITU-R 601), transparency left aside. npy:
+    numbers as they are, in an array (height, width). Raises MalformedBodyError, InvalidDataError, TooLargeError.
+    """
+    image = _png(file, most_pixels) if coded == "png" else _npy(file, most_pixels)
+    size = ImageSize(*image.shape)
+    return TableStream(IMAGE_COLUMNS, ("number",) * 3, _blocks(image), size)
+
+
+def _blocks(image: Array) -> Iterator[Block]:
+    height, width = image.shape
+    step = max(1, rows_of_a_block(len(IMAGE_COLUMNS)) // width)
+    for first in range(0, height, step):
+        part = image[first : first + step]
+        lines, columns = np.indices(part.shape, np.float64)
+        cells = (lines.ravel() + first, columns.ravel(), np.ascontiguousarray(part).ravel())
+        yield {name: NumberColumn(values) for name, values in zip(IMAGE_COLUMNS, cells, strict=True)}
+
+
+def _png(file: SpoolFile, most_pixels: int) -> Array:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(file.reader(), formats=("PNG",)) as opened:
+                _check_size(opened.height, opened.width, most_pixels)
+                if opened.mode in DEEP:
+                    return np.asarray(opened, np.float64) / 65535.0
+                return np.asarray(opened.convert("L"), np.float64) / 255.0
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise TooLargeError(f"The image has more pixels than {most_pixels:,}.") from error
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise MalformedBodyError("The file can't be read as PNG; is it cut off?") from error
+
+
+def _npy(file: SpoolFile, most_pixels: int) -> Array:
+    reader = file.reader()
+    try:
+        version = np.lib.format.read_magic(reader)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(reader)
+    except (ValueError, OSError, EOFError) as error:
+        raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
+    if len(shape) != 2 or dtype.kind not in "biuf":
+        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {dtype}.")
+    _check_size(*shape, most_pixels)
+    try:
+        image = np.load(file.reader(), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
+    numbers = np.asarray(image, np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidDataError("The image holds NaN or infinity.")
+    return numbers
+
+
+def _check_size(height: int, width: int, most_pixels: int) -> None:
+    if height < 1 or width < 1:
+        raise InvalidDataError("The image has no pixels.")
+    if height * width > most_pixels:
+        raise TooLargeError(f"The image has {height:,} x {width:,} pixels, where {most_pixels:,} are the most.")
