@@ -33,7 +33,7 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
-demo: install ## train two models through the running service, show what was learned
+demo: install ## train models through the running service, show what was learned
 	$(BIN)/python -m examples.demo
 
 run: install ## the API with a worker inside, on 127.0.0.1:8000

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from app.client import ClientError, connect
-from examples.demo import classification, comparison, regression
+from examples.demo import classification, comparison, regression, terrain
 from examples.demo.service import running_service
 
 DIRECTORY = Path("demo-output")
@@ -20,7 +20,8 @@ def main() -> int:
     try:
         with running_service(database, log=log) as url, connect(url) as client:
             console.print(f"The service answers at {url}; its database is {database}, its log {log}.\n")
-            pictures = [room.run(client, console, DIRECTORY) for room in (regression, classification, comparison)]
+            rooms = (regression, classification, comparison, terrain)
+            pictures = [room.run(client, console, DIRECTORY) for room in rooms]
     except (ClientError, RuntimeError) as failed:
         Console(stderr=True, highlight=False).print(f"{failed}\nThe service's log: {log}", markup=False)
         return 1

@@ -52,7 +52,7 @@ def test_every_file_that_the_readme_shows_is_there() -> None:
     pictures = [
         line.split("](")[1].split(")")[0] for line in README.read_text().split("![")[1:] for line in [f"![{line}"]
     ]
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     assert all((ROOT / picture).is_file() for picture in pictures)
 
 

@@ -1,0 +1,108 @@
+"""The fourth model: a hilly land from 150 of its heights, beside the classical machine and scikit-learn's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from app.cli.progress import watch
+from app.client import Relevance
+from app.client.answers import Json, Version
+from examples.demo.comparison import PRIORS
+from examples.demo.files import write_csv
+from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
+from examples.demo.peers import Peer, gaussian_process, support_vectors
+from examples.demo.report import trained_version, what_was_learned
+from examples.demo.truth import Array
+
+ROWS = 150
+NAMES = {"automatic": "nothing said", "independent": "classical machine"}
+TWO_SIDED_95 = 1.96
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """An engine's answers at the places asked for: root mean square error, and what its error bars were worth."""
+
+    told: Peer
+    rmse: float
+    nll: float | None
+    within_95: float | None
+
+
+def run(client: Relevance, console: Console, directory: Path) -> Path:
+    """Post the heights, train twice, ask for the land between; the picture's path."""
+    console.rule(f"[bold]4. Real data: hills by Jacksboro, Tennessee, from {ROWS} heights", align="left")
+    surveyed = survey()
+    training, land = measured_at(surveyed, ROWS, seed=1), coarser(surveyed)
+    asked = land.all()
+    columns = {**_columns(training.places), "height": _list(training.metres)}
+    dataset = client.upload(write_csv(directory / "heights.csv", columns))
+    console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
+    judged = {}
+    for name, prior in PRIORS.items():
+        job = client.submit({"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", "prior": prior})
+        watch(client.follow(job.id), label=name, console=console)
+        version = trained_version(client, job.id)
+        judged[NAMES[name]] = _judged(_told(client, NAMES[name], version, asked), asked)
+        if name == "automatic":
+            what_was_learned(console, version)
+    for peer in (gaussian_process, support_vectors):
+        told = peer(training.places, training.metres, asked.places)
+        judged[told.name] = _judged(told, asked)
+    _beside_each_other(console, judged, asked)
+    return _picture(training, land, judged, directory / "heights.png")
+
+
+def _columns(places: Array) -> dict[str, list[float]]:
+    return {"east": _list(places[:, 0]), "north": _list(places[:, 1])}
+
+
+def _list(values: Array) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _told(client: Relevance, name: str, version: Version, asked: Heights) -> Peer:
+    columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(asked.places).items()}
+    answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
+    mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))
+    return Peer(name, mean, sd, version.functions, version.seconds)
+
+
+def _judged(told: Peer, asked: Heights) -> Judged:
+    residual = asked.metres - told.mean
+    rmse = float(np.sqrt(np.mean(residual**2)))
+    if told.sd is None:
+        return Judged(told, rmse, None, None)
+    away = np.abs(residual) / told.sd
+    nll = float(np.mean(0.5 * away**2 + np.log(told.sd) + 0.5 * np.log(2.0 * np.pi)))
+    return Judged(told, rmse, nll, float(np.mean(away <= TWO_SIDED_95)))
+
+
+def _beside_each_other(console: Console, judged: dict[str, Judged], asked: Heights) -> None:
+    table = Table("", "off by, m", "nll", "within 95 %", "functions", "seconds", box=None, padding=(0, 3, 0, 0))
+    for name, one in judged.items():
+        nll, within = (
+            ("–", "–") if one.nll is None or one.within_95 is None else (f"{one.nll:.2f}", f"{one.within_95:.1%}")
+        )
+        facts = (f"{one.rmse:.1f}", nll, within, str(one.told.functions), f"{one.told.seconds:.1f}")
+        table.add_row(name, *facts)
+    console.print(
+        f"At {len(asked.metres):,} other places, where the land is {np.std(asked.metres):.0f} m off its mean "
+        "(root mean square, all of it; lower is better):"
+    )
+    console.print(table)
+    ours, classical, exact = (judged[name] for name in (*NAMES.values(), "Gaussian process"))
+    console.print(
+        f"With nothing said the error is {1.0 - ours.rmse / classical.rmse:.0%} less than the classical machine's, "
+        f"and {ours.rmse / exact.rmse:.2f} of\nthe process's that keeps all {exact.told.functions} rows.\n"
+    )
+
+
+def _picture(training: Heights, land: Grid, judged: dict[str, Judged], path: Path) -> Path:
+    from examples.demo.terrain_picture import draw_terrain
+
+    draw_terrain(path, training, land, judged)
+    return path

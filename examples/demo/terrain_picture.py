@@ -1,0 +1,66 @@
+"""A land, what was learned of it from a few heights, how far off that may be, and what it took."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from examples.demo.heights import Grid, Heights
+from examples.demo.peers import Peer
+from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
+from examples.demo.truth import Array
+
+STYLES = ((BLUE, "o"), (ORANGE, "s"), (INK, "D"), (GREEN, "^"))
+
+
+class Judged(Protocol):
+    """What is drawn of an engine."""
+
+    @property
+    def told(self) -> Peer: ...
+    @property
+    def rmse(self) -> float: ...
+
+
+def draw_terrain(path: Path, training: Heights, land: Grid, judged: Mapping[str, Judged]) -> None:
+    """Four panels: the land, the mean of the first engine, its sd; each engine's error against its functions."""
+    figure = Figure(figsize=(16, 4.8), dpi=150)
+    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
+    panels = figure.subplots(1, 4, width_ratios=(1.0, 1.0, 1.0, 0.95))
+    ours = next(iter(judged.values())).told
+    assert ours.sd is not None
+    least, most = float(land.metres.min()), float(land.metres.max())
+    _map(figure, panels[0], land, land.metres, "The land, metres", (least, most))
+    mean, sd = (told.reshape(land.metres.shape) for told in (ours.mean, ours.sd))
+    _map(figure, panels[1], land, mean, f"What {len(training.metres)} heights (dots) tell of it", (least, most))
+    _map(figure, panels[2], land, sd, "How far off that may be (sd)", (float(sd.min()), float(sd.max())))
+    for axes in panels[1:3]:
+        axes.plot(*training.places.T, ".", color=INK, ms=2.5, scalex=False, scaley=False)
+    _worth(panels[3], judged)
+    figure.savefig(path)
+
+
+def _map(figure: Figure, axes: Axes, land: Grid, values: Array, title: str, ends: tuple[float, float]) -> None:
+    extent = (float(land.east[0]), float(land.east[-1]), float(land.north[0]), float(land.north[-1]))
+    drawn = axes.imshow(
+        values, origin="lower", extent=extent, cmap="cividis", vmin=ends[0], vmax=ends[1], interpolation="nearest"
+    )
+    figure.colorbar(drawn, ax=axes, orientation="horizontal", shrink=0.85, pad=0.02)
+    axes.set_title(title, loc="left", fontsize=12.5, color=INK, pad=12)
+    axes.set(xlabel="km east", ylabel="km north")
+    axes.tick_params(colors=INK, labelsize=9)
+
+
+def _worth(axes: Axes, judged: Mapping[str, Judged]) -> None:
+    for (name, one), (colour, marker) in zip(judged.items(), STYLES, strict=True):
+        axes.plot(one.told.functions, one.rmse, marker, color=colour, ms=10, label=name)
+    axes.set(xscale="log", xlim=(5, 500), xlabel="functions kept", ylabel="root mean square error, metres")
+    axes.set_xticks([10, 30, 100, 300], labels=["10", "30", "100", "300"], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.margins(y=0.25)
+    axes.grid(axis="y", color=MUTED, alpha=0.25, lw=0.7)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=10)
+    axes.set_title("What was kept for it", loc="left", fontsize=12.5, color=INK, pad=12)
