@@ -43,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {
     "accuracy-sinc": accuracy_sinc.beside_peers,
     "accuracy-friedman": accuracy_friedman.beside_peers,
+    "accuracy-inputs": accuracy_friedman.among_noise,
     "accuracy-regression": real_sets.beside_peers,
     "accuracy-classes": two_classes.beside_peers,
     "accuracy-many-classes": many_classes.beside_peers,

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.sparse_bayes.types import Array
 from benchmarks.files import DataFolder, Split
-from benchmarks.generators import ACCURACY_SEED, noisy_friedman, noisy_sinc, pure_noise, subset_of
+from benchmarks.generators import ACCURACY_SEED, noisy_friedman, noisy_friedman_twice, noisy_sinc, pure_noise, subset_of
 from benchmarks.options import Options
 
 UNTUNED_SPLITS = (3, 4, 5, 6, 7)
@@ -46,6 +46,11 @@ class DataSet:
 def friedman(number: int, options: Options) -> DataSet:
     """Friedman's function 1, 2 or 3, drawn anew."""
     return DataSet(f"Friedman {number}", partial(_friedman, number), _draws(options))
+
+
+def friedman_twice(options: Options) -> DataSet:
+    """Thirty inputs of which twenty are noise; at most five draws."""
+    return DataSet("Friedman 1 twice", _friedman_twice, _draws(options)[:5])
 
 
 def sinc(noise: Literal["none", "gaussian", "uniform"], options: Options) -> DataSet:
@@ -101,6 +106,10 @@ def _draws(options: Options) -> tuple[int, ...]:
 
 def _friedman(number: int, draw: int) -> Case:
     return Case(*noisy_friedman(number, draw))
+
+
+def _friedman_twice(draw: int) -> Case:
+    return Case(*noisy_friedman_twice(draw))
 
 
 def _sinc(noise: Literal["none", "gaussian", "uniform"], draw: int) -> Case:

@@ -77,6 +77,19 @@ def test_friedmans_function_is_learned_far_better_than_by_independent_precisions
     assert process**2 < 0.25 * rmse(fit(X, t, spec_for(GaussianNoise(), width=4.0)), X_new, f) ** 2
 
 
+def test_twenty_inputs_of_noise_beside_ten_cost_little() -> None:
+    X, t, f = friedman(740, 2)
+    others, _, beside = friedman(740, 3)
+    told = np.hstack([X[:, :5], others[:, :5]])
+    among = np.hstack([told, np.random.default_rng(4).uniform(-1.7, 1.7, (740, 20))])
+    t, f = t + beside, f + beside
+
+    def error(inputs: Array) -> float:
+        return rmse(fit(inputs[:240], t[:240], process_spec(GaussianNoise(), inputs=True)), inputs[240:], f[240:])
+
+    assert error(among) < min(1.3 * error(told), 0.2 * f.std())
+
+
 def test_inputs_that_do_not_matter_become_wide() -> None:
     X, t, _ = friedman(120, 0)
     widths = vectors_of(fit(X, t, process_spec(GaussianNoise()))).input_map.widths
