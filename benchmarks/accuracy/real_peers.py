@@ -27,6 +27,13 @@ def process_engine(rows: int, restarts: int) -> Engine:
     return Engine("GP", partial(real_figures, learn), SKLEARN, f"ARD, {rows} rows, {restarts} restarts")
 
 
+def long_process_engine(rows: int, restarts: int, *, length: float) -> Engine:
+    """The same whose first start has longer lengths: of 1 each, rows of many inputs are strangers to each other."""
+    learn = partial(exact_process, rows, restarts, length=length)
+    settings = f"ARD, {rows} rows, {restarts} restarts, length {length:g}"
+    return Engine(f"GP, lengths from {length:g}", partial(real_figures, learn), SKLEARN, settings)
+
+
 def rvm_engine(rows: int = 2_000, searched: int = 500) -> Engine:
     """fastrvm on at most `rows` rows, one width by cross-validation on at most `searched`."""
     settings = f"{len(RVM_GAMMAS)} gammas, {FOLDS} folds of {searched} rows, {rows} rows"
@@ -38,14 +45,14 @@ def support_engine() -> Engine:
     return Engine("SVR", partial(real_figures, support), SKLEARN, f"epsilon {EPSILON}, {FOLDS} folds, {GRID}")
 
 
-def exact_process(rows: int, restarts: int, split: Split) -> Regressor:
-    """On at most so many rows, from so many starts more than one."""
+def exact_process(rows: int, restarts: int, split: Split, *, length: float = 1.0) -> Regressor:
+    """On at most so many rows, from so many starts more than one; the first has `length` for each input."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     some = some_rows(split, rows, 0)
     inputs = Scaled.of(some.X)
-    kernel = ConstantKernel() * RBF(np.ones(some.X.shape[1])) + WhiteKernel()
+    kernel = ConstantKernel() * RBF(np.full(some.X.shape[1], length)) + WhiteKernel()
     starts = max(0, restarts - (len(some.t) > MANY_ROWS))
     start = process_time()
     model = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=starts, random_state=0)
