@@ -9,7 +9,7 @@ from rich.table import Table
 
 from app.cli.progress import watch
 from app.client import Relevance
-from app.client.answers import Json, Version
+from app.client.answers import Json, SupervisedVersion
 from examples.demo.comparison import PRIORS
 from examples.demo.files import write_csv
 from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
@@ -64,7 +64,7 @@ def _list(values: Array) -> list[float]:
     return [float(value) for value in values]
 
 
-def _told(client: Relevance, name: str, version: Version, asked: Heights) -> Peer:
+def _told(client: Relevance, name: str, version: SupervisedVersion, asked: Heights) -> Peer:
     columns: dict[str, Json] = {of: list[Json](values) for of, values in _columns(asked.places).items()}
     answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))
