@@ -14,6 +14,8 @@ from benchmarks import algorithms, classes, decisions, friedman, noise, report, 
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
+from benchmarks.components.tables import components
+from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.options import Engines, Options
 from benchmarks.report import Table
@@ -29,6 +31,8 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "mixture": classes.mixture,
     "decisions": decisions.mixture,
     "signals": signals,
+    "expansions": expansions,
+    "components": components,
     "noise": noise.pure,
     "algorithms": algorithms.algorithms,
     "time": timing.sinc,

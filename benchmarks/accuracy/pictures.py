@@ -1,4 +1,4 @@
-"""Pictures for docs/pictures: functions and accuracy, reliability, time, variance, log odds, algorithms, signals."""
+"""Pictures for docs/pictures: accuracy, reliability, time, variance, log odds, algorithms, signals, expansions."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +16,8 @@ from benchmarks.accuracy.ascents import draw_algorithms
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.accuracy.cases import DataSet, friedman, two_classes
 from benchmarks.accuracy.class_peers import support
+from benchmarks.accuracy.components import draw_components
+from benchmarks.accuracy.expansions import draw_expansions
 from benchmarks.accuracy.log_odds import draw_log_odds
 from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, learned, regressor
@@ -34,7 +36,7 @@ PROCESS_ROWS_TIMED = 1_000
 def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
     drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds(), draw_algorithms(options)]
-    drawn.append(draw_signals())
+    drawn += [draw_signals(), draw_expansions(), draw_components()]
     try:
         drawn.append(draw_reliability(options))
     except NotRun as absent:

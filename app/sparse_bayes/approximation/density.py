@@ -1,36 +1,49 @@
 """Densities among the expansions: what of them is below 0, and the nearest one that is a density."""
 
+from math import inf
+
 import numpy as np
 from scipy.optimize import nnls
 
 from app.sparse_bayes.approximation.columns import Columns
 from app.sparse_bayes.approximation.expansion import Expansion
-from app.sparse_bayes.approximation.sparse import Approximation
+from app.sparse_bayes.approximation.sparse import Approximation, candidates_of
 from app.sparse_bayes.errors import DataError
 
 MASS_COUNTS = 1e4
 """How much more a density's total counts than its shape, before it is made exact."""
 
+LEAST_FALL = 1e-6
+"""Of what is missed, that a term has to bring."""
 
-def proper(whole: Expansion, found: Approximation) -> Approximation:
-    """The nearest sum of the same terms that is a density where f is one: none below 0, and of the same mass as f.
+
+def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -> Approximation:
+    """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
+
+    It is the nearest of the terms found; while it misses more than they did others enter, that of the steepest fall of
+    the error first, until there are `most` or none is nearer. What gets a coefficient of 0 leaves.
 
     Raises DataError where f has a constant, or no mass above 0.
     """
     if whole.constant != 0.0 or whole.mass <= 0.0:
         raise DataError("expected a density: no constant, and a mass above 0")
     few = found.expansion
-    every = Expansion(
-        np.concatenate([few.centres, whole.centres]),
-        np.append(np.zeros(few.size), whole.coefficients),
-        np.concatenate([few.widths, whole.widths]),
-    )
-    seen, chosen = Columns.of(every, found.error), np.arange(few.size)
-    shares = seen.masses[chosen] / float(seen.masses @ seen.own)
-    weights, _ = nnls(np.vstack([seen.G[:, chosen], MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS))
-    weights = weights / float(shares @ weights)
-    error = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
-    return Approximation(every.take(chosen, seen.coefficients(weights, chosen)), found.rows, error, found.path)
+    every = few.take(np.arange(few.size), np.zeros(few.size)).beside(candidates_of(whole))
+    seen = Columns.of(every, found.error)
+    shares = seen.masses / float(seen.masses @ seen.own)
+    G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
+    chosen, missed = np.arange(few.size), inf
+    while True:
+        weights, left = nnls(G[:, chosen], t)
+        chosen, weights = chosen[weights > 0.0], weights[weights > 0.0]
+        slopes = (t - G[:, chosen] @ weights) @ G
+        weights = weights / float(shares[chosen] @ weights)
+        error = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
+        if error <= found.error or len(chosen) == most or left >= (1.0 - LEAST_FALL) * missed:
+            break
+        chosen, missed = np.append(chosen, slopes.argmax()), left
+    rows = np.append(found.rows, np.arange(every.size - few.size) % whole.size)[chosen]
+    return Approximation(every.take(chosen, seen.coefficients(weights, chosen)), rows, error, found.path)
 
 
 def negative_mass(f: Expansion, *, points: int = 100_000, seed: int = 0) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.types import Array, Indices
 
-VALUES_AT_ONCE = 2**20
-"""Terms times points evaluated together: what bounds the memory of many values."""
+VALUES_AT_ONCE = 2**16
+"""Terms times points evaluated together: as many as stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +60,17 @@ class Expansion:
         """Only the chosen terms (R,), with other coefficients."""
         return Expansion(self.centres[chosen], coefficients, self.widths[chosen], self.constant)
 
+    def beside(self, other: "Expansion") -> "Expansion":
+        """The sum of both, these terms first, with this constant."""
+        parts = ((self.centres, other.centres), (self.coefficients, other.coefficients), (self.widths, other.widths))
+        centres, coefficients, widths = (np.concatenate(part) for part in parts)
+        return Expansion(centres, coefficients, widths, self.constant)
+
     def widened(self, multiples: tuple[float, ...]) -> "Expansion":
         """The same function with terms of multiples of all widths beside its own, with coefficients of 0."""
-        more, none = len(multiples), np.zeros(len(multiples) * self.size)
-        widths = np.concatenate([self.widths, *(multiple * self.widths for multiple in multiples)])
-        centres = np.tile(self.centres, (more + 1, 1))
-        return Expansion(centres, np.append(self.coefficients, none), widths, self.constant)
+        centres = np.tile(self.centres, (len(multiples), 1))
+        widths = np.concatenate([multiple * self.widths for multiple in multiples])
+        return self.beside(Expansion(centres, np.zeros(len(centres)), widths))
 
     @cached_property
     def log_norms(self) -> Array:

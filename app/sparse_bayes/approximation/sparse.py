@@ -92,7 +92,7 @@ def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | Non
         raise DataError(f"expected an error above 0 and below 1, got {error:g}")
     if most is not None and most < 1:
         raise DataError(f"expected at least one term, got {most}")
-    candidates = whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MOST_CANDIDATES else whole
+    candidates = candidates_of(whole)
     seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
     wanted, enough = max(error, LEAST_ERROR), whole.size if most is None else most
     pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met)
@@ -105,6 +105,11 @@ def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | Non
     missed = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
     kept = candidates.take(chosen, seen.coefficients(weights, chosen))
     return Approximation(kept, chosen % whole.size, missed, path.falling)
+
+
+def candidates_of(whole: Expansion) -> Expansion:
+    """The whole's terms, and wider ones on the same centres with coefficients of 0."""
+    return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MOST_CANDIDATES else whole
 
 
 def _confirmed(seen: Columns, path: Path, wanted: float, enough: int) -> Chosen:

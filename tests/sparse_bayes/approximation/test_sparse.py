@@ -92,9 +92,39 @@ def test_a_density_keeps_its_mass_and_is_nowhere_below_zero() -> None:
     rough = approximate(whole, error=0.05)
     assert rough.expansion.mass == pytest.approx(1.0, abs=0.1)
     found = proper(whole, rough)
-    assert (found.expansion.coefficients >= 0.0).all()
+    assert (found.expansion.coefficients > 0.0).all()
     assert found.expansion.mass == pytest.approx(1.0, rel=1e-12)
-    assert rough.error <= found.error < 0.15
+    assert found.error <= rough.error
+    assert found.expansion.size < 2 * rough.expansion.size
+    np.testing.assert_array_equal(found.expansion.centres, whole.centres[found.rows])
+
+
+def test_the_error_of_a_density_is_that_of_quadrature() -> None:
+    rng = np.random.default_rng(5)
+    whole = Expansion(rng.standard_normal((150, 1)), np.full(150, 1.0 / 150.0), np.full((150, 1), 0.4))
+    found = proper(whole, approximate(whole, error=0.02))
+    assert missed(whole, found) == pytest.approx(found.error, rel=1e-3)
+
+
+def test_a_density_has_at_most_so_many_terms() -> None:
+    whole = density(400)
+    rough = approximate(whole, error=0.05)
+    few = proper(whole, rough, most=rough.expansion.size)
+    assert few.expansion.size <= rough.expansion.size
+    assert rough.error <= few.error < 0.15
+    assert few.expansion.mass == pytest.approx(1.0, rel=1e-12)
+
+
+def test_what_is_below_zero_itself_has_the_nearest_density() -> None:
+    """That of a bump less a narrow one in its middle has two bumps beside each other."""
+    x = np.linspace(-2.0, 2.0, 41)[:, None]
+    dip = np.where(np.abs(x[:, 0]) < 0.06, -8.0, 1.0)
+    whole = Expansion(x, dip, np.full((41, 1), 0.4))
+    assert negative_mass(whole) > 0.1
+    found = proper(whole, approximate(whole, error=0.01))
+    assert (found.expansion.coefficients > 0.0).all()
+    assert found.expansion.mass == pytest.approx(whole.mass, rel=1e-12)
+    assert 0.01 < found.error < 1.0
 
 
 def test_negative_mass_is_that_of_quadrature() -> None:

@@ -1,0 +1,1 @@
+"""Models of scikit-learn that are sums of Gaussians, and the few functions that stand for them."""
