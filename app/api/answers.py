@@ -10,11 +10,11 @@ from app.domain.errors import Fault, InvalidDataError
 from app.domain.tables import Label
 from app.services.answering import (
     Answer,
-    ApproximationAnswer,
     ClassificationAnswer,
     ListedFunction,
     RegressionAnswer,
     ServedVersion,
+    ValueAnswer,
 )
 from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
@@ -27,6 +27,7 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "regression": REAL_OUTPUTS,
     "classification": CLASS_OUTPUTS,
     "approximation": VALUE_OUTPUTS,
+    "image": VALUE_OUTPUTS,
 }
 """The members that a task's predictions can have."""
 
@@ -55,7 +56,7 @@ def predictions_json(
             if answer.decisions is not None:
                 told = _decisions(answer.classes, answer.decisions)
                 rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
-        case ApproximationAnswer():
+        case ValueAnswer():
             rows = [{"value": value} for value in answer.value.tolist()]
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}

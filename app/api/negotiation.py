@@ -65,18 +65,32 @@ def _charset(content_type: str) -> str:
     return ""
 
 
-def accepts_json(accept: str | None) -> bool:
-    """Whether an Accept header (None: there is none) lets the answer be JSON."""
+def accepts(accept: str | None, media_type: str) -> bool:
+    """Whether an Accept header (None: there is none) lets the answer be of this type."""
     if accept is None or not accept.strip():
         return True
     weights: dict[str, bool] = {}
     for offer in accept.split(","):
-        media_type, *parameters = (part.strip().lower() for part in offer.split(";"))
-        weights[media_type] = not any(_is_zero(parameter) for parameter in parameters)
-    for media_type in ("application/json", "application/*", "*/*"):
-        if media_type in weights:
-            return weights[media_type]
+        offered, *parameters = (part.strip().lower() for part in offer.split(";"))
+        weights[offered] = not any(_is_zero(parameter) for parameter in parameters)
+    for wider in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
+        if wider in weights:
+            return weights[wider]
     return False
+
+
+def accepts_json(accept: str | None) -> bool:
+    """Whether an Accept header (None: there is none) lets the answer be JSON."""
+    return accepts(accept, "application/json")
+
+
+def image_media_type(accept: str | None) -> Literal["image/png", "application/x-npy"]:
+    """What an image goes out as: PNG where that will do; raises 406."""
+    if accepts(accept, "image/png"):
+        return "image/png"
+    if accepts(accept, "application/x-npy"):
+        return "application/x-npy"
+    raise HTTPException(406, "The answer can be image/png or application/x-npy, which the Accept header leaves out.")
 
 
 def _is_zero(parameter: str) -> bool:

@@ -7,6 +7,7 @@ from app.client.answers import (
     ApproximationVersion,
     Contender,
     Hyperparameters,
+    ImageVersion,
     InputWarp,
     InputWidth,
     Outlier,
@@ -34,6 +35,8 @@ def show_version(version: VersionBase) -> None:
             _show_supervised(version)
         case ApproximationVersion():
             _show_approximation(version)
+        case ImageVersion():
+            _show_image(version)
         case _:
             raise TypeError(f"expected a version of a task that is known, got {type(version).__name__}")
 
@@ -51,6 +54,21 @@ def _show_approximation(version: ApproximationVersion) -> None:
             ("constant", number(version.constant) if version.constant else None),
             ("integral", f"{number(kept)}, of all terms {number(all_terms)}"),
             ("below 0", f"{number(version.negative)}{' before it was made a density' if version.density else ''}"),
+            ("time", f"{version.seconds:.1f} s"),
+        ]
+    )
+
+
+def _show_image(version: ImageVersion) -> None:
+    ratio = "" if version.psnr is None else f", {version.psnr:.1f} dB beside a peak of {number(version.peak)}"
+    print_facts(
+        [
+            ("model", f"{version.model}, version {version.version}"),
+            ("task", f"{version.task} of {version.height} x {version.width} pixels"),
+            ("functions", f"{version.functions:,} kept of {version.candidates:,} candidates"),
+            ("missed", f"{number(version.error)}{ratio}"),
+            ("noise sd", number(version.noise_sd)),
+            ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )

@@ -48,6 +48,10 @@ class Http:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
         return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
 
+    def fetch(self, path: str, *, media_type: str) -> bytes:
+        """The bytes at `path`, as this type. Raises ClientError."""
+        return self._send("GET", path, headers={"Accept": media_type}).content
+
     def post(self, answer: Form[T], path: str, body: object = None) -> T:
         """Send `body` as JSON. Raises ClientError."""
         headers = {} if body is None else {"Content-Type": "application/json"}

@@ -198,6 +198,10 @@ class Relevance:
         path = f"/v1/models/{_part(name)}/versions/{number}/relevance-vectors"
         return self._all(Slice[RelevanceVector], path, {"sort": sort})
 
+    def image(self, name: str, number: int, *, media_type: str = "application/x-npy") -> bytes:
+        """What the code of an image tells: an exact npy file, or `image/png`."""
+        return self.http.fetch(f"/v1/models/{_part(name)}/versions/{number}/image", media_type=media_type)
+
     def delete_model(self, name: str) -> None:
         """Remove a model and all its versions."""
         self.http.delete(f"/v1/models/{_part(name)}")

@@ -51,7 +51,7 @@ DENSITY_HEADER = ("density", "terms", "error asked", "functions", "", "error", "
 
 DENSITY_NOTES = (
     (
-        "As found: the coefficients of least error, whatever their sign. A density: no coefficient below 0, the total 1; "
+        "As found: the coefficients of least error, whatever their sign. A density: none below 0, the total 1; "
         "others enter until it is as near. Negative mass: by 100,000 points, seed 0."
     ),
 )

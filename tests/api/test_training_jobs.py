@@ -228,6 +228,9 @@ def test_an_automatic_prior_is_what_nothing_said_means(client: TestClient) -> No
     assert said | {"id": unsaid["id"]} == unsaid
 
 
+NO_TASK = "Should be 'regression', 'classification', 'approximation' or 'image', or left out."
+
+
 def at(pointer: str, detail: str) -> tuple[str, Errors]:
     """What is said of one member that can't be understood."""
     return f"At {pointer}: {detail}", [{"pointer": pointer, "detail": detail}]
@@ -354,8 +357,14 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "poisson", "dof": 3}},
             at("/likelihood/dof", "There is no member 'dof' here."),
         ),
-        ({"task": "ranking"}, at("/task", "Should be 'regression', 'classification' or 'approximation', or left out.")),
-        ({"task": 3}, at("/task", "Should be 'regression', 'classification' or 'approximation', or left out.")),
+        (
+            {"task": "ranking"},
+            at("/task", NO_TASK),
+        ),
+        (
+            {"task": 3},
+            at("/task", NO_TASK),
+        ),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 1}, "additive": "evidence"}},
             plainly(

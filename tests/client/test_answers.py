@@ -38,6 +38,8 @@ PAIRS = [
     Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
+    Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
+    Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
     Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
     Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
     Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from app.domain.encoding import InputEncoding
-from app.domain.models import ApproximationPredictor, SupervisedPredictor
+from app.domain.models import ApproximationPredictor, ImagePredictor, SupervisedPredictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
+from app.sparse_bayes.images import decode, encode
 from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, OneAgainstRest
 from app.storage.codec import (
@@ -134,6 +135,16 @@ def test_the_terms_of_a_function_come_back_to_the_bit() -> None:
         (back.expansion.widths, terms.widths),
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_code_of_an_image_comes_back_to_the_bit() -> None:
+    code = encode(np.add.outer(np.sin(np.arange(12.0)), np.arange(9.0) % 3), functions=5)
+    predictor = ImagePredictor(InputEncoding.plain(["row", "column"]), code)
+    back = of_kind(ImagePredictor, decode_predictor(encode_predictor(predictor)))
+    np.testing.assert_array_equal(decode(back.code), decode(code))
+    assert back.encoding == predictor.encoding
+    assert (back.code.path, back.code.error, back.code.functions) == (code.path, code.error, code.functions)
+    assert encode_predictor(back) == encode_predictor(predictor)
 
 
 def test_a_predictor_from_before_there_were_several_kinds_is_one_of_data() -> None:

@@ -2,22 +2,22 @@
 
 import typer
 
-from app.cli.commands.reading import jobs, models, predict
+from app.cli.commands.reading import decode, jobs, models, predict
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
-from app.cli.commands.training import approximate, train
+from app.cli.commands.training import approximate, encode, train
 
 __all__ = ["application", "main"]
 
 application = typer.Typer(
     name="relevance",
     help="Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    epilog="train, approximate, predict, jobs and models speak to a running service; the others are the service.",
+    epilog="train to decode, jobs and models speak to a running service; the others are the service.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # its help pages would load half of rich: 0.5 s instead of 0.2
 )
-for command in (serve, api, worker, migrate, train, approximate, predict, jobs, models):
+for command in (serve, api, worker, migrate, train, approximate, encode, predict, decode, jobs, models):
     application.command()(command)
 
 check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)

@@ -48,6 +48,21 @@ def predict(
         predict(client, model, file, version=version, wanted=wanted, output=output, as_json=as_json)
 
 
+def decode(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    output: Annotated[Path, typer.Option(help="Write to a file: .png (of an image), or .npy, which is exact.")],
+    *,
+    version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
+    url: Url = HERE,
+) -> None:
+    """Make the image or the signal again that MODEL tells."""
+    from app.cli.coding import decode
+    from app.cli.connection import service
+
+    with service(url) as client:
+        decode(client, model, version, output)
+
+
 def jobs(
     job: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
     *,

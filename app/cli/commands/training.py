@@ -182,3 +182,28 @@ def approximate(
     )
     with service(url) as client:
         train(client, file, document, wait=wait, as_json=as_json)
+
+
+def encode(
+    file: ReadableFile,
+    *,
+    model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
+    functions: Annotated[int | None, typer.Option(min=1, help="Of an image: keep so many at most.")] = None,
+    psnr: Annotated[
+        float | None, typer.Option(help="Of an image: the peak signal-to-noise ratio to reach, in dB.")
+    ] = None,
+    noise_sd: Annotated[float | None, typer.Option(help="Known noise, which is left out; else learned.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Tell an image or a signal by few functions.
+
+    FILE is a PNG, or an npy file of one dimension or two. Where neither a number nor a ratio is given, functions are
+    kept that earn the price of their choice, and what is left is taken for noise.
+    """
+    from app.cli.coding import encode
+    from app.cli.connection import service
+    from app.client.codes import Wanted
+
+    with service(url) as client:
+        encode(client, file, model, Wanted(functions, psnr, noise_sd), as_json=as_json)

@@ -152,4 +152,15 @@ class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
     density: bool
 
 
-TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob
+class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
+    """An image to be told by few wavelets: what was asked for, resolved; `psnr`, in dB, is beside the `peak`."""
+
+    height: int
+    width: int
+    peak: float
+    functions: int | None
+    psnr: float | None
+    noise_sd: float | None
+
+
+TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob | ImageJob

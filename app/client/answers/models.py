@@ -194,7 +194,21 @@ class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approxim
     negative: float
 
 
-Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion
+class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
+    """Few wavelets that stand for an image, and the root mean square of what they miss."""
+
+    height: int
+    width: int
+    peak: float
+    candidates: int
+    error: float
+    psnr: float | None
+    noise_sd: float
+    path: tuple[TermsError, ...]
+    termination: str
+
+
+Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion
 
 
 @dataclass(frozen=True)

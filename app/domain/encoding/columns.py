@@ -1,5 +1,6 @@
 """How each raw column stands in the matrix X, and the target in t: what a version remembers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -105,6 +106,11 @@ class InputEncoding:
     """Inputs in the order of X's columns."""
 
     inputs: tuple[EncodedInput, ...]
+
+    @classmethod
+    def plain(cls, names: Sequence[str]) -> "InputEncoding":
+        """Columns of numbers without gaps, neither shifted nor scaled."""
+        return cls(tuple(EncodedNumber(name, "number", 0.0, 1.0, None, indicator=False) for name in names))
 
     @property
     def width(self) -> int:

@@ -1,6 +1,7 @@
 """Models: what a training leaves, for each kind of task a report and a predictor, kept as versions of a name."""
 
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
+from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.supervised import (
     ClassRows,
     Contender,
@@ -16,6 +17,7 @@ from app.domain.models.versions import (
     Learned,
     Model,
     NewApproximationVersion,
+    NewImageVersion,
     NewSupervisedVersion,
     NewVersion,
     Predictor,
@@ -29,6 +31,8 @@ __all__ = [
     "ClassRows",
     "ClassWeight",
     "Contender",
+    "ImagePredictor",
+    "ImageReport",
     "InputShape",
     "InputTerm",
     "InputWarp",
@@ -36,6 +40,7 @@ __all__ = [
     "Learned",
     "Model",
     "NewApproximationVersion",
+    "NewImageVersion",
     "NewSupervisedVersion",
     "NewVersion",
     "Outlier",

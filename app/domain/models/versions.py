@@ -6,11 +6,12 @@ from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport
+from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.supervised import SupervisedPredictor, SupervisedReport
 from app.domain.models.vectors import RelevanceVector
 
-VersionReport: TypeAlias = SupervisedReport | ApproximationReport
-Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor
+VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport
+Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor
 
 R_co = TypeVar("R_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)
@@ -27,7 +28,8 @@ class Learned(Generic[R_co, P_co]):
 
 NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
 NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
-NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion
+NewImageVersion: TypeAlias = Learned[ImageReport, ImagePredictor]
+NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,13 @@ from typing import overload
 
 from app.domain.datasets import Dataset
 from app.domain.planning.approximation import plan_approximation
+from app.domain.planning.image import plan_image
 from app.domain.planning.supervised import plan_supervised
 from app.domain.requests import (
     ApproximationPlan,
     ApproximationRequest,
+    ImagePlan,
+    ImageRequest,
     SupervisedPlan,
     SupervisedRequest,
     TrainingPlan,
@@ -21,6 +24,8 @@ __all__ = ["plan"]
 def plan(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan: ...
 @overload
 def plan(request: ApproximationRequest, dataset: Dataset) -> ApproximationPlan: ...
+@overload
+def plan(request: ImageRequest, dataset: Dataset) -> ImagePlan: ...
 def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
     """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
     match request:
@@ -28,3 +33,5 @@ def plan(request: TrainingRequest, dataset: Dataset) -> TrainingPlan:
             return plan_supervised(request, dataset)
         case ApproximationRequest():
             return plan_approximation(request, dataset)
+        case ImageRequest():
+            return plan_image(request, dataset)

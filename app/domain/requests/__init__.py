@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from app.domain.requests.approximation import ApproximationPlan, ApproximationRequest
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
+from app.domain.requests.image import ImagePlan, ImageRequest
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
     MOST_FOLDS,
@@ -25,8 +26,8 @@ from app.domain.requests.supervised import (
     Validation,
 )
 
-TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest
-TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan
+TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest
+TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan
 
 __all__ = [
     "LEAST_FOLDS",
@@ -38,6 +39,8 @@ __all__ = [
     "ColumnSplit",
     "GroupChoice",
     "IgnoredColumn",
+    "ImagePlan",
+    "ImageRequest",
     "InputColumn",
     "KernelChoice",
     "Missing",

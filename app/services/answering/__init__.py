@@ -1,19 +1,20 @@
 """Predictions of one version: for each kind of task what answers, and its answer."""
 
-from app.services.answering.approximation import ApproximationAnswer
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
+from app.services.answering.values import ImageAnswering, ValueAnswer
 from app.services.answering.wanted import ListedFunction, Wanted
 
 __all__ = [
     "Answer",
     "Answering",
-    "ApproximationAnswer",
     "ClassificationAnswer",
+    "ImageAnswering",
     "ListedFunction",
     "RegressionAnswer",
     "ServedVersion",
     "SupervisedAnswering",
+    "ValueAnswer",
     "Wanted",
     "answer",
     "answering_of",

@@ -6,17 +6,19 @@ from typing import Protocol, TypeAlias
 from app.domain.models import (
     ApproximationPredictor,
     ApproximationReport,
+    ImagePredictor,
+    ImageReport,
     Predictor,
     SupervisedPredictor,
     SupervisedReport,
     Version,
 )
 from app.domain.tables import Block, ColumnKind
-from app.services.answering.approximation import ApproximationAnswer, ApproximationAnswering
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
+from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
 from app.services.answering.wanted import ListedFunction, Wanted
 
-Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ApproximationAnswer
+Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer
 
 _AS_USUAL = Wanted()
 
@@ -58,6 +60,8 @@ def answering_of(version: Version, predictor: Predictor) -> Answering:
             return SupervisedAnswering.of(predictor, report)
         case ApproximationPredictor(), ApproximationReport():
             return ApproximationAnswering(predictor)
+        case ImagePredictor(), ImageReport() as report:
+            return ImageAnswering(predictor, report.plan.peak)
         case _, report:
             raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")
 

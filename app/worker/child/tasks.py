@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from app.sparse_bayes.approximation import Approximation, Expansion, approximate, negative_mass, proper
+from app.sparse_bayes.images import ImageCode, steps
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -59,8 +60,24 @@ class Approximated:
     negative: float
 
 
-Task: TypeAlias = SupervisedTask | ApproximationTask
-Result: TypeAlias = Trained | Approximated
+@dataclass(frozen=True)
+class ImageTask:
+    """An image to be told by few wavelets: a file of float64, an intensity and a row's number for each pixel.
+
+    Up to so many `functions`, or until the root mean square of what they miss is `error`; else noise is left, of
+    `noise_sd` or learned.
+    """
+
+    path: Path
+    height: int
+    width: int
+    functions: int | None
+    error: float | None
+    noise_sd: float | None
+
+
+Task: TypeAlias = SupervisedTask | ApproximationTask | ImageTask
+Result: TypeAlias = Trained | Approximated | ImageCode
 
 
 class Trainer(Protocol):
@@ -86,6 +103,8 @@ def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]
             return _trained(task, train, threads)
         case ApproximationTask():
             return _approximated(task)
+        case ImageTask():
+            return _encoded(task)
 
 
 def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Step | Trained]:
@@ -117,6 +136,16 @@ def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
     yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
     negative = negative_mass(found.expansion)
     yield Approximated(proper(whole, found) if task.density else found, whole.mass, negative)
+
+
+def _encoded(task: ImageTask) -> Iterator[Step | ImageCode]:
+    pixels = _mapped(task.path, task.height * task.width, 2)[:, 0].reshape(task.height, task.width)
+    for step in steps(np.array(pixels), functions=task.functions, error=task.error, noise_sd=task.noise_sd):
+        if step.code is not None:
+            yield step.code
+        else:
+            functions = step.functions
+            yield Step(str(step.phase), functions, task.functions, "function", None, functions, step.noise_sd)
 
 
 def _mapped(path: Path, rows: int, columns: int) -> Array:

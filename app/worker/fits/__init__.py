@@ -6,10 +6,11 @@ from typing import Protocol
 from app.domain.datasets import Dataset
 from app.domain.jobs import Progress
 from app.domain.models import NewVersion
-from app.domain.requests import ApproximationPlan, SupervisedPlan, TrainingPlan
+from app.domain.requests import ApproximationPlan, ImagePlan, SupervisedPlan, TrainingPlan
 from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Result, Task
 from app.worker.fits.approximation import ApproximationFit
+from app.worker.fits.image import ImageFit
 from app.worker.fits.supervised import SupervisedFit
 from app.worker.materialise import Read
 from app.worker.vectors import BlockHolding
@@ -38,3 +39,5 @@ def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *
             return SupervisedFit.prepare(plan, dataset, read, directory, most_cells=most_cells)
         case ApproximationPlan():
             return ApproximationFit.prepare(plan, dataset, read, directory)
+        case ImagePlan():
+            return ImageFit.prepare(plan, dataset, read, directory)

@@ -8,7 +8,7 @@ import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import EncodedNumber, InputEncoding
+from app.domain.encoding import InputEncoding
 from app.domain.jobs import Progress
 from app.domain.models import (
     ApproximationPredictor,
@@ -40,7 +40,7 @@ class ApproximationFit:
     def prepare(cls, plan: ApproximationPlan, dataset: Dataset, read: Read, directory: Path) -> "ApproximationFit":
         """Write the terms into `directory`; raises TrainingFailedError."""
         names = [column.name for column in plan.inputs]
-        columns = _as_they_are([*names, *([] if plan.coefficients is None else [plan.coefficients])])
+        columns = InputEncoding.plain([*names, *([] if plan.coefficients is None else [plan.coefficients])])
         path = directory / "terms.f64"
         return cls(plan, dataset, path, write_matrix(columns, read, path))
 
@@ -82,7 +82,7 @@ class ApproximationFit:
             seconds=seconds,
             software_version=__version__,
         )
-        encoding = _as_they_are([column.name for column in self.plan.inputs])
+        encoding = InputEncoding.plain([column.name for column in self.plan.inputs])
         return Learned(report, tuple(self._vectors(result, holding)), ApproximationPredictor(encoding, expansion))
 
     def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
@@ -107,8 +107,3 @@ class ApproximationFit:
                     InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
                 ),
             )
-
-
-def _as_they_are(names: list[str]) -> InputEncoding:
-    """Columns of numbers, neither shifted nor scaled, without gaps."""
-    return InputEncoding(tuple(EncodedNumber(name, "number", 0.0, 1.0, None, indicator=False) for name in names))

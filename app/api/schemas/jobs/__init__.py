@@ -5,20 +5,24 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.api.schemas.jobs.approximation import ApproximationJobOut
+from app.api.schemas.jobs.image import ImageJobOut
 from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
 from app.api.schemas.jobs.supervised import SupervisedJobOut
 from app.domain.jobs import TrainingJob
-from app.domain.requests import ApproximationPlan, SupervisedPlan
+from app.domain.requests import ApproximationPlan, ImagePlan, SupervisedPlan
 
 __all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
 
-TrainingJobOut: TypeAlias = Annotated[SupervisedJobOut | ApproximationJobOut, Field(discriminator="task")]
+AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut
+TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 
-def job_out(job: TrainingJob) -> SupervisedJobOut | ApproximationJobOut:
+def job_out(job: TrainingJob) -> AnyJobOut:
     """A job as it goes out."""
     match job.plan:
         case SupervisedPlan() as plan:
             return SupervisedJobOut.of(job, plan)
         case ApproximationPlan() as plan:
             return ApproximationJobOut.of(job, plan)
+        case ImagePlan() as plan:
+            return ImageJobOut.of(job, plan)

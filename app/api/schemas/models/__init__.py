@@ -5,20 +5,25 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.api.schemas.models.approximation import ApproximationVersionOut
+from app.api.schemas.models.image import ImageVersionOut
 from app.api.schemas.models.shared import ModelOut
 from app.api.schemas.models.supervised import SupervisedVersionOut
 from app.api.schemas.models.vectors import RelevanceVectorOut
-from app.domain.models import ApproximationReport, SupervisedReport, Version
+from app.domain.models import ApproximationReport, ImageReport, SupervisedReport, Version
 
 __all__ = ["ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
 
-VersionOut: TypeAlias = Annotated[SupervisedVersionOut | ApproximationVersionOut, Field(discriminator="task")]
+VersionOut: TypeAlias = Annotated[
+    SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut, Field(discriminator="task")
+]
 
 
-def version_out(version: Version) -> SupervisedVersionOut | ApproximationVersionOut:
+def version_out(version: Version) -> SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut:
     """A version as it goes out."""
     match version.report:
         case SupervisedReport() as report:
             return SupervisedVersionOut.of(version, report)
         case ApproximationReport() as report:
             return ApproximationVersionOut.of(version, report)
+        case ImageReport() as report:
+            return ImageVersionOut.of(version, report)

@@ -1,0 +1,25 @@
+"""Images on their way out."""
+
+import io
+from typing import Literal
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
+
+
+def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:
+    """Pixels (height, width) as PNG in 8 bits, or as npy to the bit.
+
+    Black and white are 0 and 1 where `peak` is 1, else the least and the greatest intensity.
+    """
+    sink = io.BytesIO()
+    if media_type == "application/x-npy":
+        np.save(sink, pixels, allow_pickle=False)
+        return sink.getvalue()
+    from PIL import Image  # here, because most processes never draw one
+
+    black, white = (0.0, 1.0) if peak == 1.0 else (float(pixels.min()), float(pixels.max()))
+    shades = np.clip((pixels - black) / ((white - black) or 1.0), 0.0, 1.0) * 255.0
+    Image.fromarray(shades.round().astype(np.uint8)).save(sink, "PNG")
+    return sink.getvalue()

@@ -1,0 +1,36 @@
+"""Images: what a code of few wavelets tells."""
+
+from fastapi import APIRouter, Request, Response
+
+from app.api.dependencies import Owner, PartsDependency
+from app.api.documentation import problems
+from app.api.negotiation import image_media_type
+from app.api.pictures import image_bytes
+from app.api.routes.models import Number
+from app.domain.errors import NotFoundError
+from app.services.answering import ImageAnswering
+
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+router = APIRouter(prefix="/v1/models", tags=["Predictions"])
+
+
+@router.get(
+    "/{name}/versions/{number}/image",
+    summary="The image that a version tells",
+    response_class=Response,
+    responses={
+        200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}},
+        **problems(404, 406, 422),
+    },
+)
+def image(name: str, number: Number, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+    """All pixels of an image's code: as PNG, or by `Accept` as npy, which is exact.
+
+    A PNG has 8 bits, from black at 0 to white at 1 where the image's intensities were so, else over its own range.
+    """
+    media_type = image_media_type(request.headers.get("accept"))
+    answering = parts.prediction.version(owner, name, number).answering
+    if not isinstance(answering, ImageAnswering):
+        raise NotFoundError(f"Version {number} of model {name!r} tells no image.")
+    return Response(image_bytes(answering.image(), media_type, peak=answering.peak), media_type=media_type)

@@ -1,0 +1,35 @@
+"""Trainings to tell an image by few wavelets, as their owner sees them."""
+
+from typing import Literal, Self
+
+from pydantic import Field
+
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.domain.jobs import TrainingJob
+from app.domain.requests import ImagePlan
+
+
+class ImageJobOut(JobOut):
+    """An image to be told by few wavelets: what is asked for, resolved, and how far it is."""
+
+    task: Literal["image"]
+    height: int
+    width: int
+    peak: float = Field(description="What `psnr` is beside.")
+    functions: int | None
+    psnr: float | None = Field(description="In dB.")
+    noise_sd: float | None
+
+    @classmethod
+    def of(cls, job: TrainingJob, plan: ImagePlan) -> Self:
+        """A job with this plan as it goes out."""
+        own = {
+            "task": plan.task,
+            "height": plan.height,
+            "width": plan.width,
+            "peak": plan.peak,
+            "functions": plan.functions,
+            "psnr": plan.psnr,
+            "noise_sd": plan.noise_sd,
+        }
+        return cls.model_validate(shared_by_jobs(job) | own)

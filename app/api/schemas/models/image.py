@@ -1,0 +1,43 @@
+"""How few wavelets stand for an image."""
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from pydantic import Field
+
+from app.api.schemas.models.approximation import TermsErrorOut
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.domain.models import ImageReport, Version
+
+
+class ImageVersionOut(VersionBaseOut):
+    """Few wavelets that stand for an image; it never changes."""
+
+    task: Literal["image"]
+    height: int
+    width: int
+    peak: float
+    candidates: int = Field(description="Functions there were to choose from.")
+    error: float = Field(description="The root mean square of what is missed, in the unit of the intensities.")
+    psnr: float | None = Field(description="20 log10(peak / error), in dB; null without error.")
+    noise_sd: float = Field(description="What the search took for noise: learned, told, or how fine it was.")
+    path: Sequence[TermsErrorOut] = Field(description="The error with so many functions, at most 200 of these.")
+    termination: str = Field(description="Why the search stopped.")
+
+    @classmethod
+    def of(cls, version: Version, report: ImageReport) -> Self:
+        """A version with this report as it goes out."""
+        plan = report.plan
+        own = {
+            "task": report.task,
+            "height": plan.height,
+            "width": plan.width,
+            "peak": plan.peak,
+            "candidates": report.candidates,
+            "error": report.error,
+            "psnr": report.psnr,
+            "noise_sd": report.noise_sd,
+            "path": [TermsErrorOut.model_validate(one) for one in report.path],
+            "termination": report.termination,
+        }
+        return cls.model_validate(shared_by_versions(version) | own)

@@ -1,0 +1,72 @@
+"""The plan of an image's code."""
+
+import math
+
+from app.domain.datasets import IMAGE_COLUMNS, Dataset
+from app.domain.errors import Fault
+from app.domain.planning.inputs import input_column, is_constant
+from app.domain.planning.names import default_model_name, name_faults
+from app.domain.planning.target import refusal
+from app.domain.requests import ImagePlan, ImageRequest
+from app.domain.tables import ColumnSummary
+
+FEWEST_PIXELS = 8
+"""The least height and width."""
+
+MOST_PIXELS = 2**20
+"""A fit of so many takes about a quarter of an hour."""
+
+MOST_PSNR = 100.0
+
+
+def plan_image(request: ImageRequest, dataset: Dataset) -> ImagePlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults."""
+    size = dataset.image
+    *places, intensity = (dataset.column(name) for name in IMAGE_COLUMNS)
+    if size is None or intensity is None or None in places:
+        raise refusal(Fault("The dataset is a table, and no image: send a PNG or npy file.", "/dataset_id"))
+    faults = [
+        *name_faults(request.model),
+        *_image_faults(size.height, size.width, intensity),
+        *_number_faults(request, size.height * size.width),
+    ]
+    if faults:
+        raise refusal(*faults)
+    return ImagePlan(
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        inputs=tuple(input_column(column) for column in places if column is not None),
+        target=intensity.name,
+        height=size.height,
+        width=size.width,
+        peak=_peak(intensity),
+        functions=request.functions,
+        psnr=request.psnr,
+        noise_sd=request.noise_sd,
+    )
+
+
+def _peak(intensity: ColumnSummary) -> float:
+    least, greatest = intensity.minimum or 0.0, intensity.maximum or 0.0
+    return 1.0 if least >= 0.0 and greatest <= 1.0 else greatest - least
+
+
+def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fault]:
+    got = f"{height:,} x {width:,}"
+    if min(height, width) < FEWEST_PIXELS:
+        return [Fault(f"An image has at least {FEWEST_PIXELS} x {FEWEST_PIXELS} pixels, got {got}.", "/dataset_id")]
+    if height * width > MOST_PIXELS:
+        return [Fault(f"An image of at most {MOST_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
+    if is_constant(intensity):
+        return [Fault("The image is of one colour: there is nothing to tell.", "/dataset_id")]
+    return []
+
+
+def _number_faults(request: ImageRequest, pixels: int) -> list[Fault]:
+    faults = []
+    if request.functions is not None and not 1 <= request.functions <= pixels:
+        faults.append(Fault(f"From one function to one a pixel are kept, got {request.functions:,}.", "/functions"))
+    if request.psnr is not None and not 0.0 < request.psnr <= MOST_PSNR:
+        faults.append(Fault(f"A ratio is above 0 and at most {MOST_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
+    if request.noise_sd is not None and not (math.isfinite(request.noise_sd) and request.noise_sd > 0.0):
+        faults.append(Fault("The noise's sd is a finite number above 0.", "/noise_sd"))
+    return faults

@@ -1,0 +1,84 @@
+"""Values of what is told by few functions: of a known function, and of an image."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding, encode_inputs
+from app.domain.errors import Fault
+from app.domain.models import ApproximationPredictor, ImagePredictor
+from app.domain.tables import Block
+from app.services.answering.wanted import Wanted, refuse_all
+from app.sparse_bayes.images import decode
+from app.sparse_bayes.types import Array, Mask
+
+
+@dataclass(frozen=True, eq=False)
+class ValueAnswer:
+    """The values (N,) at N rows; a row with a fault is NaN."""
+
+    value: Array
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ApproximationAnswering:
+    """The terms kept, as they are."""
+
+    predictor: ApproximationPredictor
+
+    @property
+    def noise_column(self) -> None:
+        """None: a function has no noise."""
+        return None
+
+    @property
+    def bytes(self) -> int:
+        """How much memory its arrays take."""
+        terms = self.predictor.expansion
+        return terms.centres.nbytes + terms.coefficients.nbytes + terms.widths.nbytes
+
+    def answer(self, block: Block, wanted: Wanted) -> ValueAnswer:
+        """The function's values; raises InvalidRequestError for what only models of data have."""
+        refuse_all(wanted, "A function that is known")
+        inputs, sound, faults = _sound(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.expansion(inputs[sound])
+        return ValueAnswer(value, faults)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageAnswering:
+    """The code of an image, at any place or of all pixels."""
+
+    predictor: ImagePredictor
+    peak: float
+
+    @property
+    def noise_column(self) -> None:
+        """None: what is told is the image without its noise."""
+        return None
+
+    @property
+    def bytes(self) -> int:
+        """How much memory its arrays take."""
+        code = self.predictor.code
+        return code.weights.nbytes * 8 + 16 * len(code.path)
+
+    def answer(self, block: Block, wanted: Wanted) -> ValueAnswer:
+        """Intensities, between pixels too; raises InvalidRequestError for what only models of data have."""
+        refuse_all(wanted, "An image")
+        inputs, sound, faults = _sound(self.predictor.encoding, block)
+        value = np.full(len(inputs), np.nan)
+        value[sound] = self.predictor.code.at(inputs[sound])
+        return ValueAnswer(value, faults)
+
+    def image(self) -> Array:
+        """All pixels (height, width)."""
+        return decode(self.predictor.code)
+
+
+def _sound(encoding: InputEncoding, block: Block) -> tuple[Array, Mask, tuple[Fault, ...]]:
+    """The rows as places, which of them can be answered, and why not the others."""
+    inputs, faults = encode_inputs(encoding, block)
+    return inputs, np.isfinite(inputs[:, 0]), faults

@@ -1,0 +1,123 @@
+"""An image to be told by few wavelets: its pixels, and the version that comes of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import __version__
+from app.domain.datasets import Dataset
+from app.domain.encoding import InputEncoding
+from app.domain.jobs import Progress
+from app.domain.models import (
+    ImagePredictor,
+    ImageReport,
+    InputShape,
+    Learned,
+    NewImageVersion,
+    RelevanceVector,
+    TermsError,
+)
+from app.domain.requests import ImagePlan
+from app.sparse_bayes.images import ImageCode, psnr
+from app.sparse_bayes.selection import Step
+from app.worker.child.tasks import ImageTask, Result
+from app.worker.materialise import Read
+from app.worker.matrix import write_matrix
+from app.worker.vectors import BlockHolding
+
+MOST_STEPS_TOLD = 200
+"""Of the path of errors, spread evenly over its logarithm."""
+
+
+@dataclass(frozen=True)
+class ImageFit:
+    """A plan, and the file of the pixels."""
+
+    plan: ImagePlan
+    dataset: Dataset
+    path: Path
+
+    @classmethod
+    def prepare(cls, plan: ImagePlan, dataset: Dataset, read: Read, directory: Path) -> "ImageFit":
+        """Write the intensities into `directory`, in the order of the rows."""
+        path = directory / "pixels.f64"
+        write_matrix(InputEncoding.plain([plan.target]), read, path)
+        return cls(plan, dataset, path)
+
+    @property
+    def task(self) -> ImageTask:
+        """What the child is asked for."""
+        plan = self.plan
+        return ImageTask(self.path, plan.height, plan.width, plan.functions, plan.error, plan.noise_sd)
+
+    def progress(self, step: Step) -> Progress:
+        """A step, in the unit of the intensities."""
+        return Progress(
+            step.phase, step.completed, step.total, step.unit, functions=step.functions, noise_sd=step.noise_sd
+        )
+
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewImageVersion:
+        """All that is recorded of it."""
+        if not isinstance(result, ImageCode):
+            raise TypeError(f"expected the code of an image, got {type(result).__name__}")
+        report = ImageReport(
+            plan=self.plan,
+            functions=result.functions,
+            candidates=result.candidates,
+            rows=self.dataset.rows,
+            error=result.error,
+            psnr=psnr(result.error, peak=self.plan.peak) if result.error > 0.0 else None,
+            noise_sd=result.noise_sd,
+            path=tuple(TermsError(number, error) for number, error in thinned(result.path)),
+            termination=str(result.termination),
+            dataset_id=self.dataset.id,
+            dataset_digest=self.dataset.digest,
+            seconds=seconds,
+            software_version=__version__,
+        )
+        places = InputEncoding.plain([column.name for column in self.plan.inputs])
+        return Learned(report, tuple(self._vectors(result)), ImagePredictor(places, result))
+
+    def _vectors(self, code: ImageCode) -> Iterator[RelevanceVector]:
+        """The constant, then the wavelets."""
+        names = [column.name for column in self.plan.inputs]
+        yield _vector(1, "bias", code.constant)
+        for number, weight in enumerate(code.weights.tolist()):
+            shape = code.shape(number)
+            lies = tuple(
+                InputShape(
+                    names[place],
+                    place=shape.place[place],
+                    span=shape.span,
+                    frequency=shape.frequency[place] if shape.frequency else None,
+                )
+                for place in shape.inputs
+            )
+            yield _vector(number + 2, shape.kind, weight, lies, shape.phase)
+
+
+def _vector(
+    number: int, kind: str, weight: float, shape: tuple[InputShape, ...] = (), phase: float | None = None
+) -> RelevanceVector:
+    """Its weight is the mean of its posterior; nothing else is kept of that."""
+    return RelevanceVector(
+        number=number,
+        kind=kind,
+        row=None,
+        inputs=None,
+        weight_mean=weight,
+        weight_sd=0.0,
+        alpha=0.0,
+        gamma=1.0,
+        shape=shape,
+        phase=phase,
+    )
+
+
+def thinned(path: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
+    """At most `MOST_STEPS_TOLD` of a path, the first and the last among them."""
+    if len(path) <= MOST_STEPS_TOLD:
+        return path
+    ratio = len(path) ** (1.0 / (MOST_STEPS_TOLD - 1))
+    places = sorted({min(round(ratio**step), len(path)) - 1 for step in range(MOST_STEPS_TOLD)})
+    return tuple(path[place] for place in places)
