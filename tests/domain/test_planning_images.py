@@ -18,7 +18,7 @@ from tests.domain.small_tables import dataset_of
 def of_pixels(pixels: Array) -> Dataset:
     """The image as a dataset."""
     row, column = np.indices(pixels.shape, np.float64)
-    cells: dict[str, Array] = {"row": row, "column": column, "intensity": pixels}
+    cells: dict[str, Array] = {"row": np.array(row), "column": np.array(column), "intensity": pixels}
     block: Block = {name: NumberColumn(values.ravel()) for name, values in cells.items()}
     return replace(dataset_of(block), image=ImageSize(*pixels.shape))
 
