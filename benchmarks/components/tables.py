@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 from scipy.stats import rankdata
 
 from app.sparse_bayes.types import Array
+from benchmarks.answering import milliseconds
 from benchmarks.components.cases import DIGITS, Rows, digit, moons
 from benchmarks.components.whole import Centred, Whole, sparse
 from benchmarks.options import Options
@@ -16,7 +15,7 @@ from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
-TIMED_ROWS, TIMED = 10_000, 5
+TIMED_ROWS = 10_000
 NOVELTY_SHARES = (0.7, 0.9)
 OUTSIDE = 0.1
 MOST_DRAWS = 10
@@ -44,7 +43,7 @@ NOTES = (
         "images of fresh rows that so many components don't reach, ours and those of all rows."
     ),
     (
-        "Projections of 10,000 rows, wall clock, one thread, medians of 5; KernelPCA is scikit-learn's, as many "
+        "Projections of 10,000 rows, CPU time of one thread, medians of 5; KernelPCA is scikit-learn's, as many "
         "components, the same kernel. Moons: r = .5; digit: a hand-written 3 of scikit-learn's, 64 inputs, r the "
         "median distance."
     ),
@@ -91,7 +90,7 @@ def _row(name: str, rows: Rows, share: float) -> tuple[str, ...]:
     number = min(number, len(few.variances))
     every = Whole.of(rows, number)
     X = np.resize(rows.usual, (TIMED_ROWS, rows.usual.shape[1]))
-    ours, theirs = (_milliseconds(one, X) for one in (few.project, Centred.of(rows, number).project))
+    ours, theirs = (milliseconds(one, X) for one in (few.project, Centred.of(rows, number).project))
     return (
         name,
         str(len(rows.learned)),
@@ -105,15 +104,6 @@ def _row(name: str, rows: Rows, share: float) -> tuple[str, ...]:
         f"{theirs:.1f}",
         f"{theirs / ours:.1f}",
     )
-
-
-def _milliseconds(answer: Callable[[Array], Array], X: Array) -> float:
-    taken = []
-    for _ in range(TIMED):
-        start = perf_counter()
-        answer(X)
-        taken.append(perf_counter() - start)
-    return 1e3 * median(taken)
 
 
 def _novelty(make: Callable[[int], Rows], draw: int) -> Figures:
@@ -133,7 +123,7 @@ def _novelty(make: Callable[[int], Rows], draw: int) -> Figures:
         figures[f"{name} area"] = area(score(rows.new), score(rows.usual))
         figures[f"{name} functions"] = float(functions)
         figures[f"{name} rows"] = float(len(rows.learned))
-        figures[f"{name} ms"] = _milliseconds(score, timed)
+        figures[f"{name} ms"] = milliseconds(score, timed)
     return figures
 
 

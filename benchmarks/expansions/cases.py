@@ -37,8 +37,7 @@ class Case:
 def core(estimator: object) -> Expansion:
     """The same function for the core."""
     told = expansion_of(estimator)
-    widths = np.broadcast_to(np.asarray(told.width), told.centres.shape)
-    return Expansion(told.centres, told.weights, widths, told.constant)
+    return Expansion.of_width(told.width, told.centres, told.weights, told.constant)
 
 
 def support_regression() -> Case:

@@ -1,21 +1,17 @@
 """How few functions stand for a model, how near they come, and what that is worth in time."""
 
-from collections.abc import Callable
-from statistics import median
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
 
 from app.sparse_bayes.approximation import Approximation, Expansion, approximate, negative_mass, proper
-from app.sparse_bayes.types import Array
+from benchmarks.answering import milliseconds
 from benchmarks.expansions.cases import Case, density, process, support_classes, support_regression
 from benchmarks.options import Options
 from benchmarks.report import Table
 
 ERRORS = (0.05, 0.01)
 """That are asked for: |f - f_R| / |f| over all of R^d."""
-
-TIMED = 5
 
 HEADER = (
     "model",
@@ -41,7 +37,7 @@ NOTES = (
         "the classes, both at fresh rows without noise or with their class."
     ),
     (
-        "Predictions of 10,000 rows, one thread, wall clock, medians of 5; its own is scikit-learn's `predict`, "
+        "Predictions of 10,000 rows, CPU time of one thread, medians of 5; its own is scikit-learn's `predict`, "
         "`decision_function` or `score_samples`. SVR: C = 1, epsilon .1, r = 3. SVC: C = 1, r = .5. GP: a length for "
         "each input and the noise learned. KDE: bandwidth .3. CPU s: what the approximation took, once."
     ),
@@ -51,8 +47,8 @@ DENSITY_HEADER = ("density", "terms", "error asked", "functions", "", "error", "
 
 DENSITY_NOTES = (
     (
-        "As found: the coefficients of least error, whatever their sign. A density: none below 0, the total 1; "
-        "others enter until it is as near. Negative mass: by 100,000 points, seed 0."
+        "As found: the coefficients of least error, whatever their sign. A density: no coefficient below 0, the total "
+        "1; others enter until it is as near. Negative mass: by 100,000 points, seed 0."
     ),
 )
 
@@ -80,7 +76,7 @@ def _row(case: Case, wanted: float, few: Approximation, seconds: float) -> tuple
     own, ours = case.answer(case.fresh), few.expansion(case.fresh)
     relative = float(np.linalg.norm(ours - own) / np.linalg.norm(own - case.whole.constant))
     greatest = float(np.abs(ours - own).max() / np.ptp(own))
-    before, after = (_milliseconds(answer, case.fresh) for answer in (case.answer, few.expansion))
+    before, after = (milliseconds(answer, case.fresh) for answer in (case.answer, few.expansion))
     return (
         case.name,
         f"{case.whole.size:,}",
@@ -95,15 +91,6 @@ def _row(case: Case, wanted: float, few: Approximation, seconds: float) -> tuple
         f"{before / after:.1f}",
         f"{seconds:.2f}",
     )
-
-
-def _milliseconds(answer: Callable[[Array], Array], X: Array) -> float:
-    taken = []
-    for _ in range(TIMED):
-        start = perf_counter()
-        answer(X)
-        taken.append(perf_counter() - start)
-    return 1e3 * median(taken)
 
 
 def _masses(case: Case, wanted: float, few: Approximation) -> list[tuple[str, ...]]:

@@ -38,6 +38,15 @@ class Expansion:
         if not (self.widths > 0.0).all():
             raise DataError("expected widths above 0")
 
+    @classmethod
+    def of_width(
+        cls, width: float | tuple[float, ...], centres: Array, coefficients: Array, constant: float = 0.0
+    ) -> "Expansion":
+        """Terms that all have one width, the same for every input or one for each; raises DataError for another d."""
+        if isinstance(width, tuple) and len(width) != centres.shape[-1]:
+            raise DataError(f"expected {centres.shape[-1]} widths, got {len(width)}")
+        return cls(centres, coefficients, np.full(centres.shape, width), constant)
+
     @property
     def size(self) -> int:
         """J."""

@@ -73,3 +73,13 @@ def test_what_is_no_expansion_is_refused(
 ) -> None:
     with pytest.raises(DataError, match=detail):
         Expansion(centres, coefficients, widths, constant)
+
+
+def test_terms_of_one_width_have_it_for_every_input_or_one_for_each() -> None:
+    f = drawn(4, 2)
+    one, each = (Expansion.of_width(width, f.centres, f.coefficients, 0.5) for width in (2.0, (2.0, 3.0)))
+    np.testing.assert_array_equal(one.widths, np.full((4, 2), 2.0))
+    np.testing.assert_array_equal(each.widths, [[2.0, 3.0]] * 4)
+    assert one.constant == each.constant == 0.5
+    with pytest.raises(DataError, match="2 widths, got 1"):
+        Expansion.of_width((2.0,), f.centres, f.coefficients)

@@ -1,0 +1,32 @@
+"""A page's Python, run line by line: what stands behind a line as a comment is what the page says that it gives."""
+
+import ast
+import re
+from dataclasses import dataclass
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Line:
+    """An expression of the page, what it gave, and what the page shows."""
+
+    expression: str
+    given: object
+    shown: str
+
+
+def run(text: str) -> list[Line]:
+    """All blocks in one namespace; the lines that show something."""
+    names: dict[str, object] = {}
+    told: list[Line] = []
+    for block in BLOCK.findall(text):
+        for statement in ast.parse(block).body:
+            source = ast.get_source_segment(block, statement)
+            assert source is not None
+            _, _, shown = block.splitlines()[(statement.end_lineno or 1) - 1].partition("  # ")
+            if isinstance(statement, ast.Expr) and shown:
+                told.append(Line(source, eval(source, names), shown))
+            else:
+                exec(source, names)
+    return told

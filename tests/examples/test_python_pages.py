@@ -1,0 +1,29 @@
+"""What docs/approximation.md and docs/components.md say is so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.examples.python_blocks import run
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("page", ["approximation.md", "components.md"])
+def test_a_pages_python_gives_what_the_page_shows(page: str) -> None:
+    told = run((DOCS / page).read_text())
+    assert len(told) > 3
+    for line in told:
+        if isinstance(line.given, int | float | np.number) and not isinstance(line.given, bool):
+            assert line.given == pytest.approx(float(line.shown), rel=0.1, abs=1e-4), line
+        else:
+            assert str(line.given) == line.shown, line
+
+
+@pytest.mark.parametrize("page", ["approximation", "components"])
+def test_a_page_has_its_picture_and_is_pointed_to(page: str) -> None:
+    picture = "expansions" if page == "approximation" else page
+    assert f"pictures/{picture}.png" in (DOCS / f"{page}.md").read_text()
+    assert (DOCS / "pictures" / f"{picture}.png").is_file()
+    assert f"docs/{page}.md" in (DOCS.parent / "README.md").read_text()
