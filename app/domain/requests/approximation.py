@@ -13,7 +13,7 @@ class ApproximationRequest:
 
     The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are the same and f integrates
     to 1. `width` is r, one for all inputs or one for each. As few terms as miss no more than the share `tolerance` of f
-    are kept, at most `most`. Of a `density` they are the nearest of which none is below 0, with the same integral.
+    are kept, at most `most`. Of a `density` none is below 0, and the integral is the same.
     """
 
     dataset_id: UUID

@@ -135,7 +135,7 @@ def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
     found = approximate(whole, error=task.tolerance, most=task.most)
     yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
     negative = negative_mass(found.expansion)
-    yield Approximated(proper(whole, found) if task.density else found, whole.mass, negative)
+    yield Approximated(proper(whole, found, most=task.most) if task.density else found, whole.mass, negative)
 
 
 def _encoded(task: ImageTask) -> Iterator[Step | ImageCode]:
