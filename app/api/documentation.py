@@ -101,7 +101,7 @@ def _illustrate(paths: Object, exchange: Mapping[str, Json]) -> None:
     method, _, template = str(exchange["operation"]).partition(" ")
     operation = _object(_object(paths, template), method.lower())
     summary = str(exchange["summary"])
-    if exchange.get("request") is not None:
+    if exchange.get("request") is not None and not str(exchange["media_type"]).startswith("image/"):
         body = _object(_object(operation, "requestBody"), "content")
         media = _object(body, str(exchange["media_type"]))
         _object(media, "examples")[summary] = {"value": exchange["request"]}

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 
@@ -24,16 +25,29 @@ def replayed(client: httpx2.Client, exchanges: Sequence[Mapping[str, Json]]) -> 
         recorded: Exchange = json.loads(_with(ids, json.dumps(exchange)))
         method = str(recorded["operation"]).partition(" ")[0]
         request, media_type = recorded["request"], recorded["media_type"]
-        content = None if request is None else request if isinstance(request, str) else json.dumps(request)
+        content = _content(request, media_type)
         headers = {} if media_type is None else {"Content-Type": str(media_type)}
         response = client.request(method, str(recorded["path"]), content=content, headers=headers)
         now: Exchange = {
             **recorded,
             "status": response.status_code,
-            "response": response.json() if response.content else None,
+            "response": response.json() if response.content and _is_json(response) else None,
         }
         ids |= _new_ids(recorded["response"], now["response"])
         yield json.loads(_with(ids, json.dumps(recorded))), now
+
+
+def _content(request: Json, media_type: Json) -> str | bytes | None:
+    """What is sent: text as it is, pictures as they are in base 64, all else as JSON."""
+    if request is None:
+        return None
+    if isinstance(request, str):
+        return b64decode(request) if str(media_type).startswith("image/") else request
+    return json.dumps(request)
+
+
+def _is_json(response: httpx2.Response) -> bool:
+    return "json" in response.headers.get("content-type", "")
 
 
 def _with(ids: Mapping[str, str], text: str) -> str:

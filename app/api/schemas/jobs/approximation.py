@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import TrainingJob
 from app.domain.requests import ApproximationPlan
 
@@ -14,6 +14,8 @@ class ApproximationJobOut(JobOut):
     """A known function to be told by few terms: what is asked for, resolved, and how far it is."""
 
     task: Literal["approximation"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     coefficients: str | None
     widths: Sequence[float] = Field(description="One for each of the inputs, in its units.")
     constant: float

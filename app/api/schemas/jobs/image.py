@@ -1,10 +1,11 @@
 """Trainings to tell an image by few wavelets, as their owner sees them."""
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import TrainingJob
 from app.domain.requests import ImagePlan
 
@@ -13,6 +14,8 @@ class ImageJobOut(JobOut):
     """An image to be told by few wavelets: what is asked for, resolved, and how far it is."""
 
     task: Literal["image"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     height: int
     width: int
     peak: float = Field(description="What `psnr` is beside.")

@@ -63,7 +63,7 @@ class IgnoredOut(FromDomain):
 
 
 class JobOut(BaseModel):
-    """What every training has: how far it is, and the columns that it reads."""
+    """What every training begins with: how far it is. The columns that it reads stand where they belong in each."""
 
     id: UUID
     state: JobState
@@ -78,12 +78,10 @@ class JobOut(BaseModel):
     transitions: Sequence[TransitionOut]
     dataset_id: UUID
     model: str = Field(description="The name under which the version will be.")
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
 
 
 def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
-    """The members of `JobOut`."""
+    """The members of `JobOut`, and the columns."""
     plan = job.plan
     return {
         "id": job.id,

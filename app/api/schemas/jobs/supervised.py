@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import TrainingJob
 from app.domain.requests import Missing, Split, SupervisedPlan, Task, Validation
@@ -30,6 +30,8 @@ class SupervisedJobOut(JobOut):
     classes: Sequence[Label] = Field(
         description="The labels of a classification: false and true, numbers from below, texts by alphabet."
     )
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior

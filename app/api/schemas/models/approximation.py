@@ -5,8 +5,8 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs import FromDomain
-from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import ApproximationReport, Version
 
 
@@ -21,6 +21,8 @@ class ApproximationVersionOut(VersionBaseOut):
     """Few terms that stand for all of a known function; it never changes."""
 
     task: Literal["approximation"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     coefficients: str | None
     widths: Sequence[float] = Field(
         description="Of the terms there were, one for each input; those kept may be up to three times as wide "
@@ -28,6 +30,8 @@ class ApproximationVersionOut(VersionBaseOut):
     )
     constant: float
     density: bool
+    rows: int = Field(description="Terms there were.")
+    functions: int = Field(description="Terms kept.")
     error: float = Field(description="The share of the function that is missed: |f - f_R| / |f|, without the constant.")
     path: Sequence[TermsErrorOut] = Field(description="The least that was met with so many terms.")
     integral: float = Field(description="Of the function, without its constant.")
@@ -36,6 +40,9 @@ class ApproximationVersionOut(VersionBaseOut):
         description="The integral of what lies below 0 of the terms kept, before they were made a `density`, to about "
         "0.2 % of the integral of their sizes."
     )
+    dataset: DatasetNameOut
+    seconds: float
+    software_version: str
 
     @classmethod
     def of(cls, version: Version, report: ApproximationReport) -> Self:

@@ -5,8 +5,9 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.api.schemas.models.approximation import TermsErrorOut
-from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import ImageReport, Version
 
 
@@ -14,15 +15,22 @@ class ImageVersionOut(VersionBaseOut):
     """Few wavelets that stand for an image; it never changes."""
 
     task: Literal["image"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     height: int
     width: int
     peak: float
     candidates: int = Field(description="Functions there were to choose from.")
+    rows: int = Field(description="Pixels.")
+    functions: int = Field(description="Functions kept, the constant counted.")
     error: float = Field(description="The root mean square of what is missed, in the unit of the intensities.")
     psnr: float | None = Field(description="20 log10(peak / error), in dB; null without error.")
     noise_sd: float = Field(description="What the search took for noise: learned, told, or how fine it was.")
     path: Sequence[TermsErrorOut] = Field(description="The error with so many functions, at most 200 of these.")
     termination: str = Field(description="Why the search stopped.")
+    dataset: DatasetNameOut
+    seconds: float
+    software_version: str
 
     @classmethod
     def of(cls, version: Version, report: ImageReport) -> Self:

@@ -36,23 +36,16 @@ class DatasetNameOut(BaseModel):
 
 
 class VersionBaseOut(BaseModel):
-    """What every version has."""
+    """What every version begins with. What else each has stands where it belongs: columns, counts, where it is from."""
 
     model: str
     version: int
     created_at: datetime
     job_id: UUID
-    inputs: Sequence[InputOut]
-    ignored: Sequence[IgnoredOut]
-    functions: int = Field(description="Functions kept.")
-    rows: int = Field(description="Rows learned from.")
-    dataset: DatasetNameOut
-    seconds: float
-    software_version: str
 
 
 def shared_by_versions(version: Version) -> dict[str, object]:
-    """The members of `VersionBaseOut`."""
+    """The members of `VersionBaseOut`, and what else each version has."""
     report = version.report
     return {
         "model": version.model,

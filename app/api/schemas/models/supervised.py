@@ -6,9 +6,9 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from app.api.schemas.basis import BasisOut, shown_bases
-from app.api.schemas.jobs import FromDomain
+from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
-from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Contender, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
@@ -118,6 +118,8 @@ class SupervisedVersionOut(VersionBaseOut):
         description="The rows learned from by class, in the order of `classes`: how frequent they are is what "
         "`class_priors` of a prediction change. Empty for numbers, and for versions that are older than this."
     )
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     likelihood: AnyLikelihood
     basis: Sequence[BasisOut]
     prior: Prior
@@ -130,7 +132,9 @@ class SupervisedVersionOut(VersionBaseOut):
     seed: int
     hyperparameters: HyperparametersOut
     log_marginal_likelihood: float = Field(description="In nats.")
+    functions: int = Field(description="Functions kept.")
     candidates: int = Field(description="Functions that the fit taken could choose from.")
+    rows: int = Field(description="Rows learned from.")
     rows_dropped: int
     rows_held_out: int
     termination: str = Field(description="Why the fit stopped.")
@@ -150,6 +154,9 @@ class SupervisedVersionOut(VersionBaseOut):
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
     )
+    dataset: DatasetNameOut
+    seconds: float
+    software_version: str
 
     @classmethod
     def of(cls, version: Version, report: SupervisedReport) -> Self:
