@@ -1,10 +1,10 @@
-"""`python -m examples.tour` takes the README's tour and the examples of two pages, and writes the new answers there."""
+"""`python -m examples.tour` takes the README's tour and the examples of three pages, and writes their answers anew."""
 
 import tempfile
 from pathlib import Path
 
 from examples.demo.service import running_service
-from examples.tour import decisions, signals
+from examples.tour import decisions, known, signals
 from examples.tour.readme import README, rewritten, take, tour
 
 
@@ -17,6 +17,8 @@ def main() -> None:
             README.write_text(rewritten(text, tour(text), take(tour(text), url)))
         with running_service(directory / "decisions.db", log=directory / "decisions.log") as url:
             decisions.renew(url)
+        with running_service(directory / "known.db", log=directory / "known.log") as url:
+            known.renew(url)
         with running_service(directory / "signals.db", log=directory / "signals.log") as url:
             signals.renew(url)
 
