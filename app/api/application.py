@@ -11,7 +11,7 @@ from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.middleware import ApiKey, BodyLimit, RequestLog
-from app.api.routes import datasets, health, images, models, predictions, training_jobs
+from app.api.routes import datasets, health, models, predictions, training_jobs, wholes
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -28,7 +28,7 @@ TAGS = [
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
-ROUTERS: Sequence[APIRouter] = (training_jobs.router, datasets.router, models.router, images.router, health.router)
+ROUTERS: Sequence[APIRouter] = (training_jobs.router, datasets.router, models.router, wholes.router, health.router)
 
 
 def make_application(

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 from urllib.parse import quote
 
+import numpy as np
 from msgspec.json import Decoder
 
 from app.client.answers import (
     ApproximationJob,
     Dataset,
     Event,
+    Expansion,
     Job,
     Json,
     Model,
@@ -197,6 +199,16 @@ class Relevance:
         """The functions that a version keeps, by number or by size of weight."""
         path = f"/v1/models/{_part(name)}/versions/{number}/relevance-vectors"
         return self._all(Slice[RelevanceVector], path, {"sort": sort})
+
+    def expansion(self, name: str, number: int) -> GaussianExpansion:
+        """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
+        told = self.http.get(Expansion, f"/v1/models/{_part(name)}/versions/{number}/expansion")
+        widths = set(told.widths)
+        if len(widths) != 1:
+            raise ClientError(Problem(title="Several widths", detail=f"Expected one width, got {len(widths)}."))
+        return GaussianExpansion(
+            widths.pop(), np.array(told.centres), np.array(told.weights), told.constant, told.inputs
+        )
 
     def image(self, name: str, number: int, *, media_type: str = "application/x-npy") -> bytes:
         """What the code of an image tells: an exact npy file, or `image/png`."""

@@ -40,6 +40,7 @@ PAIRS = [
     Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
     Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
     Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
+    Pair(answers.Expansion, (models.ExpansionOut,)),
     Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
     Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
     Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),

@@ -1,5 +1,6 @@
 """A known function as a table of its terms, told by few of them, on both databases."""
 
+from math import cos, sin
 from random import Random
 
 import numpy as np
@@ -132,3 +133,40 @@ def test_a_support_vector_machine_goes_in_and_comes_out_smaller(api: Api) -> Non
     np.testing.assert_allclose(
         np.array([answer.value for answer in answers], np.float64), machine.predict(x[::9, None]), atol=0.05
     )
+
+
+def test_a_version_of_ours_goes_in_and_comes_out_smaller(api: Api) -> None:
+    random = Random(7)
+    columns: dict[str, list[Json]] = {"east": [], "north": [], "y": []}
+    for _ in range(150):
+        east, north = random.uniform(100.0, 104.0), random.uniform(-3.0, 1.0)
+        columns["east"].append(east)
+        columns["north"].append(north)
+        columns["y"].append(50.0 + 10.0 * sin(east) * cos(north) + random.gauss(0.0, 0.1))
+    dataset = api.calls.create_dataset(columns, name="land")
+    basis: Json = [{"type": "kernel", "warp": "none"}, {"type": "bias"}]
+    api.train(dataset_id=dataset.id, target="y", basis=basis, prior={"type": "gaussian_process"})
+    told = api.calls.expansion("land", 1)
+    assert told.inputs == ("east", "north")
+    at: dict[str, Json] = {"east": [100.5, 102.0, 103.3], "north": [0.5, -1.0, -2.2]}
+    answers = api.calls.predict("land", {"columns": at}).predictions
+    places = np.array([at["east"], at["north"]], np.float64).T
+    bumps = np.exp(-np.square((places[:, None] - told.centres) / np.array(told.width)).sum(axis=2))
+    means = np.array([answer.mean for answer in answers], np.float64)
+    np.testing.assert_allclose(told.constant + bumps @ told.weights, means, rtol=1e-9)
+    submitted = api.calls.approximate(told, model="land-by-few", tolerance=0.02)
+    assert api.calls.finished(submitted.id, of=ApproximationJob).state == "succeeded"
+    few = api.calls.predict("land-by-few", {"columns": at}).predictions
+    np.testing.assert_allclose(np.array([one.value for one in few], np.float64), means, atol=1.0)
+
+
+def test_a_version_that_is_no_sum_of_gaussians_says_why(api: Api) -> None:
+    places = [row / 5.0 for row in range(40)]
+    columns: dict[str, list[Json]] = {"x": list(places), "y": [sin(x) for x in places]}
+    dataset = api.calls.create_dataset(columns, name="broken-line")
+    basis: Json = [{"type": "kernel", "kernel": {"type": "matern_5_2"}}, {"type": "bias"}]
+    api.train(dataset_id=dataset.id, target="y", basis=basis)
+    with pytest.raises(ClientError) as refused:
+        api.calls.expansion("broken-line", 1)
+    assert refused.value.problem.status == 409
+    assert "functions other than Gaussians" in refused.value.problem.detail

@@ -250,3 +250,14 @@ class RelevanceVector:
     weight_sd: float
     alpha: float
     gamma: float
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A version as a sum of Gaussians: constant + sum_j weights_j exp(-sum_k ((x_k - centres_jk) / widths_jk)^2)."""
+
+    inputs: tuple[str, ...]
+    centres: tuple[tuple[float, ...], ...]
+    widths: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]
+    constant: float

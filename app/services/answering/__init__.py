@@ -1,5 +1,6 @@
 """Predictions of one version: for each kind of task what answers, and its answer."""
 
+from app.services.answering.expansion import VersionExpansion, expansion_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ImageAnswering, ValueAnswer
@@ -15,7 +16,9 @@ __all__ = [
     "ServedVersion",
     "SupervisedAnswering",
     "ValueAnswer",
+    "VersionExpansion",
     "Wanted",
     "answer",
     "answering_of",
+    "expansion_of",
 ]

@@ -5,13 +5,14 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.api.schemas.models.approximation import ApproximationVersionOut
+from app.api.schemas.models.expansion import ExpansionOut
 from app.api.schemas.models.image import ImageVersionOut
 from app.api.schemas.models.shared import ModelOut
 from app.api.schemas.models.supervised import SupervisedVersionOut
 from app.api.schemas.models.vectors import RelevanceVectorOut
 from app.domain.models import ApproximationReport, ImageReport, SupervisedReport, Version
 
-__all__ = ["ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
+__all__ = ["ExpansionOut", "ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
 
 VersionOut: TypeAlias = Annotated[
     SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut, Field(discriminator="task")

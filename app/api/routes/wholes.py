@@ -1,18 +1,34 @@
-"""Images: what a code of few wavelets tells."""
+"""What a version tells as a whole: an image, a function."""
 
 from fastapi import APIRouter, Request, Response
 
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
-from app.api.negotiation import image_media_type
+from app.api.negotiation import AcceptsJson, image_media_type
 from app.api.pictures import image_bytes
 from app.api.routes.models import Number
+from app.api.schemas.models import ExpansionOut
 from app.domain.errors import NotFoundError
-from app.services.answering import ImageAnswering
+from app.services.answering import ImageAnswering, expansion_of
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 router = APIRouter(prefix="/v1/models", tags=["Predictions"])
+
+
+@router.get(
+    "/{name}/versions/{number}/expansion",
+    summary="A version as a sum of Gaussians",
+    responses=problems(404, 406, 409, 422),
+    dependencies=[AcceptsJson],
+)
+def expansion(name: str, number: Number, owner: Owner, parts: PartsDependency) -> ExpansionOut:
+    """The mean as a function of the inputs in the user's units, for other programs, or to be told by fewer terms.
+
+    Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
+    numbers that are not bent.
+    """
+    return ExpansionOut.of(expansion_of(parts.prediction.version(owner, name, number)))
 
 
 @router.get(
