@@ -17,6 +17,7 @@ from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.components.tables import components
 from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
+from benchmarks.images.tables import images
 from benchmarks.options import Engines, Options
 from benchmarks.report import Table
 from benchmarks.signals.tables import signals
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "signals": signals,
     "expansions": expansions,
     "components": components,
+    "images": images,
     "noise": noise.pure,
     "algorithms": algorithms.algorithms,
     "time": timing.sinc,

@@ -1,4 +1,4 @@
-"""Pictures for docs/pictures: accuracy, reliability, time, variance, log odds, algorithms, signals, expansions."""
+"""Pictures for docs/pictures: accuracy, reliability, time, variance, log odds, algorithms, signals and codes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +18,7 @@ from benchmarks.accuracy.cases import DataSet, friedman, two_classes
 from benchmarks.accuracy.class_peers import support
 from benchmarks.accuracy.components import draw_components
 from benchmarks.accuracy.expansions import draw_expansions
+from benchmarks.accuracy.images import draw_image
 from benchmarks.accuracy.log_odds import draw_log_odds
 from benchmarks.accuracy.measuring import Engine, Measured, measured
 from benchmarks.accuracy.ours import classifier, learned, regressor
@@ -37,10 +38,11 @@ def draw(options: Options) -> list[Path]:
     """All that can be drawn here; reliability needs the folder of data."""
     drawn = [draw_functions(options), draw_time(options), draw_variance(), draw_log_odds(), draw_algorithms(options)]
     drawn += [draw_signals(), draw_expansions(), draw_components()]
-    try:
-        drawn.append(draw_reliability(options))
-    except NotRun as absent:
-        print(f"reliability: NOT RUN: {absent}")
+    for name, drawing in (("images", draw_image), ("reliability", partial(draw_reliability, options))):
+        try:
+            drawn.append(drawing())
+        except NotRun as absent:
+            print(f"{name}: NOT RUN: {absent}")
     return drawn
 
 

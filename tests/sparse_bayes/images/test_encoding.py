@@ -122,6 +122,14 @@ def test_the_path_falls_as_functions_enter() -> None:
     assert np.all(np.diff(errors) < 0.0)
 
 
+def test_one_function_is_the_constant() -> None:
+    image = textured(9, 40)
+    code = encode(image, functions=1)
+    assert code.path == ((1, code.error),)
+    np.testing.assert_allclose(decode(code), image.mean())
+    assert code.error == pytest.approx(image.std())
+
+
 def test_no_seam_shows_where_tiles_meet() -> None:
     image = textured(64, 64)
     missed = decode(encode(image, functions=250)) - image

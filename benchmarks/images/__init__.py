@@ -1,0 +1,1 @@
+"""Images by few wavelets, beside what a JPEG keeps and the greatest coefficients of a wavelet transform."""

@@ -1,0 +1,19 @@
+"""What docs/images.md says is so."""
+
+import doctest
+
+from examples.tour.readme import README
+
+PAGE = README.parent / "docs" / "images.md"
+
+
+def test_the_page_shows_what_its_lines_answer() -> None:
+    found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8", report=True)
+    assert found.attempted >= 13
+    assert found.failed == 0
+
+
+def test_the_page_has_its_picture_and_is_pointed_to() -> None:
+    assert (PAGE.parent / "pictures" / "images.png").is_file()
+    assert "images.md" in (PAGE.parent / "signals.md").read_text()
+    assert "docs/images.md" in README.read_text()
