@@ -1,4 +1,4 @@
-"""`python -m examples.tour` takes the README's tour and the examples of three pages, and writes their answers anew."""
+"""`python -m examples.tour` takes the README's tour and the examples of four pages, and writes their answers anew."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +18,8 @@ def main() -> None:
         with running_service(directory / "decisions.db", log=directory / "decisions.log") as url:
             decisions.renew(url)
         with running_service(directory / "known.db", log=directory / "known.log") as url:
-            known.renew(url)
+            for page in known.PAGES:
+                known.renew(page, url)
         with running_service(directory / "signals.db", log=directory / "signals.log") as url:
             signals.renew(url)
 

@@ -1,12 +1,16 @@
-"""The worked example of docs/approximation.md: its answers made anew."""
+"""The worked examples of pages whose commands begin with an upload: their answers made anew."""
+
+from pathlib import Path
 
 from examples.tour.readme import README, rewritten, steps_of, take
 
-PAGE = README.parent / "docs" / "approximation.md"
+APPROXIMATION = README.parent / "docs" / "approximation.md"
+IMAGES = README.parent / "docs" / "images.md"
+PAGES = (APPROXIMATION, IMAGES)
 
 
-def renew(url: str) -> None:
-    """Write the answers of a new service into the page; raises SystemExit where one has another shape."""
-    text = PAGE.read_text()
+def renew(page: Path, url: str) -> None:
+    """Write the answers of a new service into a page; raises SystemExit where one has another shape."""
+    text = page.read_text()
     steps = steps_of(text)
-    PAGE.write_text(rewritten(text, steps, take(steps, url)))
+    page.write_text(rewritten(text, steps, take(steps, url)))

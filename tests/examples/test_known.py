@@ -1,16 +1,18 @@
-"""What docs/approximation.md shows of a running service is so."""
+"""What docs/approximation.md and docs/images.md show of a running service is so."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from app.client import connect
-from app.client.answers import ApproximationVersion
+from app.client.answers import ApproximationVersion, ImageVersion
 from examples.demo.service import running_service
-from examples.tour import stop
-from examples.tour.known import PAGE
+from examples.tour import spot, stop
+from examples.tour.known import APPROXIMATION, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
 
@@ -27,13 +29,33 @@ def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:
     assert stop.FILE.read_bytes() == (tmp_path / "stop.csv").read_bytes()
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
-def test_the_service_answers_as_the_page_shows(url: str) -> None:
-    steps = steps_of(PAGE.read_text())
+def test_the_spots_file_is_what_its_program_makes() -> None:
+    with Image.open(spot.FILE) as kept:
+        np.testing.assert_array_equal(np.asarray(kept), np.asarray(spot.image()))
+
+
+def assert_answered_as_shown(page: Path, url: str) -> None:
+    steps = steps_of(page.read_text())
+    assert len(steps) >= 4
     for step, answer in zip(steps, take(steps, url).answers, strict=True):
         assert differences(step.answer, answer) == [], step.command
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
+def test_a_function_is_told_as_the_page_shows(url: str) -> None:
+    assert_answered_as_shown(APPROXIMATION, url)
     with connect(url) as service:
         version = service.version("stop", of=ApproximationVersion)
     assert version.functions < 20
     assert version.error < 0.02
     assert version.integral_kept == pytest.approx(1.0)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
+def test_an_image_is_told_as_the_page_shows(url: str) -> None:
+    assert_answered_as_shown(IMAGES, url)
+    with connect(url) as service:
+        version = service.version("spot", of=ImageVersion)
+    assert version.psnr is not None
+    assert version.psnr >= 36.0
+    assert version.functions < 60
