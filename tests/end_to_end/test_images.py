@@ -45,6 +45,10 @@ def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_pa
     vectors = list(api.calls.relevance_vectors("blobs", 1))
     assert len(vectors) == version.functions
     assert {vector.kind for vector in vectors} == {"bias", "wavelet"}
+    for vector in vectors:
+        assert vector.weight_sd > 0.0
+        assert vector.gamma == pytest.approx(1.0 - vector.alpha * vector.weight_sd**2)
+        assert 0.0 <= vector.gamma <= 1.0
 
 
 def test_an_array_has_a_peak_of_its_own_and_as_many_functions_as_are_asked_for(api: Api) -> None:

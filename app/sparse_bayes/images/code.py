@@ -20,7 +20,8 @@ VALUES_AT_ONCE = 2**20
 class ImageCode:
     """constant + sum_m w_m phi_m over an image (`height`, `width`), (row, column) = (0, 0) its first pixel.
 
-    `wavelets` R functions whose centres are (row, column) and whose `weights` w are (R,), in the image's unit, as is
+    `wavelets` R functions whose centres are (row, column) and whose `weights` w are (R,), in the image's unit, with
+    their `sds` (R,), what stands far off held, and the precisions `alpha` (R,) of their priors. In that unit too is
     `error`, the root mean square of what they miss. `noise_sd` is what they could leave: learned, told, or how fine the
     search was. `candidates` is how many functions were there to choose from. `path` has the error with each number of
     functions that was met on the way, the constant counted; its last is this code's.
@@ -31,6 +32,8 @@ class ImageCode:
     constant: float
     wavelets: GaborFunctions
     weights: Array
+    sds: Array
+    alpha: Array
     error: float
     noise_sd: float
     candidates: int

@@ -171,6 +171,8 @@ def _ended(image: Array, mosaic: Mosaic, path: dict[int, float], phase: Phase, w
         constant=mosaic.constant,
         wavelets=mosaic.wavelets,
         weights=mosaic.weights,
+        sds=mosaic.sds,
+        alpha=mosaic.alpha,
         error=mosaic.error,
         noise_sd=noise_sd,
         candidates=mosaic.candidates,

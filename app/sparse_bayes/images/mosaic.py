@@ -87,6 +87,16 @@ class Mosaic:
         return np.concatenate([tile.rested.mean for tile in self.tiles])
 
     @property
+    def sds(self) -> Array:
+        """Their sds (R,), all other tiles' functions held."""
+        return np.asarray(np.sqrt(np.concatenate([tile.rested.covariance.diagonal() for tile in self.tiles])))
+
+    @property
+    def alpha(self) -> Array:
+        """The precisions of their priors (R,)."""
+        return np.concatenate([tile.rested.alpha for tile in self.tiles])
+
+    @property
     def determined(self) -> float:
         """The sum of gamma, the constant's 1 counted."""
         return 1.0 + sum(float(tile.rested.determined.sum()) for tile in self.tiles)
@@ -177,7 +187,7 @@ class Mosaic:
 
     def join(self) -> None:
         """The means of all functions of all tiles together, and of the constant: (A + beta P'P) m = beta P't."""
-        R, alpha = self.functions - 1, np.concatenate([tile.rested.alpha for tile in self.tiles])
+        R, alpha = self.functions - 1, self.alpha
         if not R:
             return
         P = Columns.of(self.wavelets, self.window, self.window)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import InputEncoding
@@ -79,10 +81,20 @@ class ImageFit:
         return Learned(report, tuple(self._vectors(result)), ImagePredictor(places, result))
 
     def _vectors(self, code: ImageCode) -> Iterator[RelevanceVector]:
-        """The constant, then the wavelets."""
+        """The constant, of which no prior says anything, then the wavelets."""
         names = [column.name for column in self.plan.inputs]
-        yield _vector(1, "bias", code.constant)
-        for number, weight in enumerate(code.weights.tolist()):
+        pixels = code.height * code.width
+        yield RelevanceVector(
+            number=1,
+            kind="bias",
+            row=None,
+            inputs=None,
+            weight_mean=code.constant,
+            weight_sd=float(code.noise_sd / np.sqrt(pixels)),
+            alpha=0.0,
+            gamma=1.0,
+        )
+        for number, (weight, sd, alpha) in enumerate(zip(code.weights, code.sds, code.alpha, strict=True)):
             shape = code.shape(number)
             lies = tuple(
                 InputShape(
@@ -93,25 +105,18 @@ class ImageFit:
                 )
                 for place in shape.inputs
             )
-            yield _vector(number + 2, shape.kind, weight, lies, shape.phase)
-
-
-def _vector(
-    number: int, kind: str, weight: float, shape: tuple[InputShape, ...] = (), phase: float | None = None
-) -> RelevanceVector:
-    """Its weight is the mean of its posterior; nothing else is kept of that."""
-    return RelevanceVector(
-        number=number,
-        kind=kind,
-        row=None,
-        inputs=None,
-        weight_mean=weight,
-        weight_sd=0.0,
-        alpha=0.0,
-        gamma=1.0,
-        shape=shape,
-        phase=phase,
-    )
+            yield RelevanceVector(
+                number=number + 2,
+                kind=shape.kind,
+                row=None,
+                inputs=None,
+                weight_mean=float(weight),
+                weight_sd=float(sd),
+                alpha=float(alpha),
+                gamma=float(1.0 - alpha * sd * sd),
+                shape=lies,
+                phase=shape.phase,
+            )
 
 
 def thinned(path: tuple[tuple[int, float], ...]) -> tuple[tuple[int, float], ...]:
