@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import algorithms, classes, decisions, friedman, noise, report, service, sinc
+from benchmarks import algorithms, decisions, mixture, noise, report, service, splines
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
@@ -19,17 +19,16 @@ from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.images.tables import images
 from benchmarks.options import Engines, Options
+from benchmarks.papers.tables import papers
 from benchmarks.report import Table
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.million import million
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
-    "spline": sinc.splines,
-    "sinc": sinc.noisy,
-    "friedman": friedman.friedman,
-    "classes": classes.real,
-    "mixture": classes.mixture,
+    "papers": papers,
+    "spline": splines.splines,
+    "mixture": mixture.mixture,
     "decisions": decisions.mixture,
     "signals": signals,
     "expansions": expansions,

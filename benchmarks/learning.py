@@ -4,13 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.algorithms import Greedy
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis, KernelFunctions
+from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict, scores
-from app.sparse_bayes.priors import GaussianProcess
-from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth
+from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Rows, Trained, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -60,15 +58,6 @@ def width(found: Trained) -> float:
     return width
 
 
-PROCESS = Spec(
-    GaussianNoise(),
-    (KernelBasis(width=EvidencePerInputWidth(), warp="evidence"), Bias(), Inputs()),
-    GaussianProcess(),
-    Greedy(),
-)
-"""What the service asks for where the prior alone is named."""
-
-
 def regression(split: Split, spec: Spec | None = None) -> Figures:
     """Defaults or another spec: RMSE of the mean to the targets measured on, the truth where the generator knows it."""
     inputs, target = Scaled.of(split.X), Scaled.of(split.t)
@@ -85,13 +74,13 @@ def regression(split: Split, spec: Spec | None = None) -> Figures:
     }
 
 
-def classification(split: Split, basis: KernelBasis | None = None) -> Figures:
-    """Error and log loss on the rows measured on: raw inputs where a basis is given, else the defaults."""
+def classification(split: Split, spec: Spec | None = None, *, scaled: bool = True) -> Figures:
+    """Defaults or another spec: error and log loss on the rows measured on; inputs as they are where not `scaled`."""
     X, X_test = split.X, split.X_test
-    if basis is None:
+    if scaled:
         inputs = Scaled.of(X)
         X, X_test = inputs(X), inputs(X_test)
-    found = trained(X, split.t, Spec(Bernoulli(), (basis or KernelBasis(), Bias())))
+    found = trained(X, split.t, spec or Spec(Bernoulli()))
     prediction = predict(found.model, X_test)
     assert isinstance(prediction, ClassPrediction)
     kept = {"vectors": float(vectors(found.model)), "functions": float(len(found.model.mean)), "width": width(found)}
