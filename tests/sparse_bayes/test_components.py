@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from app.sparse_bayes import components as of
-from app.sparse_bayes.components import Components, components
-from app.sparse_bayes.coordinates import coordinates
+from app.sparse_bayes.components import Components, components, learning, typical_width
+from app.sparse_bayes.components.weights import Kept, likelihood_gain, rotated
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.kernels import Covariance, Gaussian, Matern32
 from app.sparse_bayes.scales import InputMap
@@ -62,12 +61,43 @@ def test_the_evidence_is_that_of_the_images() -> None:
     _, log_determinant = np.linalg.slogdet(C / found.noise_variance)
     misfit = float(np.einsum("kn,kn->", phi, np.linalg.solve(C, phi)))
     isotropic = float(np.square(phi).sum()) / found.noise_variance
-    *_, alone = components(X, Gaussian(), WIDTH)
-    assert isinstance(alone, Components)
-    # What is left of the coordinates' number cancels in the gain over weights of 0.
-    ranks = coordinates(40, lambda numbers: Gaussian()(X[numbers], X), most=40).shape[0]
-    zero = -0.5 * (40 * ranks * np.log(2.0 * np.pi * found.noise_variance) + isotropic)
-    assert found.evidence - zero == pytest.approx(-0.5 * (40 * log_determinant + misfit - isotropic), rel=1e-6)
+    assert found.evidence == pytest.approx(-0.5 * (40 * log_determinant + misfit - isotropic), rel=1e-6)
+
+
+def test_how_well_weights_are_determined_is_what_the_data_add_to_their_precisions() -> None:
+    found = learned(heaps(40))
+    K = Gaussian()(found.centres, found.centres)
+    Sigma = np.linalg.inv(np.diag(1.0 / found.weights) + K / found.noise_variance)
+    np.testing.assert_allclose(found.gamma, 1.0 - Sigma.diagonal() / found.weights, rtol=1e-6)
+
+
+def test_derivatives_are_those_of_differences() -> None:
+    X = heaps(30)
+    K = Gaussian()(X, X)
+    few = Kept(K[:5, :5], rotated(K[:5]), 0.05, 30)
+    logs = np.log(np.array([0.1, 0.02, 0.5, 1e-3, 0.2]))
+    slope, curvature = few.derivatives(np.exp(logs))
+    assert few.value(np.exp(logs)) == pytest.approx(
+        likelihood_gain(K, K, np.append(np.exp(logs), np.zeros(25)), 0.05, 30)
+    )
+    for m, step in enumerate(1e-5 * np.eye(5)):
+        up, down = np.exp(logs + step), np.exp(logs - step)
+        assert slope[m] == pytest.approx((few.value(up) - few.value(down)) / 2e-5, rel=1e-5)
+        difference = (few.derivatives(up)[0] - few.derivatives(down)[0]) / 2e-5
+        np.testing.assert_allclose(curvature[m], difference, rtol=1e-5, atol=1e-5)
+
+
+def test_of_copies_one_is_kept() -> None:
+    X = np.vstack([heaps(30), heaps(30), heaps(30)])
+    found = learned(X)
+    assert len(np.unique(found.centres, axis=0)) == len(found.rows)
+
+
+def test_the_typical_width_is_the_median_distance_of_rows_that_differ() -> None:
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])
+    assert typical_width(X) == pytest.approx(5.0)
+    with pytest.raises(DataError, match="all alike"):
+        typical_width(X[:3])
 
 
 def test_projections_and_what_is_missed_are_those_in_coordinates() -> None:
@@ -118,7 +148,7 @@ def test_the_same_rows_in_another_order_are_kept() -> None:
 
 
 def test_of_many_rows_some_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of, "MOST_ROWS", 50)
+    monkeypatch.setattr(learning, "MOST_ROWS", 50)
     X = heaps(200)
     found = learned(X)
     np.testing.assert_array_equal(X[found.rows], found.centres)

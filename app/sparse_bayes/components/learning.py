@@ -1,0 +1,77 @@
+"""Components learned from rows: which of them carry the covariance of all their images, and how much of it is noise.
+
+The images phi_n of N rows in the kernel's space are taken for draws of N(0, C), C = sigma^2 I + sum_m w_m phi_m phi_m',
+with one weight w_m = 1/alpha_m a row, and C's likelihood is maximised: with s_m = phi_m'C_-m^-1 phi_m and q_mn =
+phi_m'C_-m^-1 phi_n by alpha_m = s_m^2/(mean_n q_mn^2 - s_m), where that is positive, else infinite. sigma is fixed.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.sparse_bayes.components.space import Components
+from app.sparse_bayes.components.weights import likelihood_gain, weights
+from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.folds import subset
+from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.linalg import squared_distances
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array, Indices
+
+MOST_ROWS = 2_000
+"""Rows that are learned from, drawn by content: each is the target of all others."""
+
+
+def components(
+    X: Array, kernel: Covariance, input_map: InputMap, *, explained: float = 0.9, seed: int = 0
+) -> Iterator[int | Components]:
+    """How many rows are kept so far, from step to step, then the end; X (N, d).
+
+    sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
+    of all. Raises DataError for another X, and for a share not in (0, 1).
+    """
+    if not 0.0 < explained < 1.0:
+        raise DataError(f"expected a share above 0 and below 1 to be explained, got {explained:g}")
+    rows = drawn(X, seed)
+    U = input_map(X[rows])
+    K = kernel(U, U)
+    noise_variance = _left(K, explained)
+    w = np.zeros(len(rows))
+    for w in weights(K, noise_variance):
+        yield int(np.count_nonzero(w))
+    inside = np.flatnonzero(w)
+    kept, evidence = rows[inside], likelihood_gain(K, K, w, noise_variance, len(K))
+    yield Components(kernel, input_map, X[kept], kept, w[inside], noise_variance, evidence)
+
+
+def drawn(X: Array, seed: int = 0) -> Indices:
+    """The rows that are learned from; raises DataError for what is no table of numbers."""
+    if X.ndim != 2 or len(X) < 2 or not np.isfinite(X).all():
+        raise DataError(f"expected at least two rows (N, d) of finite numbers, got shape {X.shape}")
+    return subset(X, np.zeros(len(X)), MOST_ROWS, seed)
+
+
+def typical_width(X: Array, seed: int = 0) -> float:
+    """The median distance between two rows of those learned from that differ: a width r of no target's making.
+
+    Raises DataError where none differ.
+    """
+    some = X[drawn(X, seed)]
+    squares = squared_distances(some, some)[np.triu_indices(len(some), 1)]
+    apart = squares[squares > 0.0]
+    if not len(apart):
+        raise DataError("expected rows that differ: they are all alike")
+    return float(np.sqrt(np.median(apart)))
+
+
+def _left(K: Array, explained: float) -> float:
+    """The variance along the first principal axis of the images that is not needed to explain enough."""
+    variances = np.maximum(np.linalg.eigvalsh(K)[::-1], 0.0) / len(K)
+    needed = int(np.searchsorted(np.cumsum(variances), explained * variances.sum())) + 1
+    if needed >= len(variances) or variances[needed] <= ROUNDING * variances[0]:
+        raise DataError("expected rows that few components don't explain whole: they are too few, or all alike")
+    return float(variances[needed])
+
+
+ROUNDING = 1e-12
+"""Variances below this share of the greatest are none."""
