@@ -11,6 +11,7 @@ from app.domain.tables import Label
 from app.services.answering import (
     Answer,
     ClassificationAnswer,
+    ComponentsAnswer,
     ListedFunction,
     RegressionAnswer,
     ServedVersion,
@@ -22,12 +23,14 @@ from app.sparse_bayes.types import Array
 REAL_OUTPUTS = ("mean", "sd", "variance", "interval", "support")
 CLASS_OUTPUTS = ("label", "probabilities", "latent", "support")
 VALUE_OUTPUTS = ("value",)
+COMPONENTS_OUTPUTS = ("components", "reconstruction_error", "log_density", "novelty")
 
 OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "regression": REAL_OUTPUTS,
     "classification": CLASS_OUTPUTS,
     "approximation": VALUE_OUTPUTS,
     "image": VALUE_OUTPUTS,
+    "components": COMPONENTS_OUTPUTS,
 }
 """The members that a task's predictions can have."""
 
@@ -58,6 +61,8 @@ def predictions_json(
                 rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
         case ValueAnswer():
             rows = [{"value": value} for value in answer.value.tolist()]
+        case ComponentsAnswer():
+            rows = _component_rows(answer, outputs)
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}
     version = served.version
@@ -150,6 +155,16 @@ def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Ro
             case _:
                 columns["latent"] = _latents(answer)
     return _rows(columns)
+
+
+def _component_rows(answer: ComponentsAnswer, outputs: Sequence[str]) -> list[Row]:
+    columns: Mapping[str, Sequence[object]] = {
+        "components": answer.components.tolist(),
+        "reconstruction_error": answer.missed.tolist(),
+        "log_density": answer.log_density.tolist(),
+        "novelty": answer.novelty.tolist(),
+    }
+    return _rows({output: columns[output] for output in outputs})
 
 
 def _latents(answer: ClassificationAnswer) -> list[object]:

@@ -9,7 +9,7 @@ from app.cli.rendering import cell_text, number, print_facts, print_json, print_
 from app.cli.saying import say
 from app.cli.versions import fit_name, show_version
 from app.client import Relevance
-from app.client.answers import ApproximationJob, Job, RelevanceVector, SupervisedJob, VersionBase
+from app.client.answers import ApproximationJob, ComponentsJob, Job, RelevanceVector, SupervisedJob, VersionBase
 
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
@@ -62,6 +62,13 @@ def _asked(job: Job) -> list[tuple[str, str | None]]:
                 ("coefficients", job.coefficients),
                 ("width", ", ".join(map(number, job.widths))),
                 ("to miss", f"{job.tolerance:.2%} of the function at most"),
+            ]
+        case ComponentsJob():
+            return [
+                ("task", job.task),
+                ("kernel", str(job.kernel["type"]).replace("_", " ")),
+                ("width", ", ".join(map(number, job.widths)) if job.widths else "the median distance of rows"),
+                ("to explain", f"{job.explained:.0%} before noise"),
             ]
         case _:
             return [("task", job.task)]

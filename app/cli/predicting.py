@@ -14,12 +14,23 @@ from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
 from app.client import ClientError, Problem, Relevance
-from app.client.answers import Contribution, Json, Prediction, Predictions, SupervisedVersion, VersionBase
+from app.client.answers import (
+    ComponentsVersion,
+    Contribution,
+    Json,
+    Prediction,
+    Predictions,
+    SupervisedVersion,
+    VersionBase,
+)
 from app.domain.errors import RelevanceError
 from app.domain.tables import Label
 
 BATCH = 10_000
 """Rows of one request."""
+
+COMPONENTS = 10
+"""How many of the first are told of a row, at most."""
 
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
@@ -90,6 +101,7 @@ def _answered(client: Relevance, version: VersionBase, file: Path, wanted: Wante
                 class_priors=priors,
                 costs=costs,
                 reject_cost=wanted.reject_cost,
+                components=COMPONENTS if isinstance(version, ComponentsVersion) else None,
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -106,6 +118,9 @@ def _from_row(first: int, problem: Problem) -> ClientError:
 def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
     """What a prediction adds to its row."""
     explanation = () if wanted.explain is None else ("because",)
+    if isinstance(version, ComponentsVersion):
+        told = min(COMPONENTS, len(version.variances))
+        return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
     if not isinstance(version, SupervisedVersion):
         return ("value",)
     if version.classes:
@@ -118,6 +133,8 @@ def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
 def figures(version: VersionBase, answer: Prediction) -> tuple[Label | None, ...]:
     """What stands under `headings`."""
     told: tuple[Label | None, ...]
+    if isinstance(version, ComponentsVersion):
+        return (*(answer.components or ()), answer.reconstruction_error, answer.log_density, answer.novelty)
     if not isinstance(version, SupervisedVersion):
         return (answer.value,)
     if version.classes:

@@ -19,6 +19,9 @@ Document = dict[str, Json]
 SOUGHT = ("cross_validation", "evidence", "evidence_per_input")
 """The ways to find a width, by the API's names."""
 
+WITHOUT_TARGET = ("approximation", "image", "components")
+"""The tasks that predict no column."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
@@ -59,7 +62,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "split": None if choices.split is None else _split(choices.split),
     }
     document |= {name: value for name, value in said.items() if value is not None}
-    if "target" not in document:
+    if "target" not in document and document.get("task") not in WITHOUT_TARGET:
         raise typer.BadParameter("which column is to be learned?", param_hint="--target")
     return document
 

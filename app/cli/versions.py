@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from app.cli.rendering import cell_text, number, print_facts
 from app.client.answers import (
     ApproximationVersion,
+    ComponentsVersion,
     Contender,
     Hyperparameters,
     ImageVersion,
@@ -37,6 +38,8 @@ def show_version(version: VersionBase) -> None:
             _show_approximation(version)
         case ImageVersion():
             _show_image(version)
+        case ComponentsVersion():
+            _show_components(version)
         case _:
             raise TypeError(f"expected a version of a task that is known, got {type(version).__name__}")
 
@@ -69,6 +72,29 @@ def _show_image(version: ImageVersion) -> None:
             ("missed", f"{number(version.error)}{ratio}"),
             ("noise sd", number(version.noise_sd)),
             ("ended by", version.termination.replace("_", " ")),
+            ("time", f"{version.seconds:.1f} s"),
+        ]
+    )
+
+
+def _show_components(version: ComponentsVersion) -> None:
+    many = version.rows_drawn < version.rows
+    print_facts(
+        [
+            ("model", f"{version.model}, version {version.version}"),
+            ("task", f"{version.task} of rows, by a {str(version.kernel['type']).replace('_', ' ')} kernel"),
+            ("inputs", ", ".join(column.name for column in version.inputs)),
+            ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
+            (
+                "rows",
+                _counted(
+                    version.rows, (version.rows_drawn if many else 0, "learned from"), (version.rows_dropped, "dropped")
+                ),
+            ),
+            ("kept", f"{version.functions} rows, which carry {len(version.variances)} components"),
+            ("reached", f"{version.reached:.1%} of the rows' images"),
+            ("width", _widths(version.widths, standardised=version.standardised)),
+            ("log evidence", f"{version.log_marginal_likelihood:.2f} nats over noise alone"),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
@@ -169,7 +195,10 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
 
 def seen_widths(version: SupervisedVersion) -> str:
     """Those of inputs that the kernels see, and which they don't."""
-    widths, standardised = version.hyperparameters.widths, version.standardised
+    return _widths(version.hyperparameters.widths, standardised=version.standardised)
+
+
+def _widths(widths: Sequence[InputWidth], *, standardised: bool) -> str:
     unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
     seen = [_width(width) for width in widths if width.input not in unseen]
     units = "as standardised" if standardised else "in the user's units"
@@ -200,12 +229,11 @@ def _gains(found: Hyperparameters) -> str | None:
 
 
 def _rows(version: SupervisedVersion) -> str:
-    others = [
-        f"{count:,} {what}"
-        for count, what in ((version.rows_held_out, "held out"), (version.rows_dropped, "dropped"))
-        if count
-    ]
-    return ", ".join([f"{version.rows:,}", *others])
+    return _counted(version.rows, (version.rows_held_out, "held out"), (version.rows_dropped, "dropped"))
+
+
+def _counted(rows: int, *others: tuple[int, str]) -> str:
+    return ", ".join([f"{rows:,}", *(f"{count:,} {what}" for count, what in others if count)])
 
 
 def _scores(scores: Mapping[str, float]) -> str:

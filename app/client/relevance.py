@@ -234,10 +234,12 @@ class Relevance:
         class_priors: Mapping[Label, float] | None = None,
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
+        components: int | None = None,
     ) -> Predictions:
         """Predict for a `table` in one of the API's three forms; without `version`, by the newest.
 
-        Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said.
+        Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said; of a model
+        of components, at most so many of the first are told.
         """
         where = f"/v1/models/{_part(name)}" + ("" if version is None else f"/versions/{version}")
         wanted: dict[str, Json] = {
@@ -247,6 +249,7 @@ class Relevance:
             "class_priors": _listed(class_priors),
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
+            "components": components,
         }
         options = {name: value for name, value in wanted.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})

@@ -1,29 +1,23 @@
 """A dataset's blocks to the one file of numbers that a fit maps."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target, gaps
+from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from app.sparse_bayes.types import Array, Indices, Mask
-
-Read = Callable[[], Iterator[tuple[int, Block]]]
-"""Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
+from app.sparse_bayes.types import Array, Mask
+from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
 
 MOST_FAULTS_TOLD = 20
-
-MOST_CELLS_AT_ONCE = 2**22
-"""Encoded numbers that are held in memory together; a block of more is taken in pieces."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +39,6 @@ class Materialised:
     def rows(self) -> Array:
         """All its rows, mapped read-only."""
         return np.memmap(self.path, "<f8", "r", shape=(self.training + self.held_out, self.inputs + EXTRA_COLUMNS))
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
-
-    block: Block
-    numbers: Array
-    dropped: int
 
 
 def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
@@ -82,35 +67,15 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells
     return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
 
 
-def _complete(plan: SupervisedPlan, read: Read) -> Iterator[_Part]:
+def _complete(plan: SupervisedPlan, read: Read) -> Iterator[Part]:
     """The rows that have a target, its noise, a place in the split and, unless gaps are filled in, every input."""
-    names = [plan.target, *(column.name for column in plan.inputs)]
-    needed = [plan.target] if plan.missing == "indicator" else list(names)
     by = None if isinstance(plan.split, RandomSplit) else plan.split.column
-    beside = [name for name in (by, plan.noise_column) if name is not None]
-    names, needed = [*names, *beside], [*needed, *beside]
-    step = max(1, MOST_CELLS_AT_ONCE // sum(1 + max(1, len(column.categories)) for column in plan.inputs))
-    for first_row, block in read():
-        dropped = np.logical_or.reduce([gaps(block[name]) for name in needed])
-        complete = np.flatnonzero(~dropped)
-        for start in range(0, max(1, len(complete)), step):
-            chosen = complete[start : start + step]
-            whole = len(chosen) == len(dropped)
-            kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
-            yield _Part(kept, first_row + chosen.astype(np.float64), 0 if start else int(dropped.sum()))
+    beside = [plan.target, *(name for name in (by, plan.noise_column) if name is not None)]
+    needed = [] if plan.missing == "indicator" else [column.name for column in plan.inputs]
+    return complete_rows(read, plan.inputs, beside=beside, needed=[*beside, *needed])
 
 
-def _taken(column: Column, chosen: Indices) -> Column:
-    match column:
-        case CategoryColumn():
-            return replace(column, codes=column.codes[chosen])
-        case BooleanColumn():
-            return replace(column, values=column.values[chosen])
-        case NumberColumn() | TimestampColumn():
-            return replace(column, values=column.values[chosen])
-
-
-def _ranks(plan: SupervisedPlan, part: _Part) -> Ranks:
+def _ranks(plan: SupervisedPlan, part: Part) -> Ranks:
     names = [plan.target, *(column.name for column in plan.inputs)]
     return ranks(plan.split, part.block, numbers=part.numbers, names=names, seed=plan.spec.seed)
 
@@ -130,7 +95,7 @@ def _where_to_cut(plan: SupervisedPlan, read: Read) -> Cut:
     return where
 
 
-def _divided(plan: SupervisedPlan, read: Read, where: Cut) -> Iterator[tuple[_Part, Mask]]:
+def _divided(plan: SupervisedPlan, read: Read, where: Cut) -> Iterator[tuple[Part, Mask]]:
     """Every part with the rows (N,) of it that are held out."""
     for part in _complete(plan, read):
         if where == NOTHING:
@@ -160,17 +125,12 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cel
         )
     if cells == 0:
         raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
-    if cells > most_cells:
-        raise TrainingFailedError(
-            f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most_cells:,};"
-            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
-            kind="too-large",
-        )
+    refuse_too_many(cells, most=most_cells)
 
 
 def _write(
     file: BinaryIO,
-    parts: Iterator[tuple[_Part, Mask]],
+    parts: Iterator[tuple[Part, Mask]],
     *,
     plan: SupervisedPlan,
     encoding: Encoding,

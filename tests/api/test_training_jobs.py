@@ -228,7 +228,7 @@ def test_an_automatic_prior_is_what_nothing_said_means(client: TestClient) -> No
     assert said | {"id": unsaid["id"]} == unsaid
 
 
-NO_TASK = "Should be 'regression', 'classification', 'approximation' or 'image', or left out."
+NO_TASK = "Should be 'regression', 'classification', 'approximation', 'image' or 'components', or left out."
 
 
 def at(pointer: str, detail: str) -> tuple[str, Errors]:

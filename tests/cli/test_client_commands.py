@@ -275,3 +275,28 @@ def test_noise_by_row_is_learned_from_told_and_predicted_with(asked: Run, tmp_pa
     assert "by row, in sd; root mean square 0.22" in done.stdout
     answers = json.loads(asked("predict", "measured", str(path), "--json").stdout)["predictions"]
     assert [one["variance"]["noise"] for one in answers] == pytest.approx([sd * sd for sd in noises])
+
+
+def test_components_are_learned_shown_and_told_of_rows(asked: Run, tmp_path: Path) -> None:
+    usual, request, new = (tmp_path / name for name in ("usual.csv", "request.json", "new.csv"))
+    usual.write_text("x,z\n" + "".join(f"{i % 7},{(i * 5) % 11}\n" for i in range(60)))
+    request.write_text(json.dumps({"task": "components", "width": [2.0, 3.0], "inputs": ["x", "z"]}))
+    done = asked("train", str(usual), "--request", str(request))
+    assert done.exit_code == 0, done.stderr
+    facts = dict(re.split(r"\s{2,}", line.rstrip(), maxsplit=1) for line in done.stdout.splitlines())
+    assert facts["task"] == "components of rows, by a gaussian kernel"
+    assert facts["rows"] == "60"
+    assert facts["width"] == "x 2, z 3 (in the user's units)"
+    kept = re.fullmatch(r"(\d+) rows, which carry (\d+) components", facts["kept"])
+    assert kept is not None
+    new.write_text("note,x,z\nas before,3,4\naway,50,4\n")
+    first, away = csv.DictReader(io.StringIO(asked("predict", "usual", str(new)).stdout))
+    told = min(10, int(kept[2]))
+    named = (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
+    assert tuple(first) == ("note", "x", "z", *(f"usual_{name}" for name in named))
+    assert (float(away["usual_novelty"]), float(away["usual_reconstruction_error"])) == (1.0, 1.0)
+    assert float(first["usual_log_density"]) > float(away["usual_log_density"])
+    job = json.loads(asked("jobs", "--json").stdout)[0]["id"]
+    shown = asked("jobs", job).stdout
+    assert re.search(r"^width +2, 3 *$", shown, re.MULTILINE)
+    assert re.search(r"^to explain +90% before noise *$", shown, re.MULTILINE)

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from app.cli.commands.training import Kernel, Likelihood, Prior
-from app.cli.training import SOUGHT, Choices, spelled_out
+from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Kernel as KernelUnion
 from app.sparse_bayes.likelihoods import Likelihood as LikelihoodUnion
@@ -113,6 +113,16 @@ def test_a_width_is_a_number_or_one_for_each_input(text: str, value: float | lis
 def test_what_is_no_width_is_refused(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="neither a number, nor numbers with commas between"):
         spelled_out(Choices(target="y", width=text), None)
+
+
+@pytest.mark.parametrize("task", WITHOUT_TARGET)
+def test_a_task_that_predicts_nothing_needs_no_target(task: str, tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({"task": task}))
+    assert spelled_out(Choices(model="few"), request) == {"task": task, "model": "few"}
+    request.write_text("{}")
+    with pytest.raises(typer.BadParameter, match="which column"):
+        spelled_out(Choices(), request)
 
 
 def test_options_win_over_the_request_file(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ PAIRS = [
     Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
     Pair(answers.ApproximationJob, (jobs.approximation.ApproximationJobOut,)),
+    Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),
     Pair(answers.Progress, (jobs.shared.ProgressOut,)),
     Pair(answers.Transition, (jobs.shared.TransitionOut,)),
     Pair(answers.Event, (jobs.EventOut,)),
@@ -41,6 +42,7 @@ PAIRS = [
     Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
     Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
     Pair(answers.Expansion, (models.ExpansionOut,)),
+    Pair(answers.ComponentsVersion, (models.components.ComponentsVersionOut,)),
     Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
     Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
     Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),
@@ -53,7 +55,14 @@ PAIRS = [
     Pair(answers.RelevanceVector, (models.RelevanceVectorOut,)),
     Pair(answers.Predictions, (predictions.PredictionsOut,)),
     Pair(
-        answers.Prediction, (predictions.RealOut, predictions.ClassOut, predictions.ValueOut, predictions.RowErrorOut)
+        answers.Prediction,
+        (
+            predictions.RealOut,
+            predictions.ClassOut,
+            predictions.ValueOut,
+            predictions.ComponentsRowOut,
+            predictions.RowErrorOut,
+        ),
     ),
     Pair(answers.Variance, (predictions.VarianceOut,)),
     Pair(answers.ClassProbability, (predictions.ClassProbabilityOut,)),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from app.sparse_bayes.components import Components, components, learning, typical_width
+from app.sparse_bayes.components import FOLDS, Components, components, learning, typical_width, usual_densities
 from app.sparse_bayes.components.weights import Kept, likelihood_gain, rotated
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.kernels import Covariance, Gaussian, Matern32
@@ -85,6 +85,35 @@ def test_derivatives_are_those_of_differences() -> None:
         assert slope[m] == pytest.approx((few.value(up) - few.value(down)) / 2e-5, rel=1e-5)
         difference = (few.derivatives(up)[0] - few.derivatives(down)[0]) / 2e-5
         np.testing.assert_allclose(curvature[m], difference, rtol=1e-5, atol=1e-5)
+
+
+def densities(X: Array, found: Components) -> Array:
+    *done, last = usual_densities(X, found)
+    assert done[-1] == FOLDS
+    assert isinstance(last, np.ndarray)
+    return last
+
+
+def test_rows_are_as_usual_as_rows_like_them() -> None:
+    """One in ten fresh rows is beyond the tenth that is least usual; what was learned from is fitted better."""
+    rng = np.random.default_rng(0)
+    X, fresh = rng.standard_normal((120, 12)), rng.standard_normal((2_000, 12))
+    *_, found = components(X, Gaussian(), InputMap.isotropic(typical_width(X)))
+    assert isinstance(found, Components)
+    usual = densities(X, found)
+    assert (np.diff(usual) >= 0.0).all()
+    assert len(usual) == 120
+    seen = found.log_density(fresh)
+    assert (seen < np.quantile(usual, 0.1)).mean() == pytest.approx(0.1, abs=0.06)
+    assert (seen < np.quantile(found.log_density(X), 0.1)).mean() > 0.25
+
+
+def test_of_many_rows_those_not_drawn_say_what_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "MOST_ROWS", 50)
+    X = heaps(150)
+    found = learned(X)
+    others = np.setdiff1d(np.arange(150), learning.drawn(X))
+    np.testing.assert_array_equal(densities(X, found), np.sort(found.log_density(X[others])))
 
 
 def test_of_copies_one_is_kept() -> None:

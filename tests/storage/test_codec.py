@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from app.domain.encoding import InputEncoding
-from app.domain.models import ApproximationPredictor, ImagePredictor, SupervisedPredictor
+from app.domain.models import ApproximationPredictor, ComponentsPredictor, ImagePredictor, SupervisedPredictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
@@ -28,6 +28,7 @@ from app.storage.codec import (
 from app.storage.codec.frame import PREAMBLE, Content, Stored, write
 from app.storage.codec.records import pack, reader_of
 from tests.narrowing import of_kind
+from tests.services.small_components import version_of_components
 from tests.storage import samples
 
 
@@ -297,3 +298,16 @@ def test_the_reader_knows_every_member_of_the_unions() -> None:
 
 def test_the_preamble_has_no_padding() -> None:
     assert PREAMBLE.size == 24
+
+
+def test_components_come_back_to_the_bit() -> None:
+    predictor = version_of_components().predictor
+    encoded = encode_predictor(predictor)
+    back = of_kind(ComponentsPredictor, decode_predictor(encoded))
+    assert (back.encoding, back.components.kernel) == (predictor.encoding, predictor.components.kernel)
+    np.testing.assert_array_equal(back.log_densities, predictor.log_densities)
+    rows = np.random.default_rng(0).standard_normal((5, 2))
+    np.testing.assert_array_equal(back.components.project(rows), predictor.components.project(rows))
+    np.testing.assert_array_equal(back.components.log_density(rows), predictor.components.log_density(rows))
+    assert back.components.rows.dtype == np.intp
+    assert encode_predictor(back) == encoded

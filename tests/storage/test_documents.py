@@ -2,9 +2,10 @@ import json
 from dataclasses import replace
 
 from app.domain.models import ClassRows
-from app.domain.requests import SupervisedRequest, Validation
+from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
 from app.storage.documents import PLAN, REPORT, REQUEST
 from tests.narrowing import of_data
+from tests.services.small_components import version_of_components
 from tests.storage import samples
 
 
@@ -48,3 +49,12 @@ def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None
     written = json.loads(REPORT.write(samples.new_version().report))
     del written["class_rows"]
     assert of_data(REPORT.read(json.dumps(written))).class_rows == ()
+
+
+def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:
+    report = version_of_components().report
+    asked = ComponentsRequest(report.dataset_id, kernel=report.plan.kernel, width=(1.0 / 3.0, 2.0))
+    assert REQUEST.read(REQUEST.write(asked)) == asked
+    assert REQUEST.read(REQUEST.write(ComponentsRequest(report.dataset_id))) == ComponentsRequest(report.dataset_id)
+    assert PLAN.read(PLAN.write(report.plan)) == report.plan
+    assert REPORT.read(REPORT.write(report)) == report

@@ -14,7 +14,7 @@ from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, Sup
 from app.domain.tables import Block, NumberColumn, block_rows
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.types import Array
-from app.worker import materialise as materialising
+from app.worker import complete
 from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
@@ -104,7 +104,7 @@ def test_a_large_block_is_taken_in_pieces(tmp_path: Path, monkeypatch: pytest.Mo
     wanted = plan_for(block, replace(ASKING, missing="drop_rows", holdout=0.2))
     whole = materialise(wanted, reader(block), tmp_path, most_cells=MANY)
     expected = rows_in(whole)
-    monkeypatch.setattr(materialising, "MOST_CELLS_AT_ONCE", 30)
+    monkeypatch.setattr(complete, "MOST_CELLS_AT_ONCE", 30)
     pieces = materialise(wanted, reader(block), tmp_path, most_cells=MANY)
     assert (pieces.dropped, pieces.training) == (whole.dropped, whole.training) == (9, 41)
     for part, other in zip(rows_in(pieces), expected, strict=True):

@@ -106,7 +106,7 @@ def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
     if options.on_error == "refuse":
         refuse(misfits)
-    wanted = Wanted(options.interval, options.covariance, options.explain, options.deciding)
+    wanted = Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
     found = answer(served, block, wanted)
     if options.on_error == "refuse":
         refuse(found.faults)

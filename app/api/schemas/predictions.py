@@ -125,6 +125,26 @@ class ValueOut(BaseModel):
     value: float
 
 
+class ComponentsRowOut(BaseModel):
+    """Where a row lies in the kernel's space, and how new it is."""
+
+    components: Sequence[float] = Field(
+        description="The first principal components, that of greatest variance first: as many as `components` says, "
+        "or 10, or all there are."
+    )
+    reconstruction_error: float = Field(
+        description="The share of the row's image that these components don't reach, from 0 to 1."
+    )
+    log_density: float = Field(
+        description="In nats, by all components: how much likelier the row is than noise alone would have it. The "
+        "lower, the newer; it compares rows by one version, not versions."
+    )
+    novelty: float = Field(
+        description="The share of rows like those learned from whose log density is above, from 0 to 1: of usual rows "
+        "one in twenty is above 0.95, and at 1 a row is newer than all."
+    )
+
+
 class RowProblemOut(BaseModel):
     """Why a row has no prediction."""
 
@@ -146,7 +166,7 @@ class PredictionsOut(BaseModel):
 
     model: str
     version: int
-    predictions: Sequence[RealOut | ClassOut | ValueOut | RowErrorOut] = Field(
+    predictions: Sequence[RealOut | ClassOut | ValueOut | ComponentsRowOut | RowErrorOut] = Field(
         description="Only with the members of `outputs`."
     )
     covariance: Sequence[Sequence[float | None]] | None = Field(

@@ -163,4 +163,15 @@ class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
     noise_sd: float | None
 
 
-TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob | ImageJob
+class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
+    """Components of rows: what was asked for, resolved; `widths` one or of the inputs, None where it follows."""
+
+    kernel: Choice
+    widths: tuple[float, ...] | None
+    explained: float
+    standardise: bool
+    missing: str
+    seed: int
+
+
+TrainingJob: TypeAlias = RegressionJob | ClassificationJob | ApproximationJob | ImageJob | ComponentsJob

@@ -208,7 +208,27 @@ class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
     termination: str
 
 
-Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion
+class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"):
+    """The principal components of rows in a kernel's space, carried by few; `variances` are theirs, falling.
+
+    `reached` is the share of the rows' images that they reach; `rows_drawn` were learned from.
+    """
+
+    kernel: Choice
+    widths: tuple[InputWidth, ...]
+    standardised: bool
+    missing: str
+    seed: int
+    explained: float
+    reached: float
+    noise_variance: float
+    variances: tuple[float, ...]
+    log_marginal_likelihood: float
+    rows_drawn: int
+    rows_dropped: int
+
+
+Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,10 @@ class Decision:
 
 
 class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One row's answer: a number's Gaussian, a class, a known function's value, or why there is none.
+    """One row's answer: a number's Gaussian, a class, a known function's value, components, or why there is none.
 
     `support`: 1 where the data speak for the row, near 0 away from all of them, None where the model can't tell.
+    `reconstruction_error` is what the `components` miss of the row; `novelty` is 1 where it is newer than all.
     """
 
     mean: float | None = None
@@ -79,6 +80,10 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     latent: Latent | tuple[ClassLatent, ...] | None = None
     support: float | None = None
     value: float | None = None
+    components: tuple[float, ...] | None = None
+    reconstruction_error: float | None = None
+    log_density: float | None = None
+    novelty: float | None = None
     explanation: tuple[Contribution, ...] | None = None
     decision: Decision | None = None
     error: Problem | None = None

@@ -1,6 +1,7 @@
 """Models: what a training leaves, for each kind of task a report and a predictor, kept as versions of a name."""
 
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
+from app.domain.models.components import ComponentsPredictor, ComponentsReport
 from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.supervised import (
     ClassRows,
@@ -17,6 +18,7 @@ from app.domain.models.versions import (
     Learned,
     Model,
     NewApproximationVersion,
+    NewComponentsVersion,
     NewImageVersion,
     NewSupervisedVersion,
     NewVersion,
@@ -30,6 +32,8 @@ __all__ = [
     "ApproximationReport",
     "ClassRows",
     "ClassWeight",
+    "ComponentsPredictor",
+    "ComponentsReport",
     "Contender",
     "ImagePredictor",
     "ImageReport",
@@ -40,6 +44,7 @@ __all__ = [
     "Learned",
     "Model",
     "NewApproximationVersion",
+    "NewComponentsVersion",
     "NewImageVersion",
     "NewSupervisedVersion",
     "NewVersion",

@@ -6,12 +6,13 @@ from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport
+from app.domain.models.components import ComponentsPredictor, ComponentsReport
 from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.supervised import SupervisedPredictor, SupervisedReport
 from app.domain.models.vectors import RelevanceVector
 
-VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport
-Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor
+VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport | ComponentsReport
+Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor | ComponentsPredictor
 
 R_co = TypeVar("R_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)
@@ -29,7 +30,8 @@ class Learned(Generic[R_co, P_co]):
 NewSupervisedVersion: TypeAlias = Learned[SupervisedReport, SupervisedPredictor]
 NewApproximationVersion: TypeAlias = Learned[ApproximationReport, ApproximationPredictor]
 NewImageVersion: TypeAlias = Learned[ImageReport, ImagePredictor]
-NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion
+NewComponentsVersion: TypeAlias = Learned[ComponentsReport, ComponentsPredictor]
+NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImageVersion | NewComponentsVersion
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
+from app.domain.planning.inputs import size
 from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
@@ -155,14 +156,19 @@ def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
 
 def spec_faults(spec: Spec) -> list[Fault]:
     """Choices that contradict one another, or lie beyond what can be computed with."""
-    faults = []
-    if not 0 <= spec.seed <= LARGEST_SEED:
-        faults.append(Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed"))
+    faults = seed_faults(spec.seed)
     try:
         check(spec)
     except IllegalCombinationError as error:
         faults.append(Fault(_sentence(str(error)), f"/{error.field}"))
     return faults
+
+
+def seed_faults(seed: int) -> list[Fault]:
+    """A seed that the draws can't be made from."""
+    if 0 <= seed <= LARGEST_SEED:
+        return []
+    return [Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed")]
 
 
 def has_fixed_width(spec: Spec) -> bool:
@@ -217,30 +223,14 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
     return faults
 
 
-def size_faults(
-    spec: Spec, *, standardise: bool, target: ColumnSummary, inputs: list[tuple[str, ColumnSummary]]
-) -> list[Fault]:
-    """Columns that are computed with as they are, and too large for that. `inputs` are pointers and columns."""
-    faults = []
-    if not standardise:
-        for pointer, column in inputs:
-            if _size(column) > LARGEST:
-                detail = (
-                    f"`{column.name}` reaches {_size(column):g}, too large to be used as it is; standardise the inputs."
-                )
-                faults.append(Fault(detail, pointer, column=column.name))
+def size_faults(spec: Spec, target: ColumnSummary) -> list[Fault]:
+    """A target that is computed with as it is, and too large for that."""
     likelihood = spec.likelihood
     given = isinstance(likelihood, GaussianNoise) and not isinstance(likelihood.noise_sd, str)
-    if given and _size(target) > LARGEST:
-        detail = (
-            f"`{target.name}` reaches {_size(target):g}, too large beside a noise sd that is given; let it be learned."
-        )
-        faults.append(Fault(detail, "/target", column=target.name))
-    return faults
-
-
-def _size(column: ColumnSummary) -> float:
-    return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
+    if not given or size(target) <= LARGEST:
+        return []
+    detail = f"`{target.name}` reaches {size(target):g}, too large beside a noise sd that is given; let it be learned."
+    return [Fault(detail, "/target", column=target.name)]
 
 
 def _sentence(text: str) -> str:

@@ -1,8 +1,10 @@
 """Which columns a model reads, and which it leaves out and why."""
 
 import math
+from collections.abc import Sequence
 
 from app.domain.datasets import Dataset
+from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
 from app.domain.requests import ColumnSplit, IgnoredColumn, InputColumn, RandomSplit, Split
@@ -14,13 +16,23 @@ FEWEST_ROWS_FOR_IDS = 20
 MOST_FAULTS_TOLD = 20
 """After so many wrong inputs the rest is not looked at."""
 
+AT_RANDOM = RandomSplit()
+
+Placed = Sequence[tuple[str, ColumnSummary]]
+"""Columns, each with the pointer to where it is asked for."""
+
 
 def chosen_inputs(
-    dataset: Dataset, asked: tuple[str, ...] | None, *, target: str, split: Split, noise: str | None = None
+    dataset: Dataset,
+    asked: tuple[str, ...] | None,
+    *,
+    target: str | None = None,
+    split: Split = AT_RANDOM,
+    noise: str | None = None,
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     """The columns to read, those left out with the reason, and what is wrong with the ones asked for.
 
-    The column `noise`, where there is one, says how far each row scatters.
+    The column `target` is predicted from them, where there is one; the column `noise` says how far each row scatters.
     """
     if asked is not None:
         return _named(dataset, asked, target=target, split=split, noise=noise)
@@ -38,7 +50,8 @@ def chosen_inputs(
     if inputs:
         return inputs, ignored, ()
     why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
-    detail = f"No column is left to predict `{target}` from ({why}); name `inputs` to use some all the same."
+    use = "learn" if target is None else f"predict `{target}`"
+    detail = f"No column is left to {use} from ({why}); name `inputs` to use some all the same."
     return (), ignored, (Fault(detail, "/inputs"),)
 
 
@@ -47,13 +60,48 @@ def input_column(column: ColumnSummary) -> InputColumn:
     return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
 
 
+def placed(columns: Sequence[ColumnSummary], asked: tuple[str, ...] | None) -> Placed:
+    """Inputs with the places at which they were named."""
+    places = {name: f"/inputs/{number}" for number, name in enumerate(asked or ())}
+    return [(places.get(column.name, "/inputs"), column) for column in columns]
+
+
+def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Fault]:
+    """Constant inputs that can't be standardised, if they were named, for else they are left out; or numbers that are
+    computed with as they are, and too large for that."""
+    if standardise:
+        return [
+            Fault(
+                f"`{column.name}` is the same in every row, so it can't be standardised; leave it out.",
+                pointer,
+                column=column.name,
+            )
+            for pointer, column in inputs
+            if named and is_constant(column)
+        ]
+    return [
+        Fault(
+            f"`{column.name}` reaches {size(column):g}, too large to be used as it is; standardise the inputs.",
+            pointer,
+            column=column.name,
+        )
+        for pointer, column in inputs
+        if size(column) > LARGEST
+    ]
+
+
+def size(column: ColumnSummary) -> float:
+    """The greatest size of its values."""
+    return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
+
+
 def is_constant(column: ColumnSummary) -> bool:
     """Whether all values present are the same."""
     return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
 
 
 def _named(
-    dataset: Dataset, asked: tuple[str, ...], *, target: str, split: Split, noise: str | None
+    dataset: Dataset, asked: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
 ) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
     inputs: list[ColumnSummary] = []
     faults = (
@@ -82,7 +130,7 @@ def _named(
     return tuple(inputs), (), tuple(faults)
 
 
-def _misuse(column: ColumnSummary, rows: int, *, target: str) -> str | None:
+def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | None:
     """Why a column can't be an input even when it is asked for."""
     if column.name == target:
         return f"`{target}` is the target, so it can't be an input."

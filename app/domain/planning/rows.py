@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
-from app.domain.planning.inputs import is_constant
+from app.domain.planning.inputs import Placed, is_constant
 from app.domain.planning.noise import POINTER as NOISE_POINTER
 from app.domain.planning.target import unknown_column
 from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedRequest
@@ -34,9 +34,7 @@ def split_faults(dataset: Dataset, split: Split, *, target: str) -> list[Fault]:
     return [Fault(wrong, "/split/column", column=name)]
 
 
-def row_faults(
-    dataset: Dataset, request: SupervisedRequest, target: ColumnSummary, inputs: Sequence[tuple[str, ColumnSummary]]
-) -> list[Fault]:
+def row_faults(dataset: Dataset, request: SupervisedRequest, target: ColumnSummary, inputs: Placed) -> list[Fault]:
     """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
     needed = [("/target", target)]
     if not isinstance(request.split, RandomSplit) and request.split.column is not None:
@@ -44,14 +42,15 @@ def row_faults(
         needed += [("/split/column", splitter)] if splitter is not None else []
     noise = None if request.noise_column is None else dataset.column(request.noise_column)
     needed += [(NOISE_POINTER, noise)] if noise is not None else []
-    gaps = _gap_faults(dataset, [*needed, *inputs]) if request.missing == "refuse" else []
+    gaps = gap_faults(dataset, [*needed, *inputs]) if request.missing == "refuse" else []
     dropped_by = {"refuse": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
     dropping = [column for _, column in dropped_by]
-    shares = _share_faults(dataset, request.holdout, dropping)
+    shares = share_faults(dataset, request.holdout, dropping)
     return [*gaps, *(shares or _fold_faults(dataset, request, dropping))]
 
 
-def _gap_faults(dataset: Dataset, needed: Sequence[tuple[str, ColumnSummary]]) -> list[Fault]:
+def gap_faults(dataset: Dataset, needed: Placed) -> list[Fault]:
+    """Columns with gaps, which are refused."""
     faults = []
     for pointer, column in needed:
         if column.missing:
@@ -70,7 +69,7 @@ def _gap_faults(dataset: Dataset, needed: Sequence[tuple[str, ColumnSummary]]) -
     return faults
 
 
-def _share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+def share_faults(dataset: Dataset, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
     """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
     if not 0 <= holdout < 1:
         return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}.", "/holdout")]

@@ -11,14 +11,13 @@ from app.domain.planning.choices import (
     spec_faults,
     width_faults,
 )
-from app.domain.planning.inputs import chosen_inputs, input_column, is_constant
+from app.domain.planning.inputs import chosen_inputs, input_column, placed, scale_faults
 from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
 from app.domain.requests import SupervisedPlan, SupervisedRequest
-from app.domain.tables import ColumnSummary
 
 
 def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
@@ -33,16 +32,15 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     names = [column.name for column in columns]
     spec = chosen_spec(request, target.task, classes=len(target.classes), inputs=names)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
-    places = {name: f"/inputs/{number}" for number, name in enumerate(request.inputs or ())}
-    inputs = [(places.get(column.name, "/inputs"), column) for column in columns]
+    inputs = placed(columns, request.inputs)
     faults = [
         *input_faults,
-        *_constant_faults(request, inputs, standardise=standardise),
+        *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
         *name_faults(request.model),
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *width_faults(request),
         *(group_faults(request, columns) or spec_faults(spec)),
-        *size_faults(spec, standardise=standardise, target=target.column, inputs=inputs),
+        *size_faults(spec, target.column),
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, target.column, inputs),
@@ -67,20 +65,3 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
         noise_column=request.noise_column,
     )
-
-
-def _constant_faults(
-    request: SupervisedRequest, inputs: list[tuple[str, ColumnSummary]], *, standardise: bool
-) -> list[Fault]:
-    """Named inputs that can't be standardised; unnamed ones were left out."""
-    if request.inputs is None or not standardise:
-        return []
-    return [
-        Fault(
-            f"`{column.name}` is the same in every row, so it can't be standardised; leave it out.",
-            pointer,
-            column=column.name,
-        )
-        for pointer, column in inputs
-        if is_constant(column)
-    ]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from app.domain.requests.approximation import ApproximationPlan, ApproximationRequest
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
+from app.domain.requests.components import ComponentsPlan, ComponentsRequest
 from app.domain.requests.image import ImagePlan, ImageRequest
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
@@ -26,8 +27,8 @@ from app.domain.requests.supervised import (
     Validation,
 )
 
-TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest
-TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan
+TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest | ComponentsRequest
+TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | ComponentsPlan
 
 __all__ = [
     "LEAST_FOLDS",
@@ -37,6 +38,8 @@ __all__ = [
     "AutomaticPrior",
     "BasisChoice",
     "ColumnSplit",
+    "ComponentsPlan",
+    "ComponentsRequest",
     "GroupChoice",
     "IgnoredColumn",
     "ImagePlan",

@@ -1,5 +1,6 @@
 """Predictions of one version: for each kind of task what answers, and its answer."""
 
+from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
@@ -10,6 +11,7 @@ __all__ = [
     "Answer",
     "Answering",
     "ClassificationAnswer",
+    "ComponentsAnswer",
     "ImageAnswering",
     "ListedFunction",
     "RegressionAnswer",

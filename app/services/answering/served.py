@@ -6,6 +6,8 @@ from typing import Protocol, TypeAlias
 from app.domain.models import (
     ApproximationPredictor,
     ApproximationReport,
+    ComponentsPredictor,
+    ComponentsReport,
     ImagePredictor,
     ImageReport,
     Predictor,
@@ -14,11 +16,12 @@ from app.domain.models import (
     Version,
 )
 from app.domain.tables import Block, ColumnKind
+from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
 from app.services.answering.wanted import ListedFunction, Wanted
 
-Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer
+Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer
 
 _AS_USUAL = Wanted()
 
@@ -62,6 +65,8 @@ def answering_of(version: Version, predictor: Predictor) -> Answering:
             return ApproximationAnswering(predictor)
         case ImagePredictor(), ImageReport() as report:
             return ImageAnswering(predictor, report.plan.peak)
+        case ComponentsPredictor(), ComponentsReport():
+            return ComponentsAnswering(predictor)
         case _, report:
             raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")
 

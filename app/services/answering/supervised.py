@@ -11,7 +11,7 @@ from app.domain.encoding import encode_inputs, encode_noise, user_mean, user_sd,
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
-from app.services.answering.wanted import Wanted
+from app.services.answering.wanted import Wanted, refuse_all
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.model import KernelFunctions
@@ -110,6 +110,8 @@ class SupervisedAnswering:
 
     def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
+        if wanted.components is not None:
+            refuse_all(wanted, "A prediction", but=("/covariance", "/explain", "/class_priors"))
         encoding, deciding = self.predictor.encoding, wanted.deciding
         classes = encoding.target.classes
         rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)

@@ -1,5 +1,6 @@
 """How predictions are wanted, and what they name."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.domain.deciding import Deciding
@@ -9,13 +10,14 @@ from app.domain.errors import Fault, InvalidRequestError
 @dataclass(frozen=True)
 class Wanted:
     """How predictions are wanted: the probability `interval` in (0, 1) between `lower` and `upper`; whether the
-    `covariance` of the answers; of how many functions, `explain`, what they add to each; and by what rule to decide
-    between classes, `deciding`."""
+    `covariance` of the answers; of how many functions, `explain`, what they add to each; by what rule to decide
+    between classes, `deciding`; and how many `components` of a row."""
 
     interval: float = 0.95
     covariance: bool = False
     explain: int | None = None
     deciding: Deciding | None = None
+    components: int | None = None
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,18 @@ class ListedFunction:
     input: str | None
 
 
-def refuse_all(wanted: Wanted, what: str) -> None:
-    """Raises InvalidRequestError where something is wanted that only predictions of numbers and classes have."""
+def refuse_all(wanted: Wanted, what: str, *, but: Collection[str] = ()) -> None:
+    """Raises InvalidRequestError where something is wanted that predictions of another task have."""
     asked = {
         "/covariance": wanted.covariance,
         "/explain": wanted.explain is not None,
         "/class_priors": wanted.deciding is not None,
+        "/components": wanted.components is not None,
     }
-    faults = [Fault(f"{what} has no `{pointer[1:]}`.", pointer) for pointer, said in asked.items() if said]
+    faults = [
+        Fault(f"{what} has no `{pointer[1:]}`.", pointer)
+        for pointer, said in asked.items()
+        if said and pointer not in but
+    ]
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)

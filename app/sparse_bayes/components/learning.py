@@ -12,7 +12,7 @@ import numpy as np
 from app.sparse_bayes.components.space import Components
 from app.sparse_bayes.components.weights import likelihood_gain, weights
 from app.sparse_bayes.errors import DataError
-from app.sparse_bayes.folds import subset
+from app.sparse_bayes.folds import by_content, random_folds, subset
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.scales import InputMap
@@ -20,6 +20,14 @@ from app.sparse_bayes.types import Array, Indices
 
 MOST_ROWS = 2_000
 """Rows that are learned from, drawn by content: each is the target of all others."""
+
+FOLDS = 5
+
+MOST_MEASURED = 10_000
+"""Rows that were not drawn whose log densities are told, drawn by content."""
+
+ROUNDING = 1e-12
+"""Variances below this share of the greatest are none."""
 
 
 def components(
@@ -36,9 +44,42 @@ def components(
     U = input_map(X[rows])
     K = kernel(U, U)
     noise_variance = _left(K, explained)
+    for found in _learned(X, rows, kernel, input_map, K, noise_variance):
+        yield found if isinstance(found, Components) else int(np.count_nonzero(found))
+
+
+def usual_densities(X: Array, found: Components, *, seed: int = 0) -> Iterator[int | Array]:
+    """How many folds are done of how many, `FOLDS`, then the log densities that rows like X (N, d) have, rising.
+
+    What was learned from rows speaks better of them than of others like them. So these are the densities of rows that
+    were not drawn, where they are as many, at most `MOST_MEASURED`; else those of drawn rows by components of the
+    other folds, under the noise that was found. `seed` is that of `found`.
+    """
+    rows = drawn(X, seed)
+    if len(X) >= 2 * len(rows):
+        others = by_content(X, np.zeros(len(X)), seed)[len(rows) :][:MOST_MEASURED]
+        yield FOLDS
+        yield np.sort(found.log_density(X[others]))
+        return
+    U = found.input_map(X[rows])
+    K = found.kernel(U, U)
+    densities = np.empty(len(rows))
+    for number, (rest, fold) in enumerate(random_folds(X[rows], np.zeros(len(rows)), min(FOLDS, len(rows)), seed)):
+        yield number
+        *_, last = _learned(X, rows[rest], found.kernel, found.input_map, K[np.ix_(rest, rest)], found.noise_variance)
+        if isinstance(last, Components):
+            densities[fold] = last.log_density(X[rows[fold]])
+    yield FOLDS
+    yield np.sort(densities)
+
+
+def _learned(
+    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float
+) -> Iterator[Array | Components]:
+    """Weights (n,) of `rows` (n,) with inner products K (n, n), from step to step, then what they make."""
     w = np.zeros(len(rows))
     for w in weights(K, noise_variance):
-        yield int(np.count_nonzero(w))
+        yield w
     inside = np.flatnonzero(w)
     kept, evidence = rows[inside], likelihood_gain(K, K, w, noise_variance, len(K))
     yield Components(kernel, input_map, X[kept], kept, w[inside], noise_variance, evidence)
@@ -71,7 +112,3 @@ def _left(K: Array, explained: float) -> float:
     if needed >= len(variances) or variances[needed] <= ROUNDING * variances[0]:
         raise DataError("expected rows that few components don't explain whole: they are too few, or all alike")
     return float(variances[needed])
-
-
-ROUNDING = 1e-12
-"""Variances below this share of the greatest are none."""

@@ -64,14 +64,22 @@ class Components:
 
         |phi - projection|^2, where |phi|^2 = k(x, x) = 1.
         """
-        return _rest(self.project(X)[:, :components])
+        return self.missed_at(self.project(X)[:, :components])
+
+    def missed_at(self, projected: Array) -> Array:
+        """The same of the first components (N, k) themselves."""
+        return _rest(projected)
 
     def log_density(self, X: Array) -> Array:
         """log N(phi(x); 0, C) less log N(0; 0, sigma^2 I), (N,): the lower, the newer a row is.
 
         -1/2 sum_j [p_j^2/(v_j + sigma^2) + log(1 + v_j/sigma^2)] - (1 - sum_j p_j^2)/(2 sigma^2).
         """
-        projected, noise = self.project(X), self.noise_variance
+        return self.log_density_at(self.project(X))
+
+    def log_density_at(self, projected: Array) -> Array:
+        """The same of all principal components (N, Q) themselves."""
+        noise = self.noise_variance
         along = np.square(projected) @ (1.0 / (self.variances + noise))
         volume = float(np.log1p(self.variances / noise).sum())
         return np.asarray(-0.5 * (along + volume + _rest(projected) / noise))

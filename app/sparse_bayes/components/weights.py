@@ -108,14 +108,17 @@ def _enter(H: Array, w: Array) -> bool:
 
 
 def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
-    """Change the weights above 0, one by one and then together, till neither promises `enough` nats."""
+    """Change the weights above 0, one by one and then together, till that gains less than `enough` nats."""
     kept: Indices = np.flatnonzero(w)
     few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
     v = w[kept]
+    value = few.value(v)
     for _ in range(MOST_CLIMBS):
         own, told = few.met(v)
         _steps(own, told, v, len(K), enough)
-        if not few.step(v, enough):
+        few.step(v, enough)
+        before, value = value, few.value(v)
+        if value < before + enough:
             break
     own, _ = few.met(v)
     w[kept] = np.where(v * own.diagonal() < SILENT, 0.0, v)
@@ -153,11 +156,9 @@ class Kept:
         curvature.flat[:: len(v) + 1] += slope
         return slope, curvature
 
-    def step(self, v: Array, enough: float) -> bool:
-        """A step of Newton's in the logarithms of the weights, uphill whatever the curvature, changes them.
-
-        False where it promises less than `enough` nats.
-        """
+    def step(self, v: Array, enough: float) -> None:
+        """Change the weights by a step of Newton's in their logarithms, uphill whatever the curvature, if that promises
+        `enough` nats."""
         free = np.flatnonzero(v)
         slope, curvature = self.derivatives(v)
         slope, curvature, there = slope[free], curvature[np.ix_(free, free)], v[free]
@@ -165,7 +166,7 @@ class Kept:
         along = slope @ axes
         way = along / np.maximum(np.abs(values), FLAT * np.abs(values).max())
         if not 0.5 * float(along @ way) >= enough:
-            return False
+            return
         move, before = axes @ way, self.value(v)
         move *= min(1.0, FARTHEST / np.abs(move).max())
         while np.abs(move).max() > NEAREST:
@@ -173,9 +174,8 @@ class Kept:
             tried[free] = there * np.exp(move)
             if self.value(tried) > before:
                 v[:] = tried
-                return True
+                return
             move *= 0.5
-        return False
 
 
 def _steps(own: Array, told: Array, v: Array, rows: int, enough: float) -> None:

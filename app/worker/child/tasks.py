@@ -12,6 +12,8 @@ from app.sparse_bayes.images import ImageCode, steps
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
+from app.worker.child.components import ComponentsTask, FoundComponents, found_components
+from app.worker.child.mapped import mapped
 
 EXTRA_COLUMNS = 4
 
@@ -76,8 +78,8 @@ class ImageTask:
     noise_sd: float | None
 
 
-Task: TypeAlias = SupervisedTask | ApproximationTask | ImageTask
-Result: TypeAlias = Trained | Approximated | ImageCode
+Task: TypeAlias = SupervisedTask | ApproximationTask | ImageTask | ComponentsTask
+Result: TypeAlias = Trained | Approximated | ImageCode | FoundComponents
 
 
 class Trainer(Protocol):
@@ -105,10 +107,12 @@ def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]
             return _approximated(task)
         case ImageTask():
             return _encoded(task)
+        case ComponentsTask():
+            return found_components(task)
 
 
 def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Step | Trained]:
-    table = _mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
+    table = mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
     keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
     return train(
         _rows(task, table[: task.training]),
@@ -124,7 +128,7 @@ def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Ste
 def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
     yield Step("approximating", 0, 1, "function", functions=0)
     inputs = len(task.widths)
-    terms = _mapped(task.path, task.rows, inputs + 1 + task.coefficients)
+    terms = mapped(task.path, task.rows, inputs + 1 + task.coefficients)
     widths = np.tile(task.widths, (task.rows, 1))
     coefficients = terms[:, inputs] if task.coefficients else np.ones(task.rows)
     whole = Expansion(
@@ -139,18 +143,13 @@ def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
 
 
 def _encoded(task: ImageTask) -> Iterator[Step | ImageCode]:
-    pixels = _mapped(task.path, task.height * task.width, 2)[:, 0].reshape(task.height, task.width)
+    pixels = mapped(task.path, task.height * task.width, 2)[:, 0].reshape(task.height, task.width)
     for step in steps(np.array(pixels), functions=task.functions, error=task.error, noise_sd=task.noise_sd):
         if step.code is not None:
             yield step.code
         else:
             functions = step.functions
             yield Step(str(step.phase), functions, task.functions, "function", None, functions, step.noise_sd)
-
-
-def _mapped(path: Path, rows: int, columns: int) -> Array:
-    """Pages of the file, not copies of it: what was written and not read again costs no memory."""
-    return np.asarray(np.memmap(path, "<f8", "r", shape=(rows, columns)))
 
 
 def _rows(task: SupervisedTask, part: Array) -> Rows:

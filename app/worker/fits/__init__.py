@@ -6,13 +6,14 @@ from typing import Protocol
 from app.domain.datasets import Dataset
 from app.domain.jobs import Progress
 from app.domain.models import NewVersion
-from app.domain.requests import ApproximationPlan, ImagePlan, SupervisedPlan, TrainingPlan
+from app.domain.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan, TrainingPlan
 from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Result, Task
+from app.worker.complete import Read
 from app.worker.fits.approximation import ApproximationFit
+from app.worker.fits.components import ComponentsFit
 from app.worker.fits.image import ImageFit
 from app.worker.fits.supervised import SupervisedFit
-from app.worker.materialise import Read
 from app.worker.vectors import BlockHolding
 
 __all__ = ["Fit", "prepare"]
@@ -41,3 +42,5 @@ def prepare(plan: TrainingPlan, dataset: Dataset, read: Read, directory: Path, *
             return ApproximationFit.prepare(plan, dataset, read, directory)
         case ImagePlan():
             return ImageFit.prepare(plan, dataset, read, directory)
+        case ComponentsPlan():
+            return ComponentsFit.prepare(plan, dataset, read, directory, most_cells=most_cells)

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import InputEncoding
@@ -22,8 +20,8 @@ from app.domain.models import (
 from app.domain.requests import ApproximationPlan
 from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Approximated, ApproximationTask, Result
-from app.worker.materialise import Read
-from app.worker.matrix import write_matrix
+from app.worker.complete import Read, complete_rows
+from app.worker.matrix import Matrix, write_matrix
 from app.worker.vectors import BlockHolding, raw_rows
 
 
@@ -33,24 +31,23 @@ class ApproximationFit:
 
     plan: ApproximationPlan
     dataset: Dataset
-    path: Path
-    rows: int
+    terms: Matrix
 
     @classmethod
     def prepare(cls, plan: ApproximationPlan, dataset: Dataset, read: Read, directory: Path) -> "ApproximationFit":
         """Write the terms into `directory`; raises TrainingFailedError."""
-        names = [column.name for column in plan.inputs]
-        columns = InputEncoding.plain([*names, *([] if plan.coefficients is None else [plan.coefficients])])
-        path = directory / "terms.f64"
-        return cls(plan, dataset, path, write_matrix(columns, read, path))
+        beside = [] if plan.coefficients is None else [plan.coefficients]
+        columns = InputEncoding.plain([*(column.name for column in plan.inputs), *beside])
+        parts = complete_rows(read, plan.inputs, beside=beside, needed=())
+        return cls(plan, dataset, write_matrix(columns, parts, directory / "terms.f64"))
 
     @property
     def task(self) -> ApproximationTask:
         """What the child is asked for."""
         plan = self.plan
         return ApproximationTask(
-            self.path,
-            self.rows,
+            self.terms.path,
+            self.terms.rows,
             plan.widths,
             coefficients=plan.coefficients is not None,
             constant=plan.constant,
@@ -71,7 +68,7 @@ class ApproximationFit:
         report = ApproximationReport(
             plan=self.plan,
             functions=expansion.size,
-            rows=self.rows,
+            rows=self.terms.rows,
             error=found.error,
             path=tuple(TermsError(number, error) for number, error in found.path),
             integral=result.integral,
@@ -88,7 +85,7 @@ class ApproximationFit:
     def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
         """The terms kept: their coefficients are those of least error, to which no prior adds anything."""
         names = [column.name for column in self.plan.inputs]
-        numbers = np.memmap(self.path, "<f8", "r").reshape(self.rows, -1)[result.found.rows, -1].astype(int).tolist()
+        numbers = self.terms.mapped()[result.found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
         expansion = result.found.expansion

@@ -23,7 +23,7 @@ from app.domain.requests import ImagePlan
 from app.sparse_bayes.images import ImageCode, psnr
 from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import ImageTask, Result
-from app.worker.materialise import Read
+from app.worker.complete import Read, complete_rows
 from app.worker.matrix import write_matrix
 from app.worker.vectors import BlockHolding
 
@@ -43,7 +43,8 @@ class ImageFit:
     def prepare(cls, plan: ImagePlan, dataset: Dataset, read: Read, directory: Path) -> "ImageFit":
         """Write the intensities into `directory`, in the order of the rows."""
         path = directory / "pixels.f64"
-        write_matrix(InputEncoding.plain([plan.target]), read, path)
+        parts = complete_rows(read, (), beside=[plan.target], needed=())
+        write_matrix(InputEncoding.plain([plan.target]), parts, path)
         return cls(plan, dataset, path)
 
     @property

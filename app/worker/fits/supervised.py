@@ -11,7 +11,8 @@ from app.domain.models import NewSupervisedVersion
 from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from app.sparse_bayes.selection import Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
-from app.worker.materialise import Materialised, Read, materialise
+from app.worker.complete import Read
+from app.worker.materialise import Materialised, materialise
 from app.worker.report import new_version, progress
 from app.worker.vectors import BlockHolding
 

@@ -5,15 +5,16 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.api.schemas.jobs.approximation import ApproximationJobOut
+from app.api.schemas.jobs.components import ComponentsJobOut
 from app.api.schemas.jobs.image import ImageJobOut
 from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
 from app.api.schemas.jobs.supervised import SupervisedJobOut
 from app.domain.jobs import TrainingJob
-from app.domain.requests import ApproximationPlan, ImagePlan, SupervisedPlan
+from app.domain.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
 
 __all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
 
-AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut
+AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut | ComponentsJobOut
 TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 
@@ -26,3 +27,5 @@ def job_out(job: TrainingJob) -> AnyJobOut:
             return ApproximationJobOut.of(job, plan)
         case ImagePlan() as plan:
             return ImageJobOut.of(job, plan)
+        case ComponentsPlan() as plan:
+            return ComponentsJobOut.of(job, plan)

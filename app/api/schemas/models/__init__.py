@@ -5,21 +5,21 @@ from typing import Annotated, TypeAlias
 from pydantic import Field
 
 from app.api.schemas.models.approximation import ApproximationVersionOut
+from app.api.schemas.models.components import ComponentsVersionOut
 from app.api.schemas.models.expansion import ExpansionOut
 from app.api.schemas.models.image import ImageVersionOut
 from app.api.schemas.models.shared import ModelOut
 from app.api.schemas.models.supervised import SupervisedVersionOut
 from app.api.schemas.models.vectors import RelevanceVectorOut
-from app.domain.models import ApproximationReport, ImageReport, SupervisedReport, Version
+from app.domain.models import ApproximationReport, ComponentsReport, ImageReport, SupervisedReport, Version
 
 __all__ = ["ExpansionOut", "ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
 
-VersionOut: TypeAlias = Annotated[
-    SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut, Field(discriminator="task")
-]
+AnyVersionOut: TypeAlias = SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut | ComponentsVersionOut
+VersionOut: TypeAlias = Annotated[AnyVersionOut, Field(discriminator="task")]
 
 
-def version_out(version: Version) -> SupervisedVersionOut | ApproximationVersionOut | ImageVersionOut:
+def version_out(version: Version) -> AnyVersionOut:
     """A version as it goes out."""
     match version.report:
         case SupervisedReport() as report:
@@ -28,3 +28,5 @@ def version_out(version: Version) -> SupervisedVersionOut | ApproximationVersion
             return ApproximationVersionOut.of(version, report)
         case ImageReport() as report:
             return ImageVersionOut.of(version, report)
+        case ComponentsReport() as report:
+            return ComponentsVersionOut.of(version, report)

@@ -5,6 +5,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from app.api.schemas.requests.approximation import ApproximationJobIn
+from app.api.schemas.requests.components import ComponentsJobIn
 from app.api.schemas.requests.image import ImageJobIn
 from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptions
 from app.api.schemas.requests.supervised import ClassificationJobIn, InferredJobIn, RegressionJobIn
@@ -23,11 +24,13 @@ TrainingJobIn: TypeAlias = Annotated[
     | Annotated[RegressionJobIn, Tag("regression")]
     | Annotated[ClassificationJobIn, Tag("classification")]
     | Annotated[ApproximationJobIn, Tag("approximation")]
-    | Annotated[ImageJobIn, Tag("image")],
+    | Annotated[ImageJobIn, Tag("image")]
+    | Annotated[ComponentsJobIn, Tag("components")],
     Discriminator(
         _which_task,
         custom_error_type=f"{AT}task",
-        custom_error_message="Should be 'regression', 'classification', 'approximation' or 'image', or left out.",
+        custom_error_message="Should be 'regression', 'classification', 'approximation', 'image' or 'components', "
+        "or left out.",
     ),
 ]
 TRAINING_JOB_IN: TypeAdapter[TrainingJobIn] = TypeAdapter(TrainingJobIn)

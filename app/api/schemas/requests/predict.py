@@ -7,7 +7,21 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from app.domain.deciding import ClassPrior, Deciding
 from app.domain.tables import Cell, Label
 
-Output = Literal["mean", "sd", "variance", "interval", "label", "probabilities", "latent", "support", "value"]
+Output = Literal[
+    "mean",
+    "sd",
+    "variance",
+    "interval",
+    "label",
+    "probabilities",
+    "latent",
+    "support",
+    "value",
+    "components",
+    "reconstruction_error",
+    "log_density",
+    "novelty",
+]
 
 
 Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -31,8 +45,8 @@ class PredictOptions(BaseModel):
     outputs: Annotated[list[Output], Field(min_length=1)] | None = Field(
         None,
         description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
-        "numbers, of `label`, `probabilities`, `latent`, `support` for classes, of `value` for a known function; "
-        "without it, all.",
+        "numbers, of `label`, `probabilities`, `latent`, `support` for classes, of `value` for a known function, of "
+        "`components`, `reconstruction_error`, `log_density`, `novelty` for components; without it, all.",
     )
     on_error: Literal["refuse", "per_row"] = Field(
         "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
@@ -44,6 +58,11 @@ class PredictOptions(BaseModel):
     )
     explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
         None, description="So many functions of the model are named with each prediction, those that add most to it."
+    )
+    components: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="At most so many of the first components are answered, and `reconstruction_error` is what these "
+        "miss; without it, 10. For components alone.",
     )
     class_priors: Annotated[list[ClassPriorIn], Field(min_length=1)] | None = Field(
         None,

@@ -1,0 +1,39 @@
+"""Trainings to learn components, as their owner sees them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.domain.jobs import TrainingJob
+from app.domain.requests import ComponentsPlan, Missing
+from app.sparse_bayes.kernels import Covariance
+
+
+class ComponentsJobOut(JobOut):
+    """Components of rows: what is asked for, resolved, and how far it is."""
+
+    task: Literal["components"]
+    kernel: Annotated[Covariance, Field(discriminator="type")]
+    widths: Sequence[float] | None = Field(
+        description="One for all inputs, or one for each of them; null where it follows from the rows."
+    )
+    explained: float = Field(description="The share of the rows' images that components are to explain before noise.")
+    standardise: bool
+    missing: Missing
+    seed: int
+
+    @classmethod
+    def of(cls, job: TrainingJob, plan: ComponentsPlan) -> Self:
+        """A job with this plan as it goes out."""
+        own = {
+            "task": plan.task,
+            "kernel": plan.kernel,
+            "widths": plan.widths,
+            "explained": plan.explained,
+            "standardise": plan.standardise,
+            "missing": plan.missing,
+            "seed": plan.seed,
+        }
+        return cls.model_validate(shared_by_jobs(job) | own)

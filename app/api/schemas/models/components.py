@@ -1,0 +1,59 @@
+"""The components of rows, and by how few they are carried."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.models.supervised import InputWidthOut
+from app.domain.models import ComponentsReport, Version
+from app.domain.requests import Missing
+from app.sparse_bayes.kernels import Covariance
+
+
+class ComponentsVersionOut(VersionBaseOut):
+    """Components of rows in a kernel's space; it never changes. `functions` counts the rows that carry them."""
+
+    task: Literal["components"]
+    kernel: Annotated[Covariance, Field(discriminator="type")]
+    widths: Sequence[InputWidthOut]
+    standardised: bool
+    missing: Missing
+    seed: int
+    explained: float = Field(description="The share of the rows' images that components were to explain before noise.")
+    reached: float = Field(description="The share of the rows' images that the components found do reach.")
+    noise_variance: float = Field(description="The variance along every other direction of the kernel's space.")
+    variances: Sequence[float] = Field(
+        description="Of the components beyond the noise, falling. An image has a square of 1."
+    )
+    log_marginal_likelihood: float = Field(
+        description="In nats, over that of noise alone. It compares fits of the same rows, kernel, width and "
+        "`noise_variance`."
+    )
+    rows_drawn: int = Field(
+        description="The rows, drawn by content, that were learned from: 2,000 at most. `novelty` goes by the others "
+        "where these are as many, at most 10,000 of them, else by five folds."
+    )
+    rows_dropped: int = Field(description="Rows with gaps that were left out.")
+
+    @classmethod
+    def of(cls, version: Version, report: ComponentsReport) -> Self:
+        """A version with this report as it goes out."""
+        plan = report.plan
+        own = {
+            "task": report.task,
+            "kernel": plan.kernel,
+            "widths": [InputWidthOut.model_validate(width) for width in report.widths],
+            "standardised": plan.standardise,
+            "missing": plan.missing,
+            "seed": plan.seed,
+            "explained": plan.explained,
+            "reached": report.reached,
+            "noise_variance": report.noise_variance,
+            "variances": report.variances,
+            "log_marginal_likelihood": report.log_marginal_likelihood,
+            "rows_drawn": report.rows_drawn,
+            "rows_dropped": report.rows_dropped,
+        }
+        return cls.model_validate(shared_by_versions(version) | own)

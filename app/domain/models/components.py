@@ -1,0 +1,47 @@
+"""What components leave: how few rows carry the covariance of all, and how new a row is beside them."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from app.domain.encoding import InputEncoding
+from app.domain.models.supervised import InputWidth
+from app.domain.requests import ComponentsPlan
+from app.sparse_bayes.components import Components
+from app.sparse_bayes.types import Array
+
+
+@dataclass(frozen=True)
+class ComponentsReport:
+    """What a version's owner may know without its arrays.
+
+    `rows` are those that novelty is measured against, of which `rows_drawn` were learned from; `functions` counts those
+    that carry the components. `reached` is the share of all rows' images that the components reach, `variances` are
+    theirs in the kernel's space, falling, and `noise_variance` that of all else. `log_marginal_likelihood` is over that
+    of noise alone. `widths` are those in encoded inputs.
+    """
+
+    plan: ComponentsPlan
+    functions: int
+    rows: int
+    rows_drawn: int
+    rows_dropped: int
+    widths: tuple[InputWidth, ...]
+    reached: float
+    noise_variance: float
+    variances: tuple[float, ...]
+    log_marginal_likelihood: float
+    dataset_id: UUID
+    dataset_digest: str
+    seconds: float
+    software_version: str
+    task: Literal["components"] = "components"
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsPredictor:
+    """Raw columns to x, the components, and the log densities of rows like those learned from, rising."""
+
+    encoding: InputEncoding
+    components: Components
+    log_densities: Array

@@ -1,0 +1,49 @@
+"""The principal components of rows in a kernel's space, carried by few: as asked for, and as resolved."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
+from app.sparse_bayes.kernels import Covariance, Gaussian
+
+
+@dataclass(frozen=True)
+class ComponentsRequest:
+    """As it came; None is "not said".
+
+    `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not said goes by
+    the distances between rows. What does not count among the components that explain the share `explained` is noise.
+    """
+
+    dataset_id: UUID
+    inputs: tuple[str, ...] | None = None
+    kernel: Covariance = field(default_factory=Gaussian, metadata={"discriminator": "type"})
+    width: float | tuple[float, ...] | None = None
+    explained: float = 0.9
+    standardise: bool | None = None
+    missing: Missing = "refuse"
+    model: str | None = None
+    seed: int = 0
+    task: Literal["components"] = "components"
+
+
+@dataclass(frozen=True)
+class ComponentsPlan:
+    """The request resolved against the dataset's statistics; `widths` has one for all inputs or one for each."""
+
+    model: str
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    kernel: Covariance
+    widths: tuple[float, ...] | None
+    explained: float
+    standardise: bool
+    missing: Missing
+    seed: int
+    task: Literal["components"] = "components"
+
+    @property
+    def target(self) -> None:
+        """None: nothing is predicted but the rows themselves."""
+        return None

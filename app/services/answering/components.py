@@ -1,0 +1,72 @@
+"""Rows in a kernel's space: their principal components, and how new they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.encoding import encode_inputs
+from app.domain.errors import Fault
+from app.domain.models import ComponentsPredictor
+from app.domain.tables import Block
+from app.services.answering.wanted import Wanted, refuse_all
+from app.sparse_bayes.types import Array
+
+ROWS_AT_ONCE = 8192
+"""Rows of one evaluation of the kernel: what bounds the memory of a large batch."""
+
+COMPONENTS = 10
+"""How many of the first are answered where nothing is said."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsAnswer:
+    """The first components (N, Q) of N rows, the share (N,) of their images that these miss, and what goes by all.
+
+    `log_density` (N,) in nats, over that of noise alone; `novelty` (N,) in [0, 1], the share of the rows told as usual
+    whose log density is above it. A row with a fault is NaN throughout.
+    """
+
+    components: Array
+    missed: Array
+    log_density: Array
+    novelty: Array
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsAnswering:
+    """The components, as they are."""
+
+    predictor: ComponentsPredictor
+
+    @property
+    def noise_column(self) -> None:
+        """None: what is noise is learned."""
+        return None
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its arrays take: the centres, once more as the kernel sees them, and their axes."""
+        found = self.predictor.components
+        axes = len(found.rows) * len(found.variances) * found.weights.itemsize
+        return 2 * found.centres.nbytes + found.weights.nbytes + axes + self.predictor.log_densities.nbytes
+
+    def answer(self, block: Block, wanted: Wanted) -> ComponentsAnswer:
+        """Where rows lie; raises InvalidRequestError for what only models with a target have."""
+        refuse_all(wanted, "A model of components", but=("/components",))
+        inputs, faults = encode_inputs(self.predictor.encoding, block)
+        found, usual = self.predictor.components, self.predictor.log_densities
+        answered = min(wanted.components or COMPONENTS, len(found.variances))
+        told = np.full((len(inputs), answered + 3), np.nan)
+        sound = np.flatnonzero(np.isfinite(inputs[:, 0]))
+        for first in range(0, len(sound), ROWS_AT_ONCE):
+            some = sound[first : first + ROWS_AT_ONCE]
+            projected = found.project(inputs[some])
+            density = found.log_density_at(projected)
+            above = len(usual) - np.searchsorted(usual, density, side="right")
+            told[some, :answered] = projected[:, :answered]
+            told[some, answered:] = np.column_stack(
+                [found.missed_at(projected[:, :answered]), density, above / len(usual)]
+            )
+        missed, log_density, novelty = told[:, answered:].T
+        return ComponentsAnswer(told[:, :answered], missed, log_density, novelty, faults)

@@ -1,0 +1,69 @@
+"""Components to be learned: the file of the rows, and what comes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.sparse_bayes.components import FOLDS, Components, components, drawn, typical_width, usual_densities
+from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.selection import Step
+from app.sparse_bayes.types import Array
+from app.worker.child.mapped import mapped
+
+MOST_DENSITIES = 1_000
+"""Log densities that are kept: of more, so many quantiles."""
+
+
+@dataclass(frozen=True)
+class ComponentsTask:
+    """Rows to find components of: a file of float64, of `rows` rows of `inputs` numbers and the dataset row's.
+
+    `widths` has one for all inputs or one for each; without it, the width is the median distance of rows.
+    """
+
+    path: Path
+    rows: int
+    inputs: int
+    kernel: Covariance
+    widths: tuple[float, ...] | None
+    explained: float
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class FoundComponents:
+    """Components of the `drawn` rows, the share of their images that is reached, and what log densities are usual."""
+
+    found: Components
+    drawn: int
+    reached: float
+    log_densities: Array
+
+
+def found_components(task: ComponentsTask) -> Iterator[Step | FoundComponents]:
+    """The steps of the task, then what came of it; raises SparseBayesError."""
+    yield Step("components", 0, None, "steps", functions=0)
+    inputs = np.ascontiguousarray(mapped(task.path, task.rows, task.inputs + 1)[:, : task.inputs])
+    rows = drawn(inputs, task.seed)
+    widths = np.array([typical_width(inputs, task.seed)] if task.widths is None else task.widths)
+    learning = components(inputs, task.kernel, InputMap(widths), explained=task.explained, seed=task.seed)
+    for number, found in enumerate(learning, 1):
+        if isinstance(found, Components):
+            reached = 1.0 - float(found.missed(inputs[rows]).mean())
+            for usual in usual_densities(inputs, found, seed=task.seed):
+                if isinstance(usual, int):
+                    yield Step("novelty", usual, FOLDS, "folds", functions=len(found.rows))
+                else:
+                    yield FoundComponents(found, len(rows), reached, _quantiles(usual))
+        else:
+            yield Step("components", number, None, "steps", functions=found)
+
+
+def _quantiles(rising: Array) -> Array:
+    """All of them, or as many as are kept, the least and the greatest among them."""
+    if len(rising) <= MOST_DENSITIES:
+        return rising
+    return np.quantile(rising, np.linspace(0.0, 1.0, MOST_DENSITIES))

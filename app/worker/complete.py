@@ -1,0 +1,74 @@
+"""The rows of a dataset that have all that a fit needs of them, piece by piece."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.domain.encoding import gaps
+from app.domain.errors import TrainingFailedError
+from app.domain.requests import InputColumn
+from app.domain.tables import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    TimestampColumn,
+    block_rows,
+)
+from app.sparse_bayes.types import Array, Indices
+
+Read = Callable[[], Iterator[tuple[int, Block]]]
+"""Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
+
+MOST_CELLS_AT_ONCE = 2**22
+"""Encoded numbers that are held in memory together; a block of more is taken in pieces."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows of one block that have all they need, their places (N,) in the dataset, and how many were left out."""
+
+    block: Block
+    numbers: Array
+    dropped: int
+
+
+def complete_rows(
+    read: Read, inputs: Sequence[InputColumn], *, beside: Sequence[str] = (), needed: Sequence[str]
+) -> Iterator[Part]:
+    """The rows without a gap in the columns that are `needed`: their inputs, and the columns `beside` these."""
+    names = [*(column.name for column in inputs), *beside]
+    cells = sum(1 + max(1, len(column.categories)) for column in inputs)
+    step = max(1, MOST_CELLS_AT_ONCE // max(1, cells))
+    for first_row, block in read():
+        dropped = np.zeros(block_rows(block), np.bool_)
+        for name in needed:
+            dropped |= gaps(block[name])
+        complete = np.flatnonzero(~dropped)
+        for start in range(0, max(1, len(complete)), step):
+            chosen = complete[start : start + step]
+            whole = len(chosen) == len(dropped)
+            kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
+            yield Part(kept, first_row + chosen.astype(np.float64), 0 if start else int(dropped.sum()))
+
+
+def refuse_too_many(cells: int, *, most: int) -> None:
+    """Raises TrainingFailedError where rows times encoded inputs are too many."""
+    if cells > most:
+        raise TrainingFailedError(
+            f"Rows times encoded inputs are {cells:,} numbers, above this service's limit of {most:,};"
+            " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
+            kind="too-large",
+        )
+
+
+def _taken(column: Column, chosen: Indices) -> Column:
+    match column:
+        case CategoryColumn():
+            return replace(column, codes=column.codes[chosen])
+        case BooleanColumn():
+            return replace(column, values=column.values[chosen])
+        case NumberColumn() | TimestampColumn():
+            return replace(column, values=column.values[chosen])

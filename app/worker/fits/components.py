@@ -1,0 +1,106 @@
+"""Components of a dataset's rows: the file of the rows, and the version that comes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import __version__
+from app.domain.datasets import Dataset
+from app.domain.encoding import column_names
+from app.domain.jobs import Progress
+from app.domain.models import (
+    ComponentsPredictor,
+    ComponentsReport,
+    InputWidth,
+    Learned,
+    NewComponentsVersion,
+    RelevanceVector,
+)
+from app.domain.requests import ComponentsPlan
+from app.sparse_bayes.components import Components
+from app.sparse_bayes.selection import Step
+from app.worker.child.components import ComponentsTask, FoundComponents
+from app.worker.child.tasks import Result
+from app.worker.complete import Read
+from app.worker.matrix import Matrix, encoded_matrix
+from app.worker.vectors import BlockHolding, raw_rows
+
+
+@dataclass(frozen=True)
+class ComponentsFit:
+    """A plan, and the file of the rows, encoded."""
+
+    plan: ComponentsPlan
+    dataset: Dataset
+    made: Matrix
+
+    @classmethod
+    def prepare(
+        cls, plan: ComponentsPlan, dataset: Dataset, read: Read, directory: Path, *, most_cells: int
+    ) -> "ComponentsFit":
+        """Write the rows into `directory`; raises TrainingFailedError."""
+        return cls(plan, dataset, encoded_matrix(plan, read, directory / "rows.f64", most_cells=most_cells))
+
+    @property
+    def task(self) -> ComponentsTask:
+        """What the child is asked for; a list of widths has one for each encoded column."""
+        plan, made = self.plan, self.made
+        widths = plan.widths
+        if widths is not None and len(widths) > 1:
+            pairs = zip(widths, made.encoding.inputs, strict=True)
+            widths = tuple(width for width, column in pairs for _ in range(column.width))
+        return ComponentsTask(
+            made.path, made.rows, made.encoding.width, plan.kernel, widths, explained=plan.explained, seed=plan.seed
+        )
+
+    def progress(self, step: Step) -> Progress:
+        """A step, which has no units of the user's."""
+        return Progress(step.phase, step.completed, step.total, step.unit, functions=step.functions)
+
+    def version(self, result: Result, *, seconds: float, holding: BlockHolding) -> NewComponentsVersion:
+        """All that is recorded of it."""
+        if not isinstance(result, FoundComponents):
+            raise TypeError(f"expected components, got {type(result).__name__}")
+        found = result.found
+        report = ComponentsReport(
+            plan=self.plan,
+            functions=len(found.rows),
+            rows=self.made.rows,
+            rows_drawn=result.drawn,
+            rows_dropped=self.made.dropped,
+            widths=self._widths(found),
+            reached=result.reached,
+            noise_variance=found.noise_variance,
+            variances=tuple(found.variances.tolist()),
+            log_marginal_likelihood=found.evidence,
+            dataset_id=self.dataset.id,
+            dataset_digest=self.dataset.digest,
+            seconds=seconds,
+            software_version=__version__,
+        )
+        predictor = ComponentsPredictor(self.made.encoding, found, result.log_densities)
+        return Learned(report, tuple(self._vectors(found, holding)), predictor)
+
+    def _widths(self, found: Components) -> tuple[InputWidth, ...]:
+        widths = found.input_map.widths.tolist()
+        names = column_names(self.made.encoding) if len(widths) > 1 else (None,)
+        return tuple(InputWidth(name, width) for name, width in zip(names, widths, strict=True))
+
+    def _vectors(self, found: Components, holding: BlockHolding) -> Iterator[RelevanceVector]:
+        """The rows kept: the weight of each image's product with itself in the covariance, where likelihood has it."""
+        names = [column.name for column in self.plan.inputs]
+        numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
+        integral = [column.name for column in self.dataset.columns if column.integral]
+        cells = raw_rows(numbers, names, integral, holding)
+        told = zip(numbers, found.weights.tolist(), found.gamma.tolist(), strict=True)
+        for number, (row, weight, gamma) in enumerate(told, 1):
+            yield RelevanceVector(
+                number=number,
+                kind=found.kernel.type,
+                row=row,
+                inputs=cells[row],
+                weight_mean=weight,
+                weight_sd=0.0,
+                alpha=1.0 / weight,
+                gamma=gamma,
+            )
