@@ -1,4 +1,4 @@
-"""`python -m examples.tour` takes the README's tour and the examples of four pages, and writes their answers anew."""
+"""`python -m examples.tour` takes the README's tour and the examples of five pages, and writes their answers anew."""
 
 import tempfile
 from pathlib import Path

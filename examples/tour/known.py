@@ -6,7 +6,8 @@ from examples.tour.readme import README, rewritten, steps_of, take
 
 APPROXIMATION = README.parent / "docs" / "approximation.md"
 IMAGES = README.parent / "docs" / "images.md"
-PAGES = (APPROXIMATION, IMAGES)
+COMPONENTS = README.parent / "docs" / "components.md"
+PAGES = (APPROXIMATION, IMAGES, COMPONENTS)
 
 
 def renew(page: Path, url: str) -> None:

@@ -46,7 +46,7 @@ def told(api: Api, model: str, rows: Array, number: int | None = None) -> tuple[
 
 
 def test_what_lies_apart_is_new_and_what_is_like_the_rows_is_not(api: Api) -> None:
-    version = trained(api, dataset_id=uploaded(api, "heaps"), explained=0.8)
+    version = trained(api, dataset_id=uploaded(api, "three-heaps"), explained=0.8)
     assert (version.task, version.rows, version.rows_drawn, version.standardised) == ("components", 150, 150, True)
     assert 3 <= version.functions < 40
     assert version.reached > 0.75
@@ -61,7 +61,7 @@ def test_what_lies_apart_is_new_and_what_is_like_the_rows_is_not(api: Api) -> No
 
 
 def test_figures_are_the_cores_of_the_rows_as_they_are_encoded(api: Api) -> None:
-    version = trained(api, dataset_id=uploaded(api, "figures"), seed=2)
+    version = trained(api, dataset_id=uploaded(api, "heaps-figures"), seed=2)
     mean, sd = USUAL.mean(axis=0), USUAL.std(axis=0)
     inputs = (USUAL - mean) / sd
     width = typical_width(inputs, seed=2)

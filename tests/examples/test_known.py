@@ -1,4 +1,4 @@
-"""What docs/approximation.md and docs/images.md show of a running service is so."""
+"""What docs/approximation.md, docs/images.md and docs/components.md show of a running service is so."""
 
 import shutil
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from app.client import connect
-from app.client.answers import ApproximationVersion, ImageVersion
+from app.client.answers import ApproximationVersion, ImageVersion, Json
 from examples.demo.service import running_service
-from examples.tour import spot, stop
-from examples.tour.known import APPROXIMATION, IMAGES
+from examples.tour import motor, spot, stop
+from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
 
@@ -27,6 +27,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:
     write(stop.arrivals(), tmp_path / "stop.csv")
     assert stop.FILE.read_bytes() == (tmp_path / "stop.csv").read_bytes()
+
+
+def test_the_motors_file_is_what_its_program_makes(tmp_path: Path) -> None:
+    write(motor.readings(), tmp_path / "motor.csv")
+    assert motor.FILE.read_bytes() == (tmp_path / "motor.csv").read_bytes()
 
 
 def test_the_spots_file_is_what_its_program_makes() -> None:
@@ -59,3 +64,18 @@ def test_an_image_is_told_as_the_page_shows(url: str) -> None:
     assert version.psnr is not None
     assert version.psnr >= 36.0
     assert version.functions < 60
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
+def test_what_is_new_is_told_as_the_page_shows(url: str) -> None:
+    assert_answered_as_shown(COMPONENTS, url)
+    asked: dict[str, list[Json]] = {"load": [0.5, 0.2, 0.3], "amperes": [6.0, 8.5, 4.4], "celsius": [46, 41, 62]}
+    day = motor.readings()
+    for name, values in asked.items():
+        met = [row[name] for row in day]
+        assert all(isinstance(value, int | float) and min(met) <= value <= max(met) for value in values)
+    with connect(url) as service:
+        usual, too_much, too_hot = service.predict("motor", {"columns": dict[str, Json](asked)}).predictions
+    assert usual.novelty is not None
+    assert usual.novelty < 0.9
+    assert (too_much.novelty, too_hot.novelty) == (1.0, 1.0)

@@ -136,7 +136,7 @@ class ComponentsRowOut(BaseModel):
         description="The share of the row's image that these components don't reach, from 0 to 1."
     )
     log_density: float = Field(
-        description="In nats, by all components: how much likelier the row is than noise alone would have it. The "
+        description="The log likelihood of the row's image, by all components, in nats and up to a constant. The "
         "lower, the newer; it compares rows by one version, not versions."
     )
     novelty: float = Field(

@@ -22,7 +22,7 @@ COMPONENTS = 10
 class ComponentsAnswer:
     """The first components (N, Q) of N rows, the share (N,) of their images that these miss, and what goes by all.
 
-    `log_density` (N,) in nats, over that of noise alone; `novelty` (N,) in [0, 1], the share of the rows told as usual
+    `log_density` (N,) in nats, up to a constant; `novelty` (N,) in [0, 1], the share of the rows told as usual
     whose log density is above it. A row with a fault is NaN throughout.
     """
 

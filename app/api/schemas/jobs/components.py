@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import TrainingJob
 from app.domain.requests import ComponentsPlan, Missing
 from app.sparse_bayes.kernels import Covariance
@@ -15,6 +15,8 @@ class ComponentsJobOut(JobOut):
     """Components of rows: what is asked for, resolved, and how far it is."""
 
     task: Literal["components"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     kernel: Annotated[Covariance, Field(discriminator="type")]
     widths: Sequence[float] | None = Field(
         description="One for all inputs, or one for each of them; null where it follows from the rows."

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from app.api.schemas.models.shared import VersionBaseOut, shared_by_versions
+from app.api.schemas.jobs import IgnoredOut, InputOut
+from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
 from app.domain.models import ComponentsReport, Version
 from app.domain.requests import Missing
@@ -13,9 +14,11 @@ from app.sparse_bayes.kernels import Covariance
 
 
 class ComponentsVersionOut(VersionBaseOut):
-    """Components of rows in a kernel's space; it never changes. `functions` counts the rows that carry them."""
+    """Components of rows in a kernel's space; it never changes."""
 
     task: Literal["components"]
+    inputs: Sequence[InputOut]
+    ignored: Sequence[IgnoredOut]
     kernel: Annotated[Covariance, Field(discriminator="type")]
     widths: Sequence[InputWidthOut]
     standardised: bool
@@ -31,11 +34,16 @@ class ComponentsVersionOut(VersionBaseOut):
         description="In nats, over that of noise alone. It compares fits of the same rows, kernel, width and "
         "`noise_variance`."
     )
+    functions: int = Field(description="Rows kept: they carry the components.")
+    rows: int = Field(description="Rows there were.")
     rows_drawn: int = Field(
-        description="The rows, drawn by content, that were learned from: 2,000 at most. `novelty` goes by the others "
+        description="Those drawn by content that were learned from: 2,000 at most. `novelty` goes by the others "
         "where these are as many, at most 10,000 of them, else by five folds."
     )
     rows_dropped: int = Field(description="Rows with gaps that were left out.")
+    dataset: DatasetNameOut
+    seconds: float
+    software_version: str
 
     @classmethod
     def of(cls, version: Version, report: ComponentsReport) -> Self:
