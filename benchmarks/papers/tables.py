@@ -31,9 +31,9 @@ MEANS_NOTE = (
 
 REGRESSION_NOTE = (
     "Squared errors to the true function unless RMSE is said. The noise of Friedman 2 and 3 has a third of the "
-    "signal's variance, with which the papers' figures agree. The line of sinc(x_1) + 0.1 x_2 is a root mean square by "
-    "the paper's words; 8 weights learned from 100 such rows have a square of .0008, .028 its root: squares are "
-    "compared. Boston: NOT RUN: its rows are not in the folder of data."
+    "signal's variance, from which the papers' tables seem to be made. The line of sinc(x_1) + 0.1 x_2 is a root mean "
+    "square by the paper's words; 8 weights learned from 100 such rows have a square of .0008, .028 its root: squares "
+    "are compared. Boston: NOT RUN: its rows are not in the folder of data."
 )
 
 CLASSES_NOTE = (
