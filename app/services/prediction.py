@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
-from app.domain.models import Version
-from app.domain.ports import OpenUnitOfWork
+from app.domain.models import SupervisedReport, Version
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.services.answering import ListedFunction, ServedVersion, answering_of
 from app.services.bounded_cache import BoundedCache
 
@@ -70,18 +70,24 @@ class Prediction:
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:
             predictor = uow.models.predictor(version.id)
-            most = max(version.report.functions, 1)
-            listed = uow.models.vectors(
-                version.owner, version.model, version.number, limit=most, after=None, sort="number"
-            ).items
+            functions = _explaining(uow, version)
         plan = version.report.plan
         return ServedVersion(
             version,
             answering_of(version, predictor),
-            tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed),
+            functions,
             tuple((column.name, column.kind) for column in plan.inputs),
             frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
         )
+
+
+def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
+    """The functions that explanations name: predictions of numbers and classes alone have some."""
+    if not isinstance(version.report, SupervisedReport):
+        return ()
+    most = max(version.report.functions, 1)
+    listed = uow.models.vectors(version.owner, version.model, version.number, limit=most, after=None, sort="number")
+    return tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed.items)
 
 
 def _size(served: ServedVersion) -> int:

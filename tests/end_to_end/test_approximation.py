@@ -101,6 +101,9 @@ def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) ->
         api.calls.predict(version.model, {"columns": {"x": [0.5]}}, explain=1)
     problem = refused.value.problem
     assert (problem.status, problem.errors[0].pointer) == (422, "/explain")
+    with pytest.raises(ClientError) as undecided:
+        api.calls.predict(version.model, {"columns": {"x": [0.5]}}, reject_cost=0.1)
+    assert [place.pointer for place in undecided.value.problem.errors] == ["/reject_cost"]
 
 
 def test_terms_that_cancel_are_no_function(api: Api) -> None:

@@ -23,6 +23,9 @@ from app.services.answering import ServedVersion, Wanted, answer
 MOST_BYTES_INLINE = 16_384
 """Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
 
+MOST_FUNCTIONS_INLINE = 1_000
+"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
+
 _OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
 _OPTION_NAMES = frozenset(PredictOptions.model_fields)
 _DEFAULTS = PredictOptions()
@@ -87,11 +90,16 @@ async def _answered(request: Request, number: int | None) -> Response:
     served = prediction.at_hand(owner, name, number)
     if served is None:
         served = await run_in_threadpool(prediction.version, owner, name, number)
-    if len(body) <= MOST_BYTES_INLINE and b'"covariance"' not in body:
+    if _is_quick(served, body):
         content = _predicted(served, body, most_rows)
     else:
         content = await run_in_threadpool(_predicted, served, body, most_rows)
     return Response(content, media_type="application/json")
+
+
+def _is_quick(served: ServedVersion, body: bytes) -> bool:
+    small = len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
+    return small and b'"covariance"' not in body
 
 
 def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:

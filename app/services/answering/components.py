@@ -53,7 +53,7 @@ class ComponentsAnswering:
 
     def answer(self, block: Block, wanted: Wanted) -> ComponentsAnswer:
         """Where rows lie; raises InvalidRequestError for what only models with a target have."""
-        refuse_all(wanted, "A model of components", but=("/components",))
+        refuse_all(wanted, "A model of components", but=("components",))
         inputs, faults = encode_inputs(self.predictor.encoding, block)
         found, usual = self.predictor.components, self.predictor.log_densities
         answered = min(wanted.components or COMPONENTS, len(found.variances))

@@ -45,7 +45,8 @@ class Answering(Protocol):
 class ServedVersion:
     """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
 
-    `functions` (R,) are its functions as the version's list of relevance vectors has them. `not_read` are the other
+    `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
+    there are no explanations. `not_read` are the other
     columns of the table it was trained on: rows of that table may be sent as they are.
     """
 

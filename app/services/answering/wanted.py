@@ -33,15 +33,12 @@ class ListedFunction:
 def refuse_all(wanted: Wanted, what: str, *, but: Collection[str] = ()) -> None:
     """Raises InvalidRequestError where something is wanted that predictions of another task have."""
     asked = {
-        "/covariance": wanted.covariance,
-        "/explain": wanted.explain is not None,
-        "/class_priors": wanted.deciding is not None,
-        "/components": wanted.components is not None,
+        "covariance": wanted.covariance,
+        "explain": wanted.explain is not None,
+        **dict.fromkeys(() if wanted.deciding is None else wanted.deciding.said, True),
+        "components": wanted.components is not None,
     }
-    faults = [
-        Fault(f"{what} has no `{pointer[1:]}`.", pointer)
-        for pointer, said in asked.items()
-        if said and pointer not in but
-    ]
+    names = [name for name, said in asked.items() if said and name not in but]
+    faults = [Fault(f"{what} has no `{name}`.", f"/{name}") for name in names]
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)
