@@ -1,6 +1,7 @@
 """Predictions over HTTP: the three forms of a table, the options, and every bad row."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from pytest import approx  # noqa: PT013
@@ -16,6 +17,7 @@ from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
+from tests.services.test_answering import served
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -448,3 +450,13 @@ def test_noise_that_is_not_there_in_every_row_is_refused_with_the_row(
 
 def test_a_model_with_one_noise_for_all_rows_reads_none(client: TestClient) -> None:
     assert client.post(PATH, json={"rows": WITH_NOISE}).status_code == 422
+
+
+def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
+    made = small_version()
+    many = replace(made, report=replace(made.report, functions=under_test.MOST_FUNCTIONS_INLINE + 1))
+    small, large = b"{}", b" " * (under_test.MOST_BYTES_INLINE + 1)
+    assert under_test.is_quick(served(made), small)
+    assert not under_test.is_quick(served(made), large)
+    assert not under_test.is_quick(served(made), b'{"covariance": true}')
+    assert not under_test.is_quick(served(many), small)

@@ -7,6 +7,7 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.services import prediction as under_test
 from app.services.prediction import Prediction
 from tests.services.in_memory import InMemory
+from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version
 
 
@@ -122,3 +123,10 @@ def test_the_functions_are_those_of_the_versions_list(kept: InMemory, prediction
         (vector.number, vector.kind, vector.row, vector.input) for vector in made.vectors
     ]
     assert len(served.functions) == len(made.predictor.model.mean)
+
+
+def test_what_explains_nothing_lists_no_functions(kept: InMemory, prediction: Prediction) -> None:
+    made = version_of_components()
+    kept.models.put(OWNER, made, number=1)
+    assert made.vectors
+    assert prediction.version(OWNER, "rows").functions == ()

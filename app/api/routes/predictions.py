@@ -90,14 +90,15 @@ async def _answered(request: Request, number: int | None) -> Response:
     served = prediction.at_hand(owner, name, number)
     if served is None:
         served = await run_in_threadpool(prediction.version, owner, name, number)
-    if _is_quick(served, body):
+    if is_quick(served, body):
         content = _predicted(served, body, most_rows)
     else:
         content = await run_in_threadpool(_predicted, served, body, most_rows)
     return Response(content, media_type="application/json")
 
 
-def _is_quick(served: ServedVersion, body: bytes) -> bool:
+def is_quick(served: ServedVersion, body: bytes) -> bool:
+    """Whether to answer at once, on the event loop, rather than in a thread."""
     small = len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
     return small and b'"covariance"' not in body
 
