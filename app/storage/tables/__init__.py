@@ -1,0 +1,22 @@
+"""The tables."""
+
+from app.storage.tables.base import Base
+from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
+from app.storage.tables.jobs import JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.storage.tables.workers import WorkerRow
+
+__all__ = [
+    "NO_TARGET",
+    "Base",
+    "DatasetBlockRow",
+    "DatasetRow",
+    "JobProgressRow",
+    "JobTransitionRow",
+    "ModelRow",
+    "ModelVersionRow",
+    "PosteriorRow",
+    "RelevanceVectorRow",
+    "TrainingJobRow",
+    "WorkerRow",
+]
