@@ -29,11 +29,10 @@ from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learni
 from app.sparse_bayes.spec import Spec, check, learning
 from app.sparse_bayes.types import Array, Indices
 
-__all__ = ["State", "Termination", "fit", "iterate", "pose", "standings"]
+__all__ = ["State", "Termination", "fit", "iterate", "pose", "rests", "standings"]
 
 REBUILT_EVERY = 16
-"""States whose number is a multiple of this rest: factors are made anew there, stored or not, so that a resumed fit
-computes what an unbroken one does."""
+"""States whose number is a multiple of this rest."""
 
 
 def pose(
@@ -134,13 +133,23 @@ def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) 
     raise SparseBayesError("expected widths that are fixed, inherited or learned: selection finds the others")
 
 
+def rests(state: State) -> bool:
+    """Whether a fit may go on from nothing but this state, and end as if it had never been broken off.
+
+    What belongs to it is made anew there, kept or not. Where nothing is kept beside a state, under a process, all rest.
+    """
+    if state.iteration == 0:
+        return False
+    return state.process is not None or state.termination is not None or state.iteration % REBUILT_EVERY == 0
+
+
 def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:
     """From `start`, or from the beginning, to the end: the last state has a termination."""
     now: Standing = spec.algorithm.init(problem) if start is None else spec.algorithm.stand(problem, start)
     yield now
     while now.state.termination is None:
         now = spec.algorithm.step(problem, now)
-        if now.state.iteration % REBUILT_EVERY == 0:
+        if rests(now.state):
             now = spec.algorithm.stand(problem, now.state)
         yield now
 

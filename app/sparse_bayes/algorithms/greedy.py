@@ -46,7 +46,15 @@ class Greedy:
         """One burst of the phase that the state is in."""
         task, state = Task.of(problem), now.state
         process = process_of(state)
-        return ProcessStanding(replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1))
+        there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
+        return ProcessStanding(_promising(task, there) if process_of(there).phase == "functions" else there)
+
+
+def _promising(task: Task, state: State) -> State:
+    """With what the process is worth on the rows that its scales were learned on, before functions take its place."""
+    rows, problem = task.rows_for_scales(state), task.problem
+    worth = state.objective / len(rows.t) + problem.log_jacobian / problem.rows
+    return replace(state, process=replace(process_of(state), promise=worth))
 
 
 BLOCK_BYTES = 8 * 2**20
@@ -96,12 +104,10 @@ class ProcessStanding(Standing):
         """Over all that is learned but the places of the vectors."""
         return integral(Task.of(problem), self.state, process_of(self.state))
 
-    def promise(self, problem: Problem) -> float | None:
-        """Of the process on the rows that its scales were learned on, before functions take its place."""
-        if process_of(self.state).phase != "functions":
-            return None
-        rows = Task.of(problem).rows_for_scales(self.state)
-        return self.state.objective / len(rows.t) + problem.log_jacobian / problem.rows
+    @property
+    def promise(self) -> float | None:
+        """Of the process on the rows that its scales were learned on."""
+        return process_of(self.state).promise
 
 
 def _nearest(U: Array, V: Array) -> Indices:

@@ -40,7 +40,8 @@ class Process:
 
     `moved` (m, d) are the vectors that left their rows, warped but unscaled; `last_gain` and `next_gain` in nats, of
     the last function that entered and the best that did not. `trial` is the best of what was tried in this round of a
-    phase, and `structures` how many in all.
+    phase, and `structures` how many in all; `promise` is what the fit will be worth, in nats a row of the targets as
+    they came, once its scales are learned.
     """
 
     phase: str
@@ -51,6 +52,7 @@ class Process:
     next_gain: float | None = None
     trial: Trial | None = None
     structures: int = 1
+    promise: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +116,10 @@ class Standing(ABC):
     def integral(self, problem: Problem) -> Integral:
         """The evidence with the hyperparameters integrated out: the end of a fit beside those under other priors."""
 
+    @property
     @abstractmethod
-    def promise(self, problem: Problem) -> float | None:
-        """Nats a row, of the targets as they came, where some rows have just told what the fit will be worth."""
+    def promise(self) -> float | None:
+        """Nats a row, of the targets as they came, once some rows have told what the fit will be worth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +149,8 @@ class Walk(Standing):
         peak = Peak(here.value - paid, *normal(logs[learned]), -here.hessian[np.ix_(learned, learned)])
         return Integral(peak.integral)
 
-    def promise(self, problem: Problem) -> float | None:
+    @property
+    def promise(self) -> float | None:
         """Nothing is told on the way."""
         return None
 

@@ -15,13 +15,14 @@ from app.sparse_bayes.algorithms.burst import climbed
 from app.sparse_bayes.algorithms.state import State, Walk, walking
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.fitting import pose, standings
+from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.held import Held
 from app.sparse_bayes.integrated import log_choices
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.selection.rows import Rows, Step
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
 STARTS = (0.5, 0.75, 1.0)
@@ -59,7 +60,7 @@ class Round:
 
 
 def input_widths(
-    rows: Rows, place: int, at: Callable[[tuple[float, ...]], Spec]
+    rows: Rows, place: int, at: Callable[[tuple[float, ...]], Spec], trail: Trail
 ) -> Generator[Step, None, tuple[float, ...]]:
     """The widths (d,) of the dictionary at `place` of the spec; `at` gives the spec with some fixed.
 
@@ -72,10 +73,14 @@ def input_widths(
     yield _told(fits)
     for share in STARTS:
         start = spread * np.sqrt(inputs / share)
-        best = chosen(rows, start, at)
+        best = chosen(rows, start, at, trail)
         yield _told(fits := fits + 1)
         for _ in range(MOST_ROUNDS):
-            there = chosen(rows, raised(best, start, place)[0], at)
+            widths = trail.passed()
+            if widths is None:
+                widths = raised(best, start, place)[0]
+                trail.settle(trail.place, widths)
+            there = chosen(rows, widths, at, trail)
             yield _told(fits := fits + 1)
             rose = there.objective - best.objective
             best = there if rose > 0.0 else best
@@ -90,11 +95,11 @@ def _told(fits: int) -> Step:
     return Step("width search", fits, None, "fits")
 
 
-def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec]) -> Round:
+def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], trail: Trail) -> Round:
     """A fit at widths (d,), to its end or until it has grown to MOST_FUNCTIONS."""
     spec = at(tuple(map(float, widths)))
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
-    fitting = standings(problem, spec)
+    fitting = trail.standings(problem, spec)
     walk = walking(problem, next(fitting))
     functions = len(walk.state.active)
     for now in fitting:

@@ -7,7 +7,7 @@ from math import isfinite, nan
 
 from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.fitting import learned, pose, standings
+from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.model import Model
@@ -19,6 +19,7 @@ from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.trail import Trail
 
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
@@ -65,22 +66,24 @@ def train(
     held_out: Rows | None = None,
     folds: int = 0,
     threads: int = 1,
+    trail: Trail | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows. `threads` share passes over all rows. Steps, at least one first and one last, then one
-    Trained. Raises DataError, IllegalCombinationError.
+    each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
+    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
+    IllegalCombinationError.
     """
     for each in (spec, *rivals):
         check(each)
-    folding = folding or Folding()
+    folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads)
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
-        fitted, _ = yield from _ranked(some, spec, rivals, apart, threads)
+        fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
         return fitted.model
 
-    best, beaten = yield from _ranked(rows, spec, rivals, folding, threads)
+    best, beaten = yield from _ranked(rows, spec, rivals, folding, on)
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation: dict[str, float] = {}
@@ -92,16 +95,24 @@ def train(
     yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
 
 
+@dataclass(frozen=True)
+class _Way:
+    """How fits are made: on which trail, and how many threads share passes over all rows."""
+
+    trail: Trail
+    threads: int
+
+
 def _ranked(
-    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, threads: int
+    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
 ) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
     """The best fit, and those beaten as they were."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
-    best = yield from _fitted(rows, spec, folding, threads)
+    best = yield from _fitted(rows, spec, folding, on)
     beaten: list[Contender] = []
     for rival in rivals:
-        tried = yield from _fitted(rows, rival, folding, threads, earlier=best)
+        tried = yield from _fitted(rows, rival, folding, on, earlier=best)
         if tried.given_up:
             behind = (best.promise - tried.promise) * best.problem.rows
             beaten.append(Contender(tried.spec, None, best.score - behind))
@@ -163,7 +174,7 @@ class _Fit:
 
 
 def _fitted(
-    rows: Rows, spec: Spec, folding: Folding, threads: int, *, earlier: _Fit | None = None
+    rows: Rows, spec: Spec, folding: Folding, on: _Way, *, earlier: _Fit | None = None
 ) -> Generator[Step, None, _Fit]:
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
@@ -171,7 +182,7 @@ def _fitted(
     scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
-    resolved = yield from with_width(rows, spec, folding)
+    resolved = yield from with_width(rows, spec, folding, on.trail)
     centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
     inherited = None if earlier is None else _kernel_functions(earlier)
     problem = pose(
@@ -181,18 +192,17 @@ def _fitted(
         centres=centres,
         inherited=inherited,
         noise_sd=rows.noise_sd,
-        threads=threads,
+        threads=on.threads,
     )
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
     promise = nan
-    for now in standings(problem, resolved):
+    for now in on.trail.standings(problem, resolved):
         state = now.state
         reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
         noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
         yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
-        told = now.promise(problem)
-        promise = promise if told is None else told
+        promise = nan if now.promise is None else now.promise
         if earlier is not None and promise < earlier.promise:
             break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales

@@ -1,5 +1,6 @@
 """The width of one dictionary, found among whole fits: by cross-validation, or by evidence; or one for each input."""
 
+from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from math import exp, log, sqrt
@@ -8,8 +9,9 @@ import numpy as np
 
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.errors import DataError
-from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import Split, subset
+from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, width_range
@@ -17,6 +19,7 @@ from app.sparse_bayes.selection.input_widths import input_widths
 from app.sparse_bayes.selection.leave_one_out import sharpened
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec, searched
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
 GRID = 13
@@ -50,8 +53,8 @@ It yields after each of its fits.
 """
 
 
-def with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None, Spec]:
-    """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows."""
+def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Generator[Step, None, Spec]:
+    """The spec with its one searched width found, on at most MOST_ROWS_SEARCHED rows; its trail is that width."""
     places = searched(spec)
     if not places:
         return spec
@@ -63,15 +66,22 @@ def with_width(rows: Rows, spec: Spec, folding: Folding) -> Generator[Step, None
         found = replace(basis, width=FixedWidth(width))
         return replace(spec, basis=(*spec.basis[:place], found, *spec.basis[place + 1 :]))
 
+    known = trail.passed()
+    if known is not None:
+        return fixed(tuple(known.tolist()) if isinstance(basis.width, EvidencePerInputWidth) else float(known[0]))
+    begun = trail.place
     some = subset(rows.X, rows.t, MOST_ROWS_SEARCHED, spec.seed)
     fewer = rows.take(some)
     if isinstance(basis.width, EvidencePerInputWidth):
-        return fixed((yield from input_widths(fewer, place, fixed)))
-    fits, sections, score = 1, SECTIONS, _by_evidence(fewer)
+        widths = yield from input_widths(fewer, place, fixed, trail)
+        trail.settle(begun, np.array(widths))
+        return fixed(widths)
+    fits, sections, score = 1, SECTIONS, _by_evidence(fewer, trail)
     if isinstance(basis.width, CrossValidationWidth):
         splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))
-        fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits)
+        fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits, trail)
     width = yield from _search(width_range(fewer.X), fits, sections, lambda width: score(fixed(width)))
+    trail.settle(begun, np.array([width]))
     return fixed(width)
 
 
@@ -146,13 +156,13 @@ def usable(rows: Rows, spec: Spec, splits: list[Split]) -> list[Split]:
     return usable
 
 
-def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
+def _by_cross_validation(rows: Rows, splits: list[Split], trail: Trail) -> Scoring:
     def score(spec: Spec) -> Generator[None, None, Array]:
         scored = []
         for learning, measuring in splits:
             # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
             others, fold = rows.take(learning), rows.take(measuring)
-            model = replace(fit(others.X, others.t, spec, noise_sd=others.noise_sd), augmentation=None)
+            model = replace(_fitted(others, spec, trail), augmentation=None)
             # As dull as before it is sharpened, a wide kernel's doubts look worse than they will be.
             model = sharpened(model, others)
             scored.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
@@ -162,10 +172,16 @@ def _by_cross_validation(rows: Rows, splits: list[Split]) -> Scoring:
     return score
 
 
-def _by_evidence(rows: Rows) -> Scoring:
+def _by_evidence(rows: Rows, trail: Trail) -> Scoring:
     def score(spec: Spec) -> Generator[None, None, Array]:
-        model = fit(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
+        model = _fitted(rows, spec, trail)
         yield
         return np.array([model.log_marginal_likelihood])
 
     return score
+
+
+def _fitted(rows: Rows, spec: Spec, trail: Trail) -> Model:
+    problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
+    (last,) = deque(trail.standings(problem, spec), maxlen=1)
+    return learned(problem, last)

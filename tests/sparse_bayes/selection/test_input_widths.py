@@ -15,6 +15,7 @@ from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth,
 from app.sparse_bayes.selection import Rows, Step, Trained, train
 from app.sparse_bayes.selection.input_widths import MOST_FUNCTIONS, chosen, raised
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import friedman, rows_for, sinc
 
@@ -89,10 +90,10 @@ def test_no_climb_falls_and_it_is_the_evidence_that_rises(spec: Spec) -> None:
     X, t = rows_for(spec.likelihood, 40, 0)
     rows, place, at = Rows(irrelevant_beside(X), t), place_of(spec), fixing(spec)
     start = rows.X.std(axis=0) * 2.0
-    now = chosen(rows, start, at)
+    now = chosen(rows, start, at, Trail())
     widths, reached = raised(now, start, place)
     assert reached > now.objective
-    again, further = raised(chosen(rows, widths, at), start, place)
+    again, further = raised(chosen(rows, widths, at, Trail()), start, place)
     assert np.isfinite(again).all()
     assert np.isfinite(further)
 
@@ -160,7 +161,7 @@ def test_where_nothing_is_found_the_widths_stay_finite() -> None:
 def test_a_fit_on_the_way_stops_to_grow() -> None:
     rng = np.random.default_rng(0)
     rows = Rows(rng.standard_normal((120, 2)), rng.standard_normal(120))
-    there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]))
+    there = chosen(rows, np.full(2, 0.05), fixing(SPECS["noise learned"]), Trail())
     assert len(there.walk.state.active) == MOST_FUNCTIONS
 
 

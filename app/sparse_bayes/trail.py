@@ -1,0 +1,66 @@
+"""How far a computation of many fits has come: so little that it can be kept, and enough to end with the same model.
+
+A training is a fixed sequence of fits: which follows is decided by how those before it ended, and by nothing else. So
+the ends of the fits that ended, in their order, and where the last one rested, are all there is to know.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import Standing, State
+from app.sparse_bayes.fitting import rests, standings
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+
+Mark: TypeAlias = State | Array | None
+"""Where a fit ended, or last rested, None where it has not yet; or what came of several together, as numbers."""
+
+
+class Trail:
+    """What a computation leaves behind on its way, and goes over again without fitting when it is begun anew.
+
+    `marks` are those of an earlier start of the same computation, on the same rows; each is met again at its place.
+    """
+
+    def __init__(self, marks: Sequence[Mark] = ()) -> None:
+        self._marks = list(marks)
+        self._place = 0
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """All there is to keep."""
+        return tuple(self._marks)
+
+    @property
+    def place(self) -> int:
+        """How many marks are passed."""
+        return self._place
+
+    def standings(self, problem: Problem, spec: Spec) -> Iterator[Standing]:
+        """Those of the next fit, from where it rested last; they end at once where it had ended."""
+        place = self._place
+        self._place += 1
+        if place == len(self._marks):
+            self._marks.append(None)
+        met = self._marks[place]
+        for now in standings(problem, spec, met if isinstance(met, State) else None):
+            yield now
+            # Only now: whoever wants no more of a fit decides so again when it is met anew.
+            if rests(now.state):
+                self._marks[place] = now.state
+
+    def passed(self) -> Array | None:
+        """What came of the next several fits, where that is known: they need not be fitted again."""
+        met = self._marks[self._place] if self._place < len(self._marks) else None
+        if not isinstance(met, np.ndarray):
+            return None
+        self._place += 1
+        return met
+
+    def settle(self, place: int, found: Array) -> None:
+        """What came of all since the mark at `place`: it alone is kept of them."""
+        self._marks[place : self._place] = [found]
+        self._place = place + 1
