@@ -31,12 +31,16 @@ from app.storage.engine import make_engine
 from app.storage.unit_of_work import unit_of_work
 from app.worker.beat import Heart
 from app.worker.pool import CORE, Pool
+from app.worker.program import program
 from app.worker.run import Runner
 from app.worker.spool import Spool
 from app.worker.tidy import Housekeeper
 from app.worker.worker import Worker
 
 TIDY_SECONDS = 600.0
+MEMORY_FOR_FITS = 0.8
+CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+"""Where the kernel says how much memory a container has, of both kinds of control groups."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,17 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """A worker of this process; `trainer` is what its children call ("module:function")."""
     base = _base(settings)
     executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
-    pool = Pool(spare=settings.worker_slots, threads=threads_of_a_fit(settings.worker_slots), trainer=trainer)
+    pool = Pool(
+        spare=settings.worker_slots,
+        threads=threads_of_a_fit(settings.worker_slots),
+        memory=settings.fit_memory_bytes or memory_of_a_fit(settings.worker_slots),
+        trainer=trainer,
+    )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
     engine = Engine(
         base.engine,
         base.client,
-        run=Runner(base.open_uow, pool, spool, settings.max_training_cells, stopping),
+        run=Runner(base.open_uow, pool, spool, settings.max_training_cells, stopping, program()),
         executor=executor,
         slots=settings.worker_slots,
         poll_seconds=settings.poll_seconds,
@@ -153,6 +162,15 @@ def now() -> datetime:
 def threads_of_a_fit(slots: int) -> int:
     """How many threads one fit may share its rows among, half of the cores being for the API and the database."""
     return max(1, cores() // (2 * slots))
+
+
+def memory_of_a_fit(slots: int) -> int:
+    """Bytes that one fit may allocate: its share of most of what this process may have, by its control group too."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in CONTROL_GROUP:
+        if path.exists() and (text := path.read_text().strip()).isdigit():
+            most = min(most, int(text))
+    return int(MEMORY_FOR_FITS * most / slots)
 
 
 def cores() -> int:

@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
     silence_seconds: float = Field(8.0, gt=0, description="After how long a silent worker's jobs are taken over.")
     poll_seconds: float = Field(0.5, gt=0, description="How often a worker looks for new jobs.")
+    fit_memory_bytes: int | None = Field(
+        None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."
+    )
     job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run.")
     log_level: str = Field("INFO", description="Least severity that is logged.")
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from app.domain.errors import Fault
 from app.domain.requests import TrainingPlan, TrainingRequest
+from app.domain.starts import Resumption
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
@@ -56,12 +57,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Transition:
-    """A move that was made: to which state, when, by which attempt, and why where that is not plain."""
+    """A move that was made: to which state, when, by which attempt, and why where that is not plain.
+
+    `resumed_from` is what a start went on from, where one before it had kept how far it was.
+    """
 
     state: JobState
     at: datetime
     attempt: int
     reason: str | None = None
+    resumed_from: Resumption | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ class Event:
 class TrainingJob:
     """A job as its owner sees it.
 
-    `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet.
+    `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet. `last_words` are
+    what a start that died was heard to say.
     """
 
     id: UUID
@@ -97,3 +103,10 @@ class TrainingJob:
     version: int | None = None
     error: Problem | None = None
     transitions: tuple[Transition, ...] = ()
+    last_words: str | None = None
+
+    @property
+    def resumed_from(self) -> Resumption | None:
+        """What its newest start went on from."""
+        starts = [move for move in self.transitions if move.state == "running"]
+        return starts[-1].resumed_from if starts else None

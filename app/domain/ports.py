@@ -10,6 +10,7 @@ from uuid import UUID
 from app.domain.datasets import Dataset, Upload
 from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
 
 T = TypeVar("T")
@@ -78,13 +79,25 @@ class Jobs(Protocol):
     def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
-    def claim(self, job_id: UUID) -> int | None:
-        """Move to `running` with the next attempt number, and return that; None when finished or to be cancelled."""
+    def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
+        """Move to `running` with the next attempt number; None when finished or to be cancelled.
+
+        A start that follows on one that was not handed back has seen it die: after MOST_STARTS of these it is `spent`.
+        """
+
+    def hand_back(self, job_id: UUID, attempt: int) -> None:
+        """Note that a running attempt was given up in good order, for others to go on with."""
+
+    def died(self, job_id: UUID, attempt: int, words: str) -> None:
+        """Note what was last heard of a running attempt."""
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when superseded or ended."""
 
     def cancel_requested(self, job_id: UUID) -> bool: ...
+
+    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
 
     def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
         """Note the wish (once); a queued job is cancelled at once. Raises NotFoundError, ConflictError (finished)."""
@@ -98,6 +111,16 @@ class Jobs(Protocol):
 
     def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of every job that has not ended, for the sweep."""
+
+
+class Checkpoints(Protocol):
+    """How far running fits were; each job's newest, gone with its end."""
+
+    def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
+        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended."""
+
+    def find(self, job_id: UUID, *, by: str) -> Kept | None:
+        """The newest, where the same program made it."""
 
 
 class Models(Protocol):
@@ -185,6 +208,7 @@ class UnitOfWork(Protocol):
 
     datasets: Datasets
     jobs: Jobs
+    checkpoints: Checkpoints
     models: Models
     workers: Workers
     queue: Queue

@@ -9,5 +9,9 @@ WORKFLOW = "train"
 PRIORITY = 100
 """Lower goes first within one owner; unset would be 0, before everybody."""
 
-MOST_RECOVERIES = 2
-"""How often the engine starts a job again after its worker died; then it gives up (three starts in all)."""
+MOST_RECOVERIES = 100
+"""How often the engine starts a job again, whatever became of the starts before; then it gives up.
+
+Starts that died are counted by the job itself: the engine can't tell them from those that were handed back, as each
+running job is whenever its worker is stopped in good order.
+"""

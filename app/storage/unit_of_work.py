@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
-from app.domain.ports import Clock, Datasets, Jobs, Models, OpenUnitOfWork, Queue, Workers
+from app.domain.ports import Checkpoints, Clock, Datasets, Jobs, Models, OpenUnitOfWork, Queue, Workers
 from app.storage.failures import translated
-from app.storage.repositories import SqlDatasets, SqlJobs, SqlModels, SqlWorkers
+from app.storage.repositories import SqlCheckpoints, SqlDatasets, SqlJobs, SqlModels, SqlWorkers
 
 
 @dataclass
@@ -19,6 +19,7 @@ class SqlUnitOfWork:
 
     datasets: Datasets
     jobs: Jobs
+    checkpoints: Checkpoints
     models: Models
     workers: Workers
     queue: Queue
@@ -42,6 +43,7 @@ def unit_of_work(engine: Engine, submitter: Callable[[Connection], Queue], *, cl
             yield SqlUnitOfWork(
                 SqlDatasets(session, clock),
                 SqlJobs(session, clock),
+                SqlCheckpoints(session, clock),
                 SqlModels(session, clock),
                 SqlWorkers(session),
                 submitter(connection),

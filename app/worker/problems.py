@@ -1,14 +1,14 @@
 """Why a job failed, in sentences that say what to do."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from app.domain.errors import ConflictError, TrainingFailedError
-from app.domain.jobs import Problem
+from app.domain.jobs import Problem, TrainingJob
 from app.domain.ports import QueueEnding
+from app.domain.starts import MOST_STARTS
+from app.worker.child.limits import MEBIBYTE
 from app.worker.child.process import Failure
-
-MOST_STARTS = 3
-"""How often a job is started in all, when its worker or its child dies each time."""
 
 UNEXPECTED = Problem(
     "internal-error",
@@ -17,11 +17,11 @@ UNEXPECTED = Problem(
     " Sending the job again is safe, and may help.",
 )
 
-DIED = Problem(
+LOST = Problem(
     "worker-died",
     "The fit's process died each time",
-    f"The job was started {MOST_STARTS} times, and each time its process was ended from outside, most often for want"
-    " of memory: train on fewer rows or inputs, or give the workers more memory.",
+    "The job was started again and again, and each time its process was ended from outside, most often for want of"
+    " memory: train on fewer rows or inputs, or give the workers more memory.",
 )
 
 TOO_LONG = Problem(
@@ -32,7 +32,7 @@ TOO_LONG = Problem(
 )
 
 BY_ENDING: Mapping[QueueEnding, Problem] = {
-    "lost": DIED,
+    "lost": LOST,
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,
     "succeeded": UNEXPECTED,
@@ -54,16 +54,33 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
         "The fit left the range of floating point",
         'send "standardise": true, a larger noise sd, or another width',
     ),
-    "MemoryError": (
-        "too-large",
-        "The fit needs more memory than there is",
-        "train on fewer rows or inputs, or give the workers more memory",
-    ),
 }
 
 
-def of_failure(failure: Failure) -> Problem:
-    """What a child's exception means to the job's owner."""
+def of_death(job: TrainingJob) -> Problem:
+    """Its starts died, all that a job may have."""
+    heard = job.last_words
+    if not heard and job.progress is not None:
+        of = "" if job.progress.total is None else f" of {job.progress.total:,}"
+        heard = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
+    said = f" Last heard of it: {heard}" if heard else ""
+    return replace(
+        LOST,
+        detail=f"The job was started {MOST_STARTS} times, and each time its process was ended from outside, most often"
+        f" for want of memory: train on fewer rows or inputs, or give the workers more memory.{said}",
+    )
+
+
+def of_failure(failure: Failure, *, memory: int | None) -> Problem:
+    """What a child's exception means to the job's owner; `memory` is how many bytes the child had."""
+    if failure.error == "MemoryError":
+        had = "the worker has" if memory is None else f"the {memory / MEBIBYTE:,.0f} MiB that a fit may use here"
+        return Problem(
+            "too-large",
+            "The fit needs more memory than it may use",
+            f"It needs more memory than {had}: train on fewer rows or inputs, or give fits more"
+            " (RELEVANCE_FIT_MEMORY_BYTES).",
+        )
     if failure.error not in _ADVICE:
         return UNEXPECTED
     kind, title, advice = _ADVICE[failure.error]

@@ -4,7 +4,7 @@ import itertools
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -16,13 +16,15 @@ from app.domain.errors import ConflictError, TrainingFailedError, UnavailableErr
 from app.domain.jobs import FINISHED, Problem, Progress, TrainingJob
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.domain.starts import Checkpoint, Claim, Kept
 from app.domain.tables import Block
 from app.sparse_bayes.selection import Step
+from app.sparse_bayes.trail import Mark
 from app.worker.child.process import Failure
-from app.worker.child.tasks import Result
+from app.worker.child.tasks import Rested, Result
 from app.worker.fits import Fit, prepare
 from app.worker.pool import ChildDied, Pool
-from app.worker.problems import DIED, MOST_STARTS, name_taken, of_error, of_failure
+from app.worker.problems import name_taken, of_death, of_error, of_failure
 from app.worker.spool import Spool
 
 logger = logging.getLogger(__name__)
@@ -30,8 +32,8 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 """How often a running fit's owner is heard: a cancel is seen after this."""
 
-RECHECK_SECONDS = 2.0
-"""How often a start asks whether the job is still its own."""
+KEEP_SECONDS = 5.0
+"""Least time between two checkpoints of a fit."""
 
 RETRY_SECONDS = 1.0
 RECORDINGS = 3
@@ -49,25 +51,30 @@ class NoLongerOurs(Exception):
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs jobs, any number at a time; a lost database is waited for, while the child computes on."""
+    """Runs jobs, any number at a time; a lost database is waited for, while the child computes on.
+
+    `program` says which one this is: checkpoints of others are left alone.
+    """
 
     open_uow: OpenUnitOfWork
     pool: Pool
     spool: Spool
     most_cells: int
     stopping: Event
+    program: str
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
         try:
-            while (attempt := self._claim(job_id)) is not None:
-                start = Start(self, job_id, attempt)
-                outcome = start.fit() if attempt <= MOST_STARTS else DIED
+            while (start := self._begin(job_id)) is not None:
+                outcome = start.fit()
                 if isinstance(outcome, ChildDied):
-                    logger.warning("a fit's process died", extra={"job": job_id, "attempt": attempt, "how": outcome})
-                    if attempt < MOST_STARTS:
-                        continue
-                    outcome = DIED
+                    logger.warning(
+                        "a fit's process died",
+                        extra={"job": job_id, "attempt": start.attempt, "how": outcome, "said": outcome.said},
+                    )
+                    start.bury(outcome)
+                    continue
                 start.record(outcome)
                 break
             return self._settle(job_id)
@@ -84,10 +91,30 @@ class Runner:
                 if self.stopping.wait(RETRY_SECONDS):
                     raise HandedBack from None
 
-    def _claim(self, job_id: UUID) -> int | None:
+    def try_once(self, action: Callable[[UnitOfWork], T], *, otherwise: T) -> T:
+        """Do it in a transaction, or not at all while the database is away: the child is heard in the meantime."""
+        try:
+            with self.open_uow() as uow:
+                return action(uow)
+        except UnavailableError:
+            return otherwise
+
+    def _begin(self, job_id: UUID) -> "Start | None":
+        """A start, from where the one before it was; a job that died too often ends here."""
         if self.stopping.is_set():
             raise HandedBack
-        return self.insist(lambda uow: uow.jobs.claim(job_id))
+
+        def claim(uow: UnitOfWork) -> tuple[Claim | None, Kept | None]:
+            kept = uow.checkpoints.find(job_id, by=self.program)
+            return uow.jobs.claim(job_id, resumed_from=None if kept is None else kept.resumption), kept
+
+        claimed, kept = self.insist(claim)
+        if claimed is None:
+            return None
+        if claimed.spent:
+            self.insist(lambda uow: _end_as_dead(job_id, claimed.attempt, uow))
+            return None
+        return Start(self, job_id, claimed.attempt, () if kept is None else kept.checkpoint.trail)
 
     def _settle(self, job_id: UUID) -> bool:
         job = self.insist(lambda uow: uow.jobs.find(job_id))
@@ -101,12 +128,13 @@ class Runner:
 
 @dataclass
 class Start:
-    """One attempt at a job."""
+    """One attempt at a job. `trail` is how far its fit is, and was `kept_at` (monotonic seconds) the last time."""
 
     runner: Runner
     job_id: UUID
     attempt: int
-    rechecked: float = 0.0
+    trail: tuple[Mark, ...]
+    kept_at: float = field(default_factory=time.monotonic)
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
         """How it ended, None when it is no longer ours to end; raises HandedBack."""
@@ -115,10 +143,19 @@ class Start:
                 return self._fit(directory)
         except NoLongerOurs:
             return None
+        except HandedBack:
+            self.runner.try_once(self._hand_back, otherwise=None)
+            raise
         except ChildDied as died:
             return died
         except TrainingFailedError as error:
             return of_error(error)
+
+    def bury(self, died: ChildDied) -> None:
+        """Keep what its child has said and found; raises HandedBack."""
+        words = f"{died}: {died.words}" if died.words else str(died)
+        self.runner.insist(lambda uow: uow.jobs.died(self.job_id, self.attempt, words))
+        self.runner.insist(self._keep)
 
     def record(self, outcome: NewVersion | Problem | None) -> None:
         """Write the end down, unless another start has taken over."""
@@ -150,7 +187,7 @@ class Start:
         if isinstance(end, Failure):
             if end.traceback is not None:
                 logger.error("a fit met an unexpected error", extra={"job": self.job_id, "traceback": end.traceback})
-            return of_failure(end)
+            return of_failure(end, memory=self.runner.pool.memory)
         seconds = time.monotonic() - began
         return fit.version(end, seconds=seconds, holding=lambda row: self._holding(dataset.id, row))
 
@@ -180,33 +217,50 @@ class Start:
     def _train(self, fit: Fit) -> Result | Failure:
         child = self.runner.pool.take()
         try:
-            child.start(fit.task)
+            child.start(fit.task, self.trail)
             while True:
                 message = child.receive(LOOK_SECONDS)
-                if isinstance(message, Step):
-                    self._tell(fit.progress(message))
-                elif message is not None:
-                    return message
+                match message:
+                    case Step():
+                        self._tell(fit.progress(message))
+                    case Rested():
+                        self._rest(message.trail)
+                    case None:
+                        pass
+                    case _:
+                        return message
                 self._look()
         finally:
             child.kill()
 
     def _tell(self, progress: Progress) -> None:
-        if not self.runner.insist(lambda uow: uow.jobs.progress(self.job_id, self.attempt, progress)):
+        if not self.runner.try_once(lambda uow: uow.jobs.progress(self.job_id, self.attempt, progress), otherwise=True):
             raise NoLongerOurs
+
+    def _rest(self, trail: tuple[Mark, ...]) -> None:
+        self.trail = trail
+        if time.monotonic() - self.kept_at >= KEEP_SECONDS and self.runner.try_once(self._keep, otherwise=False):
+            self.kept_at = time.monotonic()
+
+    def _keep(self, uow: UnitOfWork) -> bool:
+        return uow.checkpoints.keep(self.job_id, self.attempt, Checkpoint(self.runner.program, self.trail))
+
+    def _hand_back(self, uow: UnitOfWork) -> None:
+        self._keep(uow)
+        uow.jobs.hand_back(self.job_id, self.attempt)
 
     def _look(self) -> None:
         """Raises NoLongerOurs, HandedBack."""
         if self.runner.stopping.is_set():
             raise HandedBack
-        if self.runner.insist(lambda uow: uow.jobs.cancel_requested(self.job_id)):
+        if not self.runner.try_once(lambda uow: uow.jobs.is_wanted(self.job_id, self.attempt), otherwise=True):
             raise NoLongerOurs
-        if time.monotonic() - self.rechecked < RECHECK_SECONDS:
-            return
-        job = self.runner.insist(lambda uow: uow.jobs.find(self.job_id))
-        if job is None or job.state != "running" or job.attempt != self.attempt:
-            raise NoLongerOurs
-        self.rechecked = time.monotonic()
+
+
+def _end_as_dead(job_id: UUID, attempt: int, uow: UnitOfWork) -> None:
+    job = uow.jobs.find(job_id)
+    if job is not None:
+        uow.jobs.fail(job_id, attempt, of_death(job))
 
 
 def _block(dataset_id: UUID, number: int, uow: UnitOfWork) -> tuple[int, Block] | None:

@@ -13,7 +13,7 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def moved(number: int, state: JobState) -> Event:
-    return Event(number, NOW, "transition", Transition(state, NOW, 1, None), None)
+    return Event(number, NOW, "transition", Transition(state, NOW, 1, None, None), None)
 
 
 def progressed(number: int, completed: int, functions: int | None) -> Event:

@@ -102,9 +102,14 @@ def test_a_job_left_unfinished_stays_with_its_executor_until_it_is_recovered(
         assert control.holders() == frozenset()
 
 
-def test_a_job_starts_three_times_at_most(
-    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+def test_a_job_is_not_recovered_for_ever(
+    engine: Database,
+    client: DBOSClient,
+    open_uow: OpenUnitOfWork,
+    control: Control,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("app.queue.engine.MOST_RECOVERIES", 2)
     ran, job = Ran(ends=False), submit(open_uow)
     with running(engine, client, ran):
         for _ in range(3):

@@ -12,7 +12,8 @@ from app.domain.errors import ConflictError, InUseError, NotFoundError, Unavaila
 from app.domain.identity import uuid7
 from app.domain.jobs import FINISHED, Event, JobState, Problem, Progress, TrainingJob, Transition
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
-from app.domain.ports import Datasets, Jobs, Models, Page, Queue, QueueState, UnitOfWork, Workers
+from app.domain.ports import Checkpoints, Datasets, Jobs, Models, Page, Queue, QueueState, UnitOfWork, Workers
+from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 
 T = TypeVar("T")
@@ -121,7 +122,16 @@ class InMemoryJobs:
         self.get(owner, job_id)
         return tuple(self.happened[job_id][after : after + limit])
 
-    def claim(self, job_id: UUID) -> int | None:
+    def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
+        raise NotImplementedError
+
+    def hand_back(self, job_id: UUID, attempt: int) -> None:
+        raise NotImplementedError
+
+    def died(self, job_id: UUID, attempt: int, words: str) -> None:
+        raise NotImplementedError
+
+    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
         raise NotImplementedError
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
@@ -151,6 +161,15 @@ class InMemoryJobs:
 
     def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
         return tuple((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
+
+
+@dataclass
+class InMemoryCheckpoints:
+    def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
+        raise NotImplementedError
+
+    def find(self, job_id: UUID, *, by: str) -> Kept | None:
+        raise NotImplementedError
 
 
 @dataclass
@@ -265,6 +284,7 @@ class Unit:
 
     datasets: Datasets
     jobs: Jobs
+    checkpoints: Checkpoints
     models: Models
     workers: Workers
     queue: Queue
@@ -276,6 +296,7 @@ class InMemory:
 
     datasets: InMemoryDatasets = field(default_factory=InMemoryDatasets)
     jobs: InMemoryJobs = field(default_factory=InMemoryJobs)
+    checkpoints: InMemoryCheckpoints = field(default_factory=InMemoryCheckpoints)
     models: InMemoryModels = field(default_factory=InMemoryModels)
     workers: InMemoryWorkers = field(default_factory=InMemoryWorkers)
     queue: InMemoryQueue = field(default_factory=InMemoryQueue)
@@ -287,4 +308,4 @@ class InMemory:
         if not self.reachable:
             raise UnavailableError("The database can't be reached.")
         self.opened += 1
-        yield Unit(self.datasets, self.jobs, self.models, self.workers, self.queue)
+        yield Unit(self.datasets, self.jobs, self.checkpoints, self.models, self.workers, self.queue)

@@ -22,6 +22,7 @@ from app.domain.models import (
 )
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
+from app.domain.starts import Claim
 from app.domain.tables import (
     Block,
     BooleanColumn,
@@ -117,7 +118,7 @@ def queued_job(
 def running_job(open_uow: OpenUnitOfWork, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> UUID:
     job_id = queued_job(open_uow, owner=owner, made=made)
     with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == 1
+        assert uow.jobs.claim(job_id) == Claim(1)
     return job_id
 
 

@@ -12,18 +12,23 @@ from hypothesis.extra.numpy import arrays
 from app.domain.encoding import InputEncoding
 from app.domain.models import ApproximationPredictor, ComponentsPredictor, ImagePredictor, SupervisedPredictor
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.sparse_bayes.algorithms.state import Process, State, Termination, Trial
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import InputFunctions, KernelFunctions
+from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.images import decode, encode
 from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, OneAgainstRest
+from app.sparse_bayes.scales import InputMap
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
     decode_predictor,
+    decode_trail,
     encode_block,
     encode_predictor,
+    encode_trail,
 )
 from app.storage.codec.frame import PREAMBLE, Content, Stored, write
 from app.storage.codec.records import pack, reader_of
@@ -311,3 +316,43 @@ def test_components_come_back_to_the_bit() -> None:
     np.testing.assert_array_equal(back.components.log_density(rows), predictor.components.log_density(rows))
     assert back.components.rows.dtype == np.intp
     assert encode_predictor(back) == encoded
+
+
+STATE = State(
+    active=(3, 0),
+    alpha=np.array([1.0, np.inf]),
+    beta=2.0,
+    weights=np.array([[0.1, 0.2], [0.3, -0.0]]),
+    iteration=16,
+    objective=-np.inf,
+    termination=Termination.NOISE_FLOOR,
+    process=Process(
+        "noise",
+        Hyperparameters(1.0, 2.0, np.array([3.0]), InputMap(np.array([0.5, 2.0]), np.zeros(2), np.zeros(2))),
+        moved=np.ones((2, 2)),
+        promise=0.1,
+        trial=Trial(Hyperparameters(1.0, 2.0, np.empty(0), InputMap.isotropic(1.0)), 5.0),
+    ),
+    phase="alone 1",
+    best=State((0,), np.ones(1), 1.0, np.ones(1), 3, 1.5),
+)
+
+
+def test_a_trail_comes_back_to_the_bit() -> None:
+    trail = (STATE, None, np.array([0.25, 1e-300]))
+    data = encode_trail(trail)
+    back = decode_trail(data)
+    assert encode_trail(back) == data
+    first, second, third = back
+    assert isinstance(first, State)
+    assert first.termination is Termination.NOISE_FLOOR
+    assert (first.active, first.objective, second) == ((3, 0), -np.inf, None)
+    assert np.array_equal(first.weights, STATE.weights)
+    assert isinstance(third, np.ndarray)
+
+
+def test_what_is_no_trail_is_refused() -> None:
+    with pytest.raises(UnreadableBytesError, match="expected a trail"):
+        decode_trail(write(Content.TRAIL, "something else", [], compressible=False))
+    with pytest.raises(UnreadableBytesError, match="expected where a fit was"):
+        decode_trail(write(Content.TRAIL, ["something else"], [], compressible=False))

@@ -1,6 +1,7 @@
 import ast
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +16,10 @@ from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Step, Trained, train
+from app.worker.child.limits import MEBIBYTE
 from app.worker.child.process import Failure, Message
-from app.worker.child.tasks import SupervisedTask, Trainer
-from app.worker.pool import Child, ChildDied, Pool
+from app.worker.child.tasks import Rested, SupervisedTask, Trainer
+from app.worker.pool import MOST_WORDS, Child, ChildDied, Pool
 from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
@@ -26,8 +28,8 @@ SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pyda
 
 
 @contextmanager
-def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1) -> Iterator[Pool]:
-    it = Pool(spare=1, threads=threads, trainer=trainer)
+def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Pool]:
+    it = Pool(spare=1, threads=threads, memory=memory, trainer=trainer)
     it.start()
     try:
         yield it
@@ -36,8 +38,8 @@ def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1) -> Iterato
 
 
 @contextmanager
-def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1) -> Iterator[Child]:
-    with another_pool(trainer=trainer, threads=threads) as pool:
+def its_child(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Child]:
+    with another_pool(trainer=trainer, threads=threads, memory=memory) as pool:
         taken = pool.take()
         try:
             yield taken
@@ -69,7 +71,7 @@ def messages(child: Child, task: SupervisedTask) -> list[Message]:
     child.start(task)
     said: list[Message] = []
     give_up = time.monotonic() + 30
-    while not said or isinstance(said[-1], Step):
+    while not said or isinstance(said[-1], Step | Rested):
         assert time.monotonic() < give_up
         message = child.receive(1.0)
         if message is not None:
@@ -240,3 +242,44 @@ def test_no_child_outlives_its_pool() -> None:
         spare = pool._ready.get()
         pool._ready.put(spare)
     assert gone(spare.pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels take no notice of the limit")
+def test_a_child_that_asks_for_more_memory_than_it_may_use_says_so(path: Path) -> None:
+    with its_child(memory=400 * MEBIBYTE) as limited:
+        failure = messages(limited, task(path, trainers.hungry))[-1]
+    assert isinstance(failure, Failure)
+    assert failure.error == "MemoryError"
+    with its_child(memory=8192 * MEBIBYTE) as free:
+        assert isinstance(messages(free, task(path, trainers.hungry))[-1], Trained)
+
+
+def test_a_child_goes_on_where_the_trail_of_another_ends(path: Path) -> None:
+    given = task(path, trainers.resting)
+    with another_pool() as pool:
+        first = pool.take()
+        first.start(given)
+        rested: Rested | None = None
+        while rested is None:
+            message = first.receive(30.0)
+            rested = message if isinstance(message, Rested) else None
+        first.kill()
+        second = pool.take()
+        second.start(given, rested.trail)
+        assert isinstance(second.receive(30.0), Step)
+        assert isinstance(second.receive(30.0), Trained)
+        second.kill()
+
+
+def test_the_last_words_of_a_child_are_heard(path: Path) -> None:
+    with its_child() as child, pytest.raises(ChildDied) as died:
+        messages(child, task(path, trainers.crashing))
+    assert died.value.code == -signal.SIGSEGV
+    assert died.value.words == "Fatal Python error: Segmentation fault"
+    assert "Current thread" in died.value.said
+
+
+def test_without_a_fatal_error_the_last_line_is_the_last_words() -> None:
+    assert ChildDied(1, "first\nsecond\n\n").words == "second"
+    assert ChildDied(1, "").words == ""
+    assert ChildDied(1, "x" * 10_000).words == "x" * MOST_WORDS

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.sparse_bayes.errors import SparseBayesError
+from app.worker.child.limits import MEBIBYTE
 from app.worker.child.process import Failure
 from app.worker.problems import UNEXPECTED, of_failure
 
@@ -16,17 +17,22 @@ def all_below(error: type[Exception]) -> Iterator[type[Exception]]:
 CORE = [error.__name__ for error in all_below(SparseBayesError) if error.__module__.startswith("app.")]
 
 
-@pytest.mark.parametrize("name", [*CORE, "MemoryError"])
+@pytest.mark.parametrize("name", CORE)
 def test_every_refusal_has_a_kind_a_title_and_an_advice(name: str) -> None:
-    problem = of_failure(Failure(name, "what was wrong."))
+    problem = of_failure(Failure(name, "what was wrong."), memory=None)
     assert problem != UNEXPECTED
     assert problem.detail.startswith("what was wrong: ")
     assert len(problem.detail) > len("what was wrong: ")
 
 
 def test_an_advice_alone_is_a_sentence() -> None:
-    assert of_failure(Failure("MemoryError", "")).detail[0].isupper()
+    assert of_failure(Failure("DataError", ""), memory=None).detail[0].isupper()
+
+
+def test_a_fit_over_its_memory_is_told_how_much_it_had() -> None:
+    assert "the 512 MiB that a fit may use" in of_failure(Failure("MemoryError", ""), memory=512 * MEBIBYTE).detail
+    assert "than the worker has" in of_failure(Failure("MemoryError", ""), memory=None).detail
 
 
 def test_what_nobody_foresaw_tells_the_user_nothing_of_the_inside() -> None:
-    assert of_failure(Failure("ZeroDivisionError", "secret", "Traceback ...")) == UNEXPECTED
+    assert of_failure(Failure("ZeroDivisionError", "secret", "Traceback ..."), memory=None) == UNEXPECTED

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from uuid import UUID
@@ -12,14 +13,16 @@ from sqlalchemy import Engine
 from app.domain.datasets import Dataset
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Progress, TrainingJob
 from app.domain.models import InputWarp, InputWidth, SupervisedPredictor
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import SupervisedRequest, Validation
+from app.domain.starts import Checkpoint, Claim
 from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
 from app.services.ingest import Ingest
 from app.sparse_bayes.selection import train
+from app.sparse_bayes.trail import Mark
 from app.storage.unit_of_work import now, unit_of_work
 from app.worker.child.tasks import Trainer
 from app.worker.pool import Pool
@@ -31,6 +34,7 @@ from tests.waiting import until
 from tests.worker import trainers
 
 OWNER = "ada"
+PROGRAM = "this one"
 ROWS = 12
 
 
@@ -115,7 +119,7 @@ def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Benc
     spool = Spool(tmp_path)
     spool.open()
     stopping = Event()
-    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping), open_uow)
+    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping, PROGRAM), open_uow)
     stopping.set()
     assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
     spool.close()
@@ -252,6 +256,93 @@ def test_a_fit_that_is_killed_each_time_is_started_three_times(bench: Bench) -> 
     assert job.error is not None
     assert job.error.kind == "worker-died"
     assert "memory" in job.error.detail
+    assert "started 3 times" in job.error.detail
+    assert "ended by signal 9" in job.error.detail
+
+
+def test_the_last_words_of_a_fits_process_are_told(bench: Bench) -> None:
+    job_id = bench.queued(trainers.crashing)
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.error is not None
+    assert "Segmentation fault" in job.error.detail
+
+
+def test_a_job_whose_workers_died_says_how_far_it_was(bench: Bench) -> None:
+    job_id = bench.queued(trainers.quick)
+    for attempt in (1, 2, 3):
+        with bench.open_uow() as uow:
+            uow.jobs.claim(job_id)
+            uow.jobs.progress(job_id, attempt, Progress("width search", 12, 65, "fits"))
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert job.error is not None
+    assert "'width search', 12 of 65 fits" in job.error.detail
+
+
+def kept(bench: Bench, job_id: UUID) -> tuple[Mark, ...] | None:
+    with bench.open_uow() as uow:
+        found = uow.checkpoints.find(job_id, by=PROGRAM)
+    return None if found is None else found.checkpoint.trail
+
+
+def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.worker.run.KEEP_SECONDS", 0.0)
+    job_id = bench.queued(trainers.resting)
+    running = bench.begin(job_id)
+    until(lambda: kept(bench, job_id) is not None, seconds=30)
+    bench.run.stopping.set()
+    assert running.ended() is False
+    bench.run.stopping.clear()
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("succeeded", 2)
+    assert job.resumed_from is not None
+    assert job.resumed_from.attempt == 1
+    assert job.transitions[1].resumed_from is None
+    assert kept(bench, job_id) is None
+
+
+def test_what_another_program_kept_is_left_alone(bench: Bench) -> None:
+    job_id = bench.queued(trainers.quick)
+    with bench.open_uow() as uow:
+        uow.jobs.claim(job_id)
+        assert uow.checkpoints.keep(job_id, 1, Checkpoint("another", (np.ones(1),)))
+    assert bench.run(job_id)
+    job = bench.look(job_id)
+    assert (job.state, job.attempt, job.resumed_from) == ("succeeded", 2, None)
+
+
+def test_what_was_heard_last_is_kept_at_the_end_of_a_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.worker.run.KEEP_SECONDS", 600.0)
+    job_id = bench.queued(trainers.resting)
+    running = bench.begin(job_id)
+
+    def has_rested() -> bool:
+        progress = bench.look(job_id).progress
+        return progress is not None and progress.completed == 2
+
+    until(has_rested, seconds=30)
+    assert kept(bench, job_id) is None
+    bench.run.stopping.set()
+    assert running.ended() is False
+    assert kept(bench, job_id)
+
+
+def test_to_be_handed_back_costs_no_start(bench: Bench) -> None:
+    job_id = bench.queued(trainers.endless)
+
+    def has_attempt(number: int) -> bool:
+        return bench.look(job_id).attempt == number
+
+    for attempt in range(1, 6):
+        bench.run.stopping.clear()
+        running = bench.begin(job_id)
+        until(partial(has_attempt, attempt), seconds=30)
+        bench.run.stopping.set()
+        assert running.ended() is False
+    with bench.open_uow() as uow:
+        assert uow.jobs.claim(job_id) == Claim(6)
 
 
 def test_starts_on_workers_that_died_count_too(bench: Bench) -> None:
@@ -289,7 +380,7 @@ def test_a_start_that_was_superseded_stops_and_records_nothing(bench: Bench) -> 
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
     with bench.open_uow() as uow:
-        assert uow.jobs.claim(job_id) == 2
+        assert uow.jobs.claim(job_id) == Claim(2)
     assert running.ended() is False
     assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("running", 2)
 

@@ -19,6 +19,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
 from app.worker.child.tasks import Trainer
 
 CHOSEN = "tests.worker.trainers:chosen"
@@ -152,6 +153,34 @@ def dying(rows: Rows, spec: Spec, **_: object) -> Results:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def crashing(rows: Rows, spec: Spec, **_: object) -> Results:
+    """Read where nothing is, each time."""
+    yield step(0)
+    ctypes.string_at(0)
+
+
+def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
+    """Ask for a gigabyte that there may be."""
+    yield step(0)
+    yield Trained(model_of(Rows(rows.X + np.ones(2**27)[0], rows.t), spec), spec, {}, {})
+
+
+def resting(rows: Rows, spec: Spec, *, trail: Trail | None = None, **_: object) -> Results:
+    """Rest once and go on for ever; begun anew with that trail, end."""
+    trail = trail or Trail()
+    if trail.passed() is not None:
+        yield step(3)
+        yield Trained(model_of(rows, spec), spec, {}, {})
+        return
+    number = 0
+    while True:
+        yield step(min(number, 2))
+        if not number:
+            trail.settle(trail.place, np.array([0.5]))
+        number += 1
+        time.sleep(0.05)
+
+
 def endless(rows: Rows, spec: Spec, **_: object) -> Results:
     """Go on for ever."""
     number = 0
@@ -195,6 +224,9 @@ TRAINERS: tuple[Trainer, ...] = (
     marked,
     train,
     process,
+    crashing,
+    hungry,
+    resting,
 )
 
 
@@ -211,7 +243,10 @@ def chosen(
     held_out: Rows | None = None,
     folds: int = 0,
     threads: int = 1,
+    trail: Trail | None = None,
     **_: object,
 ) -> Results:
     """The stand-in that the spec's seed names."""
-    return TRAINERS[spec.seed](rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads)
+    return TRAINERS[spec.seed](
+        rows, spec, folding=folding, held_out=held_out, folds=folds, threads=threads, trail=trail or Trail()
+    )

@@ -26,6 +26,14 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Resumption:
+    """What a start of a job went on from: what the start `attempt` had kept of its fit, and when."""
+
+    attempt: int
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Transition:
     """A move that a job made."""
 
@@ -33,6 +41,7 @@ class Transition:
     at: datetime
     attempt: int
     reason: str | None
+    resumed_from: Resumption | None
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     finished_at: datetime | None
     cancel_requested_at: datetime | None
     attempt: int
+    resumed_from: Resumption | None
     progress: Progress | None
     version: VersionName | None
     error: Problem | None

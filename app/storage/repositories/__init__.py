@@ -1,8 +1,9 @@
 """The ports of the domain over SQL: one file a port; rows stay inside."""
 
+from app.storage.repositories.checkpoints import SqlCheckpoints
 from app.storage.repositories.datasets import SqlDatasets
 from app.storage.repositories.jobs import SqlJobs
 from app.storage.repositories.models import SqlModels
 from app.storage.repositories.workers import SqlWorkers
 
-__all__ = ["SqlDatasets", "SqlJobs", "SqlModels", "SqlWorkers"]
+__all__ = ["SqlCheckpoints", "SqlDatasets", "SqlJobs", "SqlModels", "SqlWorkers"]

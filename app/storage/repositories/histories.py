@@ -2,14 +2,18 @@
 
 from collections import defaultdict
 from datetime import datetime
+from typing import TypeAlias
 from uuid import UUID
 
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
 from app.domain.jobs import Event, JobState, TrainingJob, Transition
+from app.domain.starts import Resumption
 from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST, STATE
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+
+Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
 def jobs(session: Session, query: Select[TrainingJobRow]) -> list[TrainingJob]:
@@ -22,29 +26,42 @@ def jobs(session: Session, query: Select[TrainingJobRow]) -> list[TrainingJob]:
         .order_by(JobTransitionRow.job_id, JobTransitionRow.number)
     )
     for move in session.scalars(moves):
-        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason))
+        resumed = _resumed(move.resumed_attempt, move.resumed_at)
+        made[move.job_id].append(Transition(state(move.state), move.at, move.attempt, move.reason, resumed))
     return [_job(row, tuple(made[row.id])) for row in rows]
 
 
 def events(session: Session, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
     """Transitions and progress with numbers above `after`, in order: one statement, so that none is passed over."""
     move, progress = JobTransitionRow, JobProgressRow
-    moves: Select[int, datetime, str | None, int | None, str | None, str | None] = select(
-        move.number, move.at, move.state, move.attempt, move.reason, null()
+    moves: Happened = select(
+        move.number, move.at, move.state, move.attempt, move.reason, move.resumed_attempt, move.resumed_at, null()
     ).where(move.job_id == job_id, move.number > after)
-    advances: Select[int, datetime, str | None, int | None, str | None, str | None] = select(
-        progress.number, progress.at, null(), null(), null(), progress.progress
+    advances: Happened = select(
+        progress.number, progress.at, null(), null(), null(), null(), null(), progress.progress
     ).where(progress.job_id == job_id, progress.number > after)
     found = session.execute(union_all(moves, advances).order_by("number").limit(limit))
     return tuple(_event(*row) for row in found)
 
 
 def _event(
-    number: int, at: datetime, moved: str | None, attempt: int | None, reason: str | None, written: str | None
+    number: int,
+    at: datetime,
+    moved: str | None,
+    attempt: int | None,
+    reason: str | None,
+    resumed_attempt: int | None,
+    resumed_at: datetime | None,
+    written: str | None,
 ) -> Event:
     if written is not None:
         return Event(number, at, "progress", progress=PROGRESS.read(written))
-    return Event(number, at, "transition", transition=Transition(state(moved or ""), at, attempt or 0, reason))
+    made = Transition(state(moved or ""), at, attempt or 0, reason, _resumed(resumed_attempt, resumed_at))
+    return Event(number, at, "transition", transition=made)
+
+
+def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
+    return None if attempt is None or at is None else Resumption(attempt, at)
 
 
 def state(text: str) -> JobState:
@@ -69,4 +86,5 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> TrainingJo
         version=row.version,
         error=None if row.error is None else PROBLEM.read(row.error),
         transitions=transitions,
+        last_words=row.last_words,
     )

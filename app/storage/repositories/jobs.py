@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.jobs import FINISHED, MOVES, UNFINISHED, Event, JobState, Problem, Progress, TrainingJob
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page
+from app.domain.starts import MOST_STARTS, Claim, Resumption
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST
 from app.storage.engine import lock_for_writing
 from app.storage.repositories import histories
 from app.storage.repositories.recording import record
-from app.storage.tables import DatasetRow, JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.storage.tables import DatasetRow, JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 
 BY_ITS_OWNER = "asked for by its owner"
 
@@ -83,22 +84,37 @@ class SqlJobs:
             raise _no_such_job(job_id)
         return histories.events(self.session, job_id, limit=limit, after=after)
 
-    def claim(self, job_id: UUID) -> int | None:
-        """Start the next attempt and return its number; None when the job has ended or is to end."""
-        now = self.clock()
+    def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
+        """Start the next attempt; None when the job has ended or is to end, `spent` when it died too often."""
+        job, now = TrainingJobRow, self.clock()
+        died = job.deaths + case((and_(job.state == "running", job.handed_back.is_(False)), 1), else_=0)
         values = {
-            "attempt": TrainingJobRow.attempt + 1,
-            "started_at": func.coalesce(TrainingJobRow.started_at, now),
+            "attempt": job.attempt + 1,
+            "started_at": func.coalesce(job.started_at, now),
+            "deaths": died,
+            "handed_back": False,
         }
-        moved = self._move(job_id, "running", (TrainingJobRow.cancel_requested_at.is_(None),), values, now=now)
-        return None if moved is None else moved.attempt
+        wanted = job.cancel_requested_at.is_(None)
+        moved = self._move(job_id, "running", (wanted, died < MOST_STARTS), values, now=now, resumed_from=resumed_from)
+        if moved is not None:
+            return Claim(moved.attempt)
+        spent = select(job.attempt).where(job.id == job_id, job.state == "running", wanted, died >= MOST_STARTS)
+        attempt = self.session.scalar(spent)
+        return None if attempt is None else Claim(attempt, spent=True)
+
+    def hand_back(self, job_id: UUID, attempt: int) -> None:
+        """Note that a running attempt was given up in good order."""
+        changed(self.session, _running(job_id, attempt).values(handed_back=True))
+
+    def died(self, job_id: UUID, attempt: int, words: str) -> None:
+        """Note what was last heard of a running attempt."""
+        changed(self.session, _running(job_id, attempt).values(last_words=words))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when it is superseded or has ended."""
         written = PROGRESS.write(progress)
         number = self.session.scalar(
-            update(TrainingJobRow)
-            .where(TrainingJobRow.id == job_id, TrainingJobRow.state == "running", TrainingJobRow.attempt == attempt)
+            _running(job_id, attempt)
             .values(progress=written, events=TrainingJobRow.events + 1)
             .returning(TrainingJobRow.events),
             execution_options={"synchronize_session": False},
@@ -113,6 +129,12 @@ class SqlJobs:
         """Whether its owner asked for its end."""
         asked = select(TrainingJobRow.cancel_requested_at).where(TrainingJobRow.id == job_id)
         return self.session.scalar(asked) is not None
+
+    def is_wanted(self, job_id: UUID, attempt: int) -> bool:
+        """Whether this attempt is running, the job's newest, and nobody asked for its end."""
+        job = TrainingJobRow
+        here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
+        return self.session.scalar(select(job.id).where(*here)) is not None
 
     def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
         """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended."""
@@ -170,6 +192,7 @@ class SqlJobs:
         *,
         now: datetime,
         reason: str | None = None,
+        resumed_from: Resumption | None = None,
     ) -> "_Moved | None":
         """Go to a state, if one of the moves leads there from where the job is and the guards hold; None when not."""
         ends = {"finished_at": now} if state in FINISHED else {}
@@ -183,9 +206,18 @@ class SqlJobs:
         if row is None:
             return None
         moved = _Moved(row.owner, row.attempt)
+        if ends:
+            changed(self.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
         self.session.add(
             JobTransitionRow(
-                job_id=job_id, number=row.events, at=now, state=state, attempt=moved.attempt, reason=reason
+                job_id=job_id,
+                number=row.events,
+                at=now,
+                state=state,
+                attempt=moved.attempt,
+                reason=reason,
+                resumed_attempt=None if resumed_from is None else resumed_from.attempt,
+                resumed_at=None if resumed_from is None else resumed_from.at,
             )
         )
         self.session.flush()
@@ -196,6 +228,11 @@ class SqlJobs:
 class _Moved:
     owner: str
     attempt: int
+
+
+def _running(job_id: UUID, attempt: int) -> Update:
+    job = TrainingJobRow
+    return update(job).where(job.id == job_id, job.state == "running", job.attempt == attempt)
 
 
 def _leading_to(state: JobState) -> list[JobState]:

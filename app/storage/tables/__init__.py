@@ -2,7 +2,7 @@
 
 from app.storage.tables.base import Base
 from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
-from app.storage.tables.jobs import JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.storage.tables.workers import WorkerRow
 
@@ -11,6 +11,7 @@ __all__ = [
     "Base",
     "DatasetBlockRow",
     "DatasetRow",
+    "JobCheckpointRow",
     "JobProgressRow",
     "JobTransitionRow",
     "ModelRow",

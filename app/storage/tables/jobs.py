@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index
+from sqlalchemy import CheckConstraint, ForeignKey, Index, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.jobs import FINISHED, MOVES
@@ -11,7 +11,11 @@ from app.storage.tables.base import Base, one_of
 
 
 class TrainingJobRow(Base):
-    """A job. `dataset_id` is no foreign key: a finished job outlives its dataset. `events` counts what happened."""
+    """A job. `dataset_id` is no foreign key: a finished job outlives its dataset. `events` counts what happened.
+
+    `deaths` are starts that ended without a word, `handed_back` says that the last one did not, and `last_words` are
+    what a child that died was heard to say.
+    """
 
     __tablename__ = "training_jobs"
     __table_args__ = (
@@ -43,10 +47,13 @@ class TrainingJobRow(Base):
     model: Mapped[str | None] = mapped_column(default=None)
     version: Mapped[int | None] = mapped_column(default=None)
     error: Mapped[str | None] = mapped_column(default=None)
+    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
+    handed_back: Mapped[bool] = mapped_column(default=False, server_default=false())
+    last_words: Mapped[str | None] = mapped_column(default=None)
 
 
 class JobTransitionRow(Base):
-    """A move that a job made, numbered among its events."""
+    """A move that a job made, numbered among its events; where a start went on from what another one had kept."""
 
     __tablename__ = "job_transitions"
     __table_args__ = (CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),)
@@ -57,6 +64,8 @@ class JobTransitionRow(Base):
     state: Mapped[str]
     attempt: Mapped[int]
     reason: Mapped[str | None] = mapped_column(default=None)
+    resumed_attempt: Mapped[int | None] = mapped_column(default=None)
+    resumed_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class JobProgressRow(Base):
@@ -68,3 +77,15 @@ class JobProgressRow(Base):
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     at: Mapped[datetime]
     progress: Mapped[str]
+
+
+class JobCheckpointRow(Base):
+    """How far a job's fit was, in the codec's bytes, and the program that made it."""
+
+    __tablename__ = "job_checkpoints"
+
+    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"), primary_key=True)
+    attempt: Mapped[int]
+    at: Mapped[datetime]
+    by: Mapped[str]
+    content: Mapped[bytes]

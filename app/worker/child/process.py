@@ -1,6 +1,7 @@
 """A fit in a process of its own, which imports the core and nothing else of the service."""
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -16,7 +17,9 @@ from typing import TypeAlias
 
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.selection import Step
-from app.worker.child.tasks import Result, Task, Trainer, results
+from app.sparse_bayes.trail import Mark
+from app.worker.child.limits import limit_memory
+from app.worker.child.tasks import Rested, Result, Task, Trainer, results
 
 STEP_SECONDS = 1.0
 """Least time between two steps that are told; the last always is, and the first of each phase."""
@@ -33,30 +36,39 @@ class Failure:
     traceback: str | None = None
 
 
-Message = Step | Result | Failure
-Pipe: TypeAlias = "Connection[Message, Task]"
+Message = Step | Rested | Result | Failure
+Order: TypeAlias = tuple[Task, tuple[Mark, ...]]
+"""What to do, and the trail of an earlier child that was to do the same."""
+
+Pipe: TypeAlias = "Connection[Message, Order]"
 
 
-def serve(descriptor: int, parent: int, trainer: str, *, threads: int) -> None:
-    """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent."""
+def serve(descriptor: int, parent: int, trainer: str, *, threads: int, memory: int | None) -> None:
+    """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent.
+
+    `memory` is how many bytes it may allocate, None for as many as there are.
+    """
     _end_with(parent)
+    faulthandler.enable()
+    if memory is not None:
+        limit_memory(memory)
     module, _, name = trainer.partition(":")
     train: Trainer = getattr(import_module(module), name)
     connection: Pipe
     with Connection(descriptor) as connection:
         try:
-            task = connection.recv()
+            task, trail = connection.recv()
         except (EOFError, OSError):
             return
         Thread(target=_end_with_pipe, args=(connection,), daemon=True).start()
         with suppress(BrokenPipeError):
-            for message in _work(train, task, threads):
+            for message in _work(train, task, threads, trail):
                 connection.send(message)
 
 
-def _work(train: Trainer, task: Task, threads: int) -> Iterator[Message]:
+def _work(train: Trainer, task: Task, threads: int, trail: tuple[Mark, ...]) -> Iterator[Message]:
     try:
-        yield from _seldom(results(task, train, threads))
+        yield from _seldom(results(task, train, threads, trail))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:
@@ -65,13 +77,19 @@ def _work(train: Trainer, task: Task, threads: int) -> Iterator[Message]:
         yield Failure(type(error).__name__, str(error), traceback.format_exc())
 
 
-def _seldom(found: Iterator[Step | Result]) -> Iterator[Step | Result]:
-    """The first step of each phase, then about one a second, the last one, and the end."""
+def _seldom(found: Iterator[Step | Rested | Result]) -> Iterator[Step | Rested | Result]:
+    """The first step of each phase, then about one a second, the last one, and the end; where it rested as often."""
     withheld: Step | None = None
-    phase, due = "", float("-inf")
+    phase, due, rest_due = "", float("-inf"), float("-inf")
     for result in found:
+        now = time.monotonic()
+        if isinstance(result, Rested):
+            if now >= rest_due:
+                yield result
+                rest_due = now + STEP_SECONDS
+            continue
         if isinstance(result, Step):
-            if result.phase == phase and time.monotonic() < due:
+            if result.phase == phase and now < due:
                 withheld = result
                 continue
             phase = result.phase

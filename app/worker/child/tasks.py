@@ -11,6 +11,7 @@ from app.sparse_bayes.approximation import Approximation, Expansion, approximate
 from app.sparse_bayes.images import ImageCode, steps
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
 from app.worker.child.components import ComponentsTask, FoundComponents, found_components
 from app.worker.child.mapped import mapped
@@ -82,6 +83,13 @@ Task: TypeAlias = SupervisedTask | ApproximationTask | ImageTask | ComponentsTas
 Result: TypeAlias = Trained | Approximated | ImageCode | FoundComponents
 
 
+@dataclass(frozen=True, eq=False)
+class Rested:
+    """How far a fit is, to be kept: another child goes on from there."""
+
+    trail: tuple[Mark, ...]
+
+
 class Trainer(Protocol):
     """`app.sparse_bayes.selection.train`, or what stands for it."""
 
@@ -95,14 +103,18 @@ class Trainer(Protocol):
         held_out: Rows | None = None,
         folds: int = 0,
         threads: int = 1,
+        trail: Trail | None = None,
     ) -> Iterator[Step | Trained]: ...
 
 
-def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]:
-    """The steps of a task, then what came of it; raises SparseBayesError."""
+def results(task: Task, train: Trainer, threads: int, trail: tuple[Mark, ...] = ()) -> Iterator[Step | Rested | Result]:
+    """The steps of a task, then what came of it, from where an earlier child's `trail` ends; raises SparseBayesError.
+
+    Only a supervised task leaves one: the others, of a minute or so at most, begin anew.
+    """
     match task:
         case SupervisedTask():
-            return _trained(task, train, threads)
+            return _trained(task, train, threads, Trail(trail))
         case ApproximationTask():
             return _approximated(task)
         case ImageTask():
@@ -111,10 +123,11 @@ def results(task: Task, train: Trainer, threads: int) -> Iterator[Step | Result]
             return found_components(task)
 
 
-def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Step | Trained]:
+def _trained(task: SupervisedTask, train: Trainer, threads: int, trail: Trail) -> Iterator[Step | Rested | Trained]:
     table = mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
     keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
-    return train(
+    kept = trail.marks
+    for found in train(
         _rows(task, table[: task.training]),
         task.spec,
         rivals=task.rivals,
@@ -122,7 +135,13 @@ def _trained(task: SupervisedTask, train: Trainer, threads: int) -> Iterator[Ste
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,
         threads=threads,
-    )
+        trail=trail,
+    ):
+        yield found
+        marks = trail.marks
+        if len(marks) != len(kept) or any(now is not before for now, before in zip(marks, kept, strict=True)):
+            kept = marks
+            yield Rested(marks)
 
 
 def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:

@@ -12,6 +12,7 @@ from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.jobs import MOVES, JobState, Progress, may_move
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
+from app.domain.starts import Claim
 from app.sparse_bayes.algorithms import Greedy
 from app.sparse_bayes.basis import Bias, Inputs
 from app.sparse_bayes.kernels import Matern52
@@ -81,7 +82,7 @@ def test_each_claim_is_a_new_attempt(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.queued_job(open_uow)
     for attempt in (1, 2, 3):
         with open_uow() as uow:
-            assert uow.jobs.claim(job_id) == attempt
+            assert uow.jobs.claim(job_id) == Claim(attempt)
     with open_uow() as uow:
         job = uow.jobs.get(samples.OWNER, job_id)
     assert (job.state, job.attempt) == ("running", 3)
@@ -97,12 +98,65 @@ def test_each_claim_is_a_new_attempt(open_uow: OpenUnitOfWork) -> None:
 def test_claims_at_once_get_different_attempts(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.queued_job(open_uow)
 
-    def claim(_: int) -> int | None:
+    def claim(_: int) -> int:
         with open_uow() as uow:
-            return uow.jobs.claim(job_id)
+            claimed = uow.jobs.claim(job_id)
+        assert claimed is not None
+        return 0 if claimed.spent else claimed.attempt
 
     with ThreadPoolExecutor(4) as pool:
-        assert sorted(filter(None, pool.map(claim, range(8), timeout=30))) == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert sorted(pool.map(claim, range(8), timeout=30)) == [0, 0, 0, 0, 0, 1, 2, 3]
+
+
+def test_a_job_whose_starts_died_is_started_three_times(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    claims = []
+    for _ in range(5):
+        with open_uow() as uow:
+            claims.append(uow.jobs.claim(job_id))
+    assert claims == [Claim(1), Claim(2), Claim(3), Claim(3, spent=True), Claim(3, spent=True)]
+    with open_uow() as uow:
+        assert uow.jobs.fail(job_id, 3, samples.PROBLEM)
+
+
+def test_to_be_handed_back_is_no_death(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    for attempt in range(1, 8):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(attempt)
+            uow.jobs.hand_back(job_id, attempt)
+    for attempt in (8, 9, 10):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(attempt)
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == Claim(10, spent=True)
+
+
+def test_a_superseded_start_hands_nothing_back_and_has_no_last_words(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    for _ in range(2):
+        with open_uow() as uow:
+            uow.jobs.claim(job_id)
+    with open_uow() as uow:
+        uow.jobs.hand_back(job_id, 1)
+        uow.jobs.died(job_id, 1, "of an earlier start")
+        assert uow.jobs.get(samples.OWNER, job_id).last_words is None
+        uow.jobs.died(job_id, 2, "Segmentation fault")
+        assert uow.jobs.get(samples.OWNER, job_id).last_words == "Segmentation fault"
+    for expected in (Claim(3), Claim(3, spent=True)):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == expected
+
+
+def test_an_attempt_is_wanted_until_it_ends_is_superseded_or_its_owner_cancels(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.is_wanted(job_id, 1)
+        assert not uow.jobs.is_wanted(job_id, 2)
+        uow.jobs.claim(job_id)
+        assert not uow.jobs.is_wanted(job_id, 1)
+        uow.jobs.request_cancel(samples.OWNER, job_id)
+        assert not uow.jobs.is_wanted(job_id, 2)
 
 
 def test_nothing_is_claimed_that_is_not_there_or_is_to_end(open_uow: OpenUnitOfWork) -> None:
@@ -142,7 +196,7 @@ def test_events_come_in_pieces(open_uow: OpenUnitOfWork) -> None:
 def test_a_superseded_attempt_can_not_speak(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.running_job(open_uow)
     with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == 2
+        assert uow.jobs.claim(job_id) == Claim(2)
     with open_uow() as uow:
         before = uow.jobs.get(samples.OWNER, job_id)
         assert not uow.jobs.progress(job_id, 1, samples.PROGRESS)

@@ -11,6 +11,7 @@ from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.models import ClassWeight, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import SupervisedPlan
+from app.domain.starts import Claim
 from app.domain.tables import Label
 from app.storage.codec import encode_predictor
 from tests.storage import samples
@@ -205,7 +206,7 @@ def test_of_an_end_and_a_new_attempt_at_once_the_first_stands(open_uow: OpenUnit
     def claim() -> bool:
         together.wait(timeout=30)
         with open_uow() as uow:
-            return uow.jobs.claim(job_id) == 2
+            return uow.jobs.claim(job_id) == Claim(2)
 
     with ThreadPoolExecutor(2) as pool:
         for _ in range(8):

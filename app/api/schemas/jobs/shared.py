@@ -31,6 +31,13 @@ class ProgressOut(FromDomain):
     noise_sd: float | None = Field(description="As a version has it; null where there is none, or not known yet.")
 
 
+class ResumptionOut(FromDomain):
+    """What a start of a job went on from: what the start `attempt` had kept of its fit, and when."""
+
+    attempt: int
+    at: datetime
+
+
 class TransitionOut(FromDomain):
     """A move that was made."""
 
@@ -38,6 +45,7 @@ class TransitionOut(FromDomain):
     at: datetime
     attempt: int = Field(description="Which start of the job; 0 before the first.")
     reason: str | None
+    resumed_from: ResumptionOut | None = Field(description="Where a start went on from what one before it had kept.")
 
 
 class VersionNameOut(BaseModel):
@@ -72,6 +80,7 @@ class JobOut(BaseModel):
     finished_at: datetime | None
     cancel_requested_at: datetime | None
     attempt: int
+    resumed_from: ResumptionOut | None = Field(description="What this start went on from; null where it began anew.")
     progress: ProgressOut | None
     version: VersionNameOut | None = Field(description="What came of it, once it succeeded.")
     error: JobProblemOut | None = Field(description="Why it failed, and what to do.")
@@ -91,6 +100,7 @@ def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
         "finished_at": job.finished_at,
         "cancel_requested_at": job.cancel_requested_at,
         "attempt": job.attempt,
+        "resumed_from": None if job.resumed_from is None else ResumptionOut.model_validate(job.resumed_from),
         "progress": None if job.progress is None else ProgressOut.model_validate(job.progress),
         "version": None if job.version is None else VersionNameOut(model=job.model or plan.model, version=job.version),
         "error": None if job.error is None else _job_problem(job, job.error),

@@ -1,0 +1,44 @@
+"""What starts of a job leave to those after them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.sparse_bayes.trail import Mark
+
+MOST_STARTS = 3
+"""How often a job is started in all, when its worker or its child dies each time. To be handed back is no death."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A start: its number, from 1; or the last one, where it was the last that a job may have (`spent`)."""
+
+    attempt: int
+    spent: bool = False
+
+
+@dataclass(frozen=True)
+class Resumption:
+    """What a start went on from: what a start before it, `attempt`, had kept, and when."""
+
+    attempt: int
+    at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """How far a fit was.
+
+    `by` names the program that made it: its trail leads another one somewhere else, perhaps, and that begins anew.
+    """
+
+    by: str
+    trail: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A checkpoint where it was found: `resumption` says of which start it is."""
+
+    checkpoint: Checkpoint
+    resumption: Resumption

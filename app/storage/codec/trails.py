@@ -1,0 +1,39 @@
+"""Trails of fits as bytes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import State, Termination
+from app.sparse_bayes.trail import Mark
+from app.storage.codec.frame import Content, Stored, UnreadableBytesError, read, write
+from app.storage.codec.records import pack, reader_of
+
+READER = reader_of(State)
+
+
+def encode_trail(trail: tuple[Mark, ...]) -> bytes:
+    """A trail as bytes."""
+    arrays: list[Stored] = []
+    value = pack(trail, arrays)
+    return write(Content.TRAIL, value, arrays, compressible=True)
+
+
+def decode_trail(data: bytes) -> tuple[Mark, ...]:
+    """A trail from its bytes; raises UnreadableBytesError."""
+    value, arrays = read(Content.TRAIL, data)
+    marks = READER.unpack(value, arrays)
+    if not isinstance(marks, tuple):
+        raise UnreadableBytesError(f"expected a trail, got {type(marks).__name__}")
+    return tuple(_mark(mark) for mark in marks)
+
+
+def _mark(mark: object) -> Mark:
+    match mark:
+        case State(termination=str(why)):
+            return replace(mark, termination=Termination(why))
+        case State() | None:
+            return mark
+        case np.ndarray():
+            return mark.astype(np.float64, copy=False)
+    raise UnreadableBytesError(f"expected where a fit was, got {type(mark).__name__}")

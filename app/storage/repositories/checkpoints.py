@@ -1,0 +1,50 @@
+"""How far running fits were."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import literal, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.domain.ports import Clock
+from app.domain.starts import Checkpoint, Kept, Resumption
+from app.storage.codec import UnreadableBytesError, decode_trail, encode_trail
+from app.storage.tables import JobCheckpointRow, TrainingJobRow
+
+
+@dataclass(frozen=True)
+class SqlCheckpoints:
+    """The port `Checkpoints`: one row a job, its newest."""
+
+    session: Session
+    clock: Clock
+
+    def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
+        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended."""
+        insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
+        row, job = JobCheckpointRow, TrainingJobRow
+        content, at, by = encode_trail(checkpoint.trail), self.clock(), checkpoint.by
+        columns = [row.job_id, row.attempt, row.at, row.by, row.content]
+        values = [
+            literal(value, column.type) for value, column in zip((attempt, at, by, content), columns[1:], strict=True)
+        ]
+        ours = select(job.id, *values).where(job.id == job_id, job.state == "running", job.attempt == attempt)
+        put = insert(row).from_select([column.name for column in columns], ours)
+        newer = {"attempt": attempt, "at": at, "by": by, "content": content}
+        result = self.session.execute(
+            put.on_conflict_do_update(index_elements=["job_id"], set_=newer).returning(row.at)
+        )
+        return result.first() is not None
+
+    def find(self, job_id: UUID, *, by: str) -> Kept | None:
+        """The newest, where the same program made it and its bytes can be read."""
+        row, query = JobCheckpointRow, select(JobCheckpointRow)
+        found = self.session.scalars(query.where(row.job_id == job_id, row.by == by)).one_or_none()
+        if found is None:
+            return None
+        try:
+            trail = decode_trail(found.content)
+        except UnreadableBytesError:  # what is lost is time
+            return None
+        return Kept(Checkpoint(by, trail), Resumption(found.attempt, found.at))
