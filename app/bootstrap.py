@@ -117,7 +117,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     engine = Engine(
         base.engine,
         base.client,
-        run=Runner(base.open_uow, pool, spool, settings.max_training_cells, stopping, program()),
+        run=Runner(
+            base.open_uow, pool, spool, settings.max_training_cells, stopping, program(), settings.checkpoint_seconds
+        ),
         executor=executor,
         slots=settings.worker_slots,
         poll_seconds=settings.poll_seconds,

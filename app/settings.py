@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     fit_memory_bytes: int | None = Field(
         None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."
     )
+    checkpoint_seconds: float = Field(5.0, ge=0, description="Least time between two checkpoints of a running fit.")
     job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run.")
     log_level: str = Field("INFO", description="Least severity that is logged.")
 

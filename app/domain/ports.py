@@ -82,7 +82,8 @@ class Jobs(Protocol):
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Move to `running` with the next attempt number; None when finished or to be cancelled.
 
-        A start that follows on one that was not handed back has seen it die: after MOST_STARTS of these it is `spent`.
+        A start that follows on one that was not handed back has seen it die: after MOST_STARTS of these, with nothing
+        kept in between, it is `spent`.
         """
 
     def hand_back(self, job_id: UUID, attempt: int) -> None:
@@ -117,7 +118,10 @@ class Checkpoints(Protocol):
     """How far running fits were; each job's newest, gone with its end."""
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
-        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended."""
+        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
+
+        The job has come further: starts that died before don't count any more.
+        """
 
     def find(self, job_id: UUID, *, by: str) -> Kept | None:
         """The newest, where the same program made it."""

@@ -6,7 +6,10 @@ from datetime import datetime
 from app.sparse_bayes.trail import Mark
 
 MOST_STARTS = 3
-"""How often a job is started in all, when its worker or its child dies each time. To be handed back is no death."""
+"""How often a job is started that comes no further, when its worker or its child dies each time.
+
+To be handed back is no death, and what was kept on the way is a step further.
+"""
 
 
 @dataclass(frozen=True)

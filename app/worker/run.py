@@ -32,9 +32,6 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 """How often a running fit's owner is heard: a cancel is seen after this."""
 
-KEEP_SECONDS = 5.0
-"""Least time between two checkpoints of a fit."""
-
 RETRY_SECONDS = 1.0
 RECORDINGS = 3
 
@@ -53,7 +50,7 @@ class NoLongerOurs(Exception):
 class Runner:
     """Runs jobs, any number at a time; a lost database is waited for, while the child computes on.
 
-    `program` says which one this is: checkpoints of others are left alone.
+    `program` says which one this is: checkpoints of others are left alone. Its own are at least `keep_seconds` apart.
     """
 
     open_uow: OpenUnitOfWork
@@ -62,6 +59,7 @@ class Runner:
     most_cells: int
     stopping: Event
     program: str
+    keep_seconds: float
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
@@ -128,13 +126,17 @@ class Runner:
 
 @dataclass
 class Start:
-    """One attempt at a job. `trail` is how far its fit is, and was `kept_at` (monotonic seconds) the last time."""
+    """One attempt at a job. `trail` is how far its fit is.
+
+    It was kept the last time at `kept_at`, in monotonic seconds, and is `further` now.
+    """
 
     runner: Runner
     job_id: UUID
     attempt: int
     trail: tuple[Mark, ...]
     kept_at: float = field(default_factory=time.monotonic)
+    further: bool = False
 
     def fit(self) -> NewVersion | Problem | ChildDied | None:
         """How it ended, None when it is no longer ours to end; raises HandedBack."""
@@ -238,12 +240,14 @@ class Start:
             raise NoLongerOurs
 
     def _rest(self, trail: tuple[Mark, ...]) -> None:
-        self.trail = trail
-        if time.monotonic() - self.kept_at >= KEEP_SECONDS and self.runner.try_once(self._keep, otherwise=False):
-            self.kept_at = time.monotonic()
+        self.trail, self.further = trail, True
+        due = time.monotonic() - self.kept_at >= self.runner.keep_seconds
+        if due and self.runner.try_once(self._keep, otherwise=False):
+            self.kept_at, self.further = time.monotonic(), False
 
     def _keep(self, uow: UnitOfWork) -> bool:
-        return uow.checkpoints.keep(self.job_id, self.attempt, Checkpoint(self.runner.program, self.trail))
+        checkpoint = Checkpoint(self.runner.program, self.trail)
+        return self.further and uow.checkpoints.keep(self.job_id, self.attempt, checkpoint)
 
     def _hand_back(self, uow: UnitOfWork) -> None:
         self._keep(uow)

@@ -119,7 +119,7 @@ def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Benc
     spool = Spool(tmp_path)
     spool.open()
     stopping = Event()
-    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping, PROGRAM), open_uow)
+    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping, PROGRAM, 600.0), open_uow)
     stopping.set()
     assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
     spool.close()
@@ -286,10 +286,9 @@ def kept(bench: Bench, job_id: UUID) -> tuple[Mark, ...] | None:
     return None if found is None else found.checkpoint.trail
 
 
-def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.run.KEEP_SECONDS", 0.0)
+def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench) -> None:
     job_id = bench.queued(trainers.resting)
-    running = bench.begin(job_id)
+    running = Running(replace(bench.run, keep_seconds=0.0), job_id)
     until(lambda: kept(bench, job_id) is not None, seconds=30)
     bench.run.stopping.set()
     assert running.ended() is False
@@ -313,8 +312,7 @@ def test_what_another_program_kept_is_left_alone(bench: Bench) -> None:
     assert (job.state, job.attempt, job.resumed_from) == ("succeeded", 2, None)
 
 
-def test_what_was_heard_last_is_kept_at_the_end_of_a_start(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.worker.run.KEEP_SECONDS", 600.0)
+def test_what_was_heard_last_is_kept_at_the_end_of_a_start(bench: Bench) -> None:
     job_id = bench.queued(trainers.resting)
     running = bench.begin(job_id)
 

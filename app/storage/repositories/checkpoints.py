@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import literal, select
+from sqlalchemy import literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.ports import Clock
 from app.domain.starts import Checkpoint, Kept, Resumption
+from app.storage.changes import changed
 from app.storage.codec import UnreadableBytesError, decode_trail, encode_trail
 from app.storage.tables import JobCheckpointRow, TrainingJobRow
 
@@ -21,7 +22,10 @@ class SqlCheckpoints:
     clock: Clock
 
     def keep(self, job_id: UUID, attempt: int, checkpoint: Checkpoint) -> bool:
-        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended."""
+        """In the place of the one before; False, and nothing kept, where the attempt is superseded or has ended.
+
+        Deaths before it don't count any more: a job ends that comes further with each start.
+        """
         insert = sqlite.insert if self.session.connection().dialect.name == "sqlite" else postgresql.insert
         row, job = JobCheckpointRow, TrainingJobRow
         content, at, by = encode_trail(checkpoint.trail), self.clock(), checkpoint.by
@@ -35,7 +39,10 @@ class SqlCheckpoints:
         result = self.session.execute(
             put.on_conflict_do_update(index_elements=["job_id"], set_=newer).returning(row.at)
         )
-        return result.first() is not None
+        if result.first() is None:
+            return False
+        changed(self.session, update(job).where(job.id == job_id).values(deaths=0))
+        return True
 
     def find(self, job_id: UUID, *, by: str) -> Kept | None:
         """The newest, where the same program made it and its bytes can be read."""

@@ -4,7 +4,7 @@ from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
 from app.domain.ports import OpenUnitOfWork
-from app.domain.starts import Checkpoint
+from app.domain.starts import Checkpoint, Claim
 from app.storage.tables import JobCheckpointRow
 from tests.storage import samples
 
@@ -36,6 +36,19 @@ def test_the_newest_takes_the_place_of_the_one_before(open_uow: OpenUnitOfWork) 
         uow.jobs.claim(job_id)
         assert uow.checkpoints.keep(job_id, 2, checkpoint(3.0))
     assert value_of(open_uow, job_id) == (2, 3.0)
+
+
+def test_a_job_that_comes_further_each_time_is_not_given_up(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    for attempt in range(1, 7):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(attempt)
+            uow.checkpoints.keep(job_id, attempt, checkpoint(float(attempt)))
+    for attempt in (7, 8):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(attempt)
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == Claim(8, spent=True)
 
 
 def test_a_superseded_start_keeps_nothing(open_uow: OpenUnitOfWork) -> None:
