@@ -43,10 +43,13 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "finished_at": None,
         "cancel_requested_at": None,
         "attempt": 0,
+        "resumed_from": None,
         "progress": None,
         "version": None,
         "error": None,
-        "transitions": [{"state": "queued", "at": "2024-05-01T13:00:00Z", "attempt": 0, "reason": None}],
+        "transitions": [
+            {"state": "queued", "at": "2024-05-01T13:00:00Z", "attempt": 0, "reason": None, "resumed_from": None}
+        ],
         "dataset_id": str(DATASET.id),
         "model": "points",
         "task": "regression",
@@ -669,7 +672,13 @@ def test_events_are_paged_in_their_order(client: TestClient, parts: InMemoryPart
                 "number": 3,
                 "at": "2024-05-01T13:00:00Z",
                 "kind": "transition",
-                "transition": {"state": "failed", "at": "2024-05-01T13:00:00Z", "attempt": 1, "reason": "no luck"},
+                "transition": {
+                    "state": "failed",
+                    "at": "2024-05-01T13:00:00Z",
+                    "attempt": 1,
+                    "reason": "no luck",
+                    "resumed_from": None,
+                },
                 "progress": None,
             }
         ],

@@ -41,7 +41,7 @@ class Transition:
     at: datetime
     attempt: int
     reason: str | None
-    resumed_from: Resumption | None
+    resumed_from: Resumption | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     finished_at: datetime | None
     cancel_requested_at: datetime | None
     attempt: int
-    resumed_from: Resumption | None
+    resumed_from: Resumption | None = None
     progress: Progress | None
     version: VersionName | None
     error: Problem | None
