@@ -17,3 +17,10 @@ def gone(pid: int) -> bool:
 def stopped(pid: int) -> bool:
     """Whether SIGSTOP has reached it."""
     return state(pid).startswith("T")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that one has started and that are not gone."""
+    shown = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True)
+    lines = (line.split() for line in shown.stdout.splitlines())
+    return [int(line[0]) for line in lines if int(line[1]) == pid and not line[2].startswith("Z")]

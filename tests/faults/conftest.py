@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from app.bootstrap import Parts, build, migrate
+from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import TrainingJob
 from app.domain.requests import SupervisedRequest
@@ -45,6 +46,8 @@ class Place:
             "RELEVANCE_HEARTBEAT_SECONDS": str(self.settings.heartbeat_seconds),
             "RELEVANCE_SILENCE_SECONDS": str(self.settings.silence_seconds),
             "RELEVANCE_POLL_SECONDS": str(self.settings.poll_seconds),
+            "RELEVANCE_CHECKPOINT_SECONDS": str(self.settings.checkpoint_seconds),
+            "RELEVANCE_PORT": "0",
             trainers.MARKS: str(self.marks),
         }
         with (self.folder / f"worker-{len(self.workers)}.log").open("wb") as log:
@@ -55,15 +58,18 @@ class Place:
         self.workers.append(worker)
         return worker
 
-    def submit(self, trainer: Trainer, *, rows: int = 200) -> TrainingJob:
-        """A job over sinc with noise, whose child does what a stand-in does."""
-        draw = np.random.default_rng(0)
-        x = draw.uniform(-10, 10, rows)
-        y = np.sinc(x / np.pi) + 0.1 * draw.normal(size=rows)
-        block = {"x": NumberColumn(x), "y": NumberColumn(y)}
-        dataset = self.parts.ingest.receive(
+    def sinc(self, rows: int, *, draw: int = 0) -> Dataset:
+        """sin(x)/x with Gaussian noise."""
+        rng = np.random.default_rng(draw)
+        x = rng.uniform(-10, 10, rows)
+        block = {"x": NumberColumn(x), "y": NumberColumn(np.sinc(x / np.pi) + 0.1 * rng.normal(size=rows))}
+        return self.parts.ingest.receive(
             BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
         )
+
+    def submit(self, trainer: Trainer, *, rows: int = 200) -> TrainingJob:
+        """A job over sinc with noise, whose child does what a stand-in does."""
+        dataset = self.sinc(rows)
         seed = trainers.spec_of(trainer).seed
         return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", seed=seed))
 
@@ -112,17 +118,23 @@ class Place:
 
 
 class MakePlace(Protocol):
-    def __call__(self, *, beat: float = 0.3, limit: float = 1.5) -> Place: ...
+    def __call__(self, *, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place: ...
 
 
 @pytest.fixture
 def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
     places: list[Place] = []
 
-    def make(*, beat: float = 0.3, limit: float = 1.5) -> Place:
+    def make(*, beat: float = 0.3, limit: float = 1.5, checkpoint: float = 5.0) -> Place:
         marks = tmp_path / "marks"
         marks.mkdir()
-        settings = Settings(database_url=database_url, heartbeat_seconds=beat, silence_seconds=limit, poll_seconds=0.1)
+        settings = Settings(
+            database_url=database_url,
+            heartbeat_seconds=beat,
+            silence_seconds=limit,
+            poll_seconds=0.1,
+            checkpoint_seconds=checkpoint,
+        )
         migrate(settings)
         places.append(Place(settings, build(settings), tmp_path, marks))
         return places[-1]

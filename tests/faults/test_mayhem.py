@@ -1,0 +1,146 @@
+"""Whatever is killed at whatever moment, each job ends once, with the version of an unbroken run."""
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from app.bootstrap import workers_alive
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.jobs import FINISHED, TrainingJob
+from app.domain.models import SupervisedPredictor
+from app.domain.requests import KernelChoice, SupervisedRequest, Validation
+from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
+from app.sparse_bayes.basis import Bias
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import CrossValidationWidth
+from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
+from tests.narrowing import of_kind
+from tests.processes import children, gone
+from tests.waiting import until
+
+API = ("-m", "app.cli", "api", "--until-eof")
+ROWS = 80
+
+
+def requests(place: Place) -> list[SupervisedRequest]:
+    """One of each algorithm, which takes a few seconds with its search of a width and its folds."""
+    dataset = place.sinc(ROWS)
+    searched = (KernelChoice(width=CrossValidationWidth(3)), Bias())
+    classical: tuple[Algorithm, ...] = (Sequential(), Sequential("single"), ReEstimation("mackay"))
+    asked = [
+        SupervisedRequest(dataset.id, "y", basis=searched, prior=Independent(), algorithm=algorithm)
+        for algorithm in classical
+    ]
+    asked.append(SupervisedRequest(dataset.id, "y", prior=GaussianProcess(), validation=Validation(folds=5)))
+    return asked
+
+
+@dataclass
+class Mayhem:
+    """Two workers and an API process that are killed and started again; each child is remembered."""
+
+    place: Place
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    api: subprocess.Popen[bytes] | None = None
+    met: set[int] = field(default_factory=set)
+    killed: int = 0
+
+    def start(self) -> None:
+        """Whoever is not there."""
+        self.workers = [worker for worker in self.workers if worker.poll() is None]
+        while len(self.workers) < 2:
+            self.workers.append(self.place.start_worker(AS_SHIPPED))
+        if self.api is None or self.api.poll() is not None:
+            self.api = self.place.start_worker(API)
+
+    def strike(self, what: int) -> None:
+        """Kill a worker, a child, the API or all of them."""
+        fits = [fit for worker in self.workers for fit in children(worker.pid)]
+        self.met |= set(fits)
+        everybody = [*(worker.pid for worker in self.workers), *([] if self.api is None else [self.api.pid])]
+        victims = (everybody[:1], fits[:1], everybody[-1:], [*everybody, *fits])[what]
+        for victim in victims:
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        for process in (*self.workers, self.api):
+            if process is not None and process.pid in victims:
+                process.wait()
+        self.killed += len(victims)
+
+
+def model_of(place: Place, job: TrainingJob) -> Model:
+    with place.parts.base.open_uow() as uow:
+        version = uow.models.version(BUILT_IN_OWNER, job.plan.model, job.version)
+        return of_kind(SupervisedPredictor, uow.models.predictor(version.id)).model
+
+
+def unbroken(place: Place, asked: list[SupervisedRequest]) -> tuple[list[Model], float]:
+    """Their models, and how long the longest of them takes here and now."""
+    worker = place.start_worker(AS_SHIPPED)
+    jobs = [
+        place.parts.training.submit(BUILT_IN_OWNER, replace(request, model=f"unbroken-{number}"))
+        for number, request in enumerate(asked)
+    ]
+    ended = [place.ended(job, seconds=120) for job in jobs]
+    worker.terminate()
+    worker.wait(30)
+    return [model_of(place, job) for job in ended], max(map(seconds_of, ended))
+
+
+def seconds_of(job: TrainingJob) -> float:
+    assert job.started_at is not None
+    assert job.finished_at is not None
+    return (job.finished_at - job.started_at).total_seconds()
+
+
+def run(place: Place, number: int, *, seed: int, seconds: float) -> None:
+    asked = requests(place)
+    expected, longest = unbroken(place, asked)
+    jobs = [
+        place.parts.training.submit(BUILT_IN_OWNER, replace(asked[k % len(asked)], model=f"job-{k}"))
+        for k in range(number)
+    ]
+    draw, mayhem, give_up = np.random.default_rng(seed), Mayhem(place), time.monotonic() + seconds
+    mayhem.start()
+    until(lambda: len(workers_alive(place.settings)) >= 2, seconds=60)
+    while not all(place.look(job).state in FINISHED for job in jobs):
+        assert time.monotonic() < give_up, [place.look(job).state for job in jobs]
+        time.sleep(longest * draw.uniform(0.5, 1.5))
+        mayhem.strike(int(draw.integers(0, 4)))
+        mayhem.start()
+    ended = [place.look(job) for job in jobs]
+    assert [job.state for job in ended] == ["succeeded"] * number, [job.error for job in ended]
+    assert [place.versions(job) for job in jobs] == [1] * number
+    assert mayhem.killed > 3
+    assert any(job.attempt > 1 for job in ended)
+    assert any(job.resumed_from is not None for job in ended)
+    for k, job in enumerate(ended):
+        same_weights(model_of(place, job), expected[k % len(asked)])
+    for worker in mayhem.workers:
+        mayhem.met |= set(children(worker.pid))
+        worker.kill()
+        worker.wait()
+    until(lambda: all(gone(fit) for fit in mayhem.met), seconds=5)
+
+
+def same_weights(found: Model, expected: Model) -> None:
+    assert len(found.functions) == len(expected.functions)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_few_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
+    run(make_place(checkpoint=0.2), 5, seed=1, seconds=150)
+
+
+@pytest.mark.thorough
+def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
+    run(make_place(checkpoint=0.2), 50, seed=2, seconds=600)
