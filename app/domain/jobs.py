@@ -1,5 +1,6 @@
 """Training jobs and the only moves they can make."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -11,14 +12,23 @@ from app.domain.starts import Resumption
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
-MOVES: dict[JobState, frozenset[JobState]] = {
-    "queued": frozenset({"running", "failed", "cancelled"}),
-    "running": frozenset({"running", "succeeded", "failed", "cancelled"}),
-    "succeeded": frozenset(),
-    "failed": frozenset(),
-    "cancelled": frozenset(),
+MOVES: Mapping[JobState, Mapping[JobState, str]] = {
+    "queued": {
+        "running": "a worker starts it",
+        "failed": "its time is over before a worker could begin",
+        "cancelled": "its owner asks for it",
+    },
+    "running": {
+        "running": "the next start goes on with it",
+        "succeeded": "its version is recorded",
+        "failed": "the rows can't be learned from, its time is over, or its starts died",
+        "cancelled": "its owner asks for it",
+    },
+    "succeeded": {},
+    "failed": {},
+    "cancelled": {},
 }
-"""From each state, the states that may follow. `running` follows itself when a new attempt takes over."""
+"""From each state, the states that may follow, and when. `running` follows itself when a new attempt takes over."""
 
 FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.items() if not following)
 UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
