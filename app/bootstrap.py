@@ -30,6 +30,7 @@ from app.storage import migrations as storage_migrations
 from app.storage.engine import make_engine
 from app.storage.unit_of_work import unit_of_work
 from app.worker.beat import Heart
+from app.worker.child.limits import Limits
 from app.worker.pool import CORE, Pool
 from app.worker.program import program
 from app.worker.run import Runner
@@ -109,8 +110,11 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
     pool = Pool(
         spare=settings.worker_slots,
-        threads=threads_of_a_fit(settings.worker_slots),
-        memory=settings.fit_memory_bytes or memory_of_a_fit(settings.worker_slots),
+        limits=Limits(
+            threads_of_a_fit(settings.worker_slots),
+            settings.fit_memory_bytes or memory_of_a_fit(settings.worker_slots),
+            settings.max_candidate_cells,
+        ),
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))

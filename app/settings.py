@@ -36,6 +36,9 @@ class Settings(BaseSettings):
     max_training_cells: int = Field(
         500_000_000, gt=0, description="Most numbers (rows x encoded columns) of one training."
     )
+    max_candidate_cells: int = Field(
+        4_000_000_000, gt=0, description="Most numbers (rows x candidates) that one look of a fit goes over."
+    )
     cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")

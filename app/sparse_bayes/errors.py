@@ -17,6 +17,10 @@ class OneClassError(DataError):
     """All rows belong to one class."""
 
 
+class TooManyCandidatesError(SparseBayesError):
+    """Rows times candidates are more than whoever runs the fit allows."""
+
+
 class IllegalCombinationError(SparseBayesError):
     """Likelihood, basis, prior and algorithm can't be used together; `field` names the one to change."""
 

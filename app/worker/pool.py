@@ -14,16 +14,14 @@ from typing import BinaryIO
 
 import app
 from app.sparse_bayes.trail import Mark
+from app.worker.child.limits import Limits
 from app.worker.child.process import Message, Order
 from app.worker.child.tasks import Task
 
 CORE = "app.sparse_bayes.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
-PROGRAM = (
-    "from app.worker.child.process import serve;"
-    " serve({descriptor}, {parent}, {trainer!r}, threads={threads}, memory={memory})"
-)
+PROGRAM = "from app.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
 
 MOST_SAID, MOST_WORDS = 8_192, 300
 """Bytes of what a child said that are kept, and characters of its last words."""
@@ -106,14 +104,12 @@ class Child:
 class Pool:
     """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
 
-    `trainer` names what a child calls ("module:function"); `threads` is how many share a fit's passes over its rows,
-    `memory` how many bytes one may allocate, where that is limited.
+    `trainer` names what a child calls ("module:function").
     """
 
-    def __init__(self, *, spare: int, threads: int, memory: int | None = None, trainer: str = CORE) -> None:
+    def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
         self._trainer = trainer
-        self._threads = threads
-        self._memory = memory
+        self._limits = limits
         self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
         self._wanted = Semaphore(spare)
@@ -124,7 +120,7 @@ class Pool:
     @property
     def memory(self) -> int | None:
         """How many bytes a child may allocate, where that is limited."""
-        return self._memory
+        return self._limits.memory
 
     def start(self) -> None:
         """Begin to make children."""
@@ -157,8 +153,7 @@ class Pool:
             descriptor=theirs.fileno(),
             parent=os.getpid(),
             trainer=self._trainer,
-            threads=self._threads,
-            memory=self._memory,
+            limits=self._limits,
         )
         said = TemporaryFile()  # noqa: SIM115 - the child's, until it is killed
         with theirs:

@@ -49,6 +49,12 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
     "OneClassError": ("one-class", "Only one class is left", "bring rows of the other classes, or hold out fewer"),
     "DataError": ("unusable-data", "The rows can't be learned from", "correct them, or leave out the columns at fault"),
     "IllegalCombinationError": ("illegal-combination", "These choices don't go together", "change one of them"),
+    "TooManyCandidatesError": (
+        "too-large",
+        "The fit has more candidates than it may have",
+        "train on fewer rows or with fewer dictionaries, or leave the prior open: a process takes few functions of any"
+        + " number of rows; whoever runs the service sets the limit (RELEVANCE_MAX_CANDIDATE_CELLS)",
+    ),
     "NotPositiveDefiniteError": (
         "not-computable",
         "The fit left the range of floating point",

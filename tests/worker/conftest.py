@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.worker.child.limits import Limits
 from app.worker.pool import Pool
 from tests.worker import trainers
 
@@ -9,7 +10,7 @@ from tests.worker import trainers
 @pytest.fixture(scope="session")
 def pool() -> Iterator[Pool]:
     """Children that do what their spec's seed says: see `trainers.spec_of`."""
-    it = Pool(spare=1, threads=1, trainer=trainers.CHOSEN)
+    it = Pool(spare=1, limits=Limits(), trainer=trainers.CHOSEN)
     it.start()
     yield it
     it.stop()

@@ -16,7 +16,7 @@ from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.selection import Step, Trained, train
-from app.worker.child.limits import MEBIBYTE
+from app.worker.child.limits import MEBIBYTE, Limits
 from app.worker.child.process import Failure, Message
 from app.worker.child.tasks import Rested, SupervisedTask, Trainer
 from app.worker.pool import MOST_WORDS, Child, ChildDied, Pool
@@ -29,7 +29,7 @@ SERVICE = ("app.domain", "app.storage", "app.queue", "sqlalchemy", "dbos", "pyda
 
 @contextmanager
 def another_pool(*, trainer: str = trainers.CHOSEN, threads: int = 1, memory: int | None = None) -> Iterator[Pool]:
-    it = Pool(spare=1, threads=threads, memory=memory, trainer=trainer)
+    it = Pool(spare=1, limits=Limits(threads, memory), trainer=trainer)
     it.start()
     try:
         yield it

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Greedy:
     """
 
     __pydantic_config__ = {"extra": "forbid"}
+    looks_at_all: ClassVar[bool] = False
+    """Whether a step goes over all rows and candidates."""
 
     type: Literal["greedy"] = "greedy"
 

@@ -1,7 +1,7 @@
 """Re-estimation of all hyperparameters at once, from everything in the model."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class ReEstimation:
     """
 
     __pydantic_config__ = {"extra": "forbid"}
+    looks_at_all: ClassVar[bool] = True
+    """Whether a step goes over all rows and candidates."""
 
     update: Literal["mackay", "em"] = "mackay"
     type: Literal["re_estimation"] = "re_estimation"

@@ -1,7 +1,7 @@
 """Sequential sparse Bayesian learning: functions enter and leave, one after the other."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class Sequential:
     """
 
     __pydantic_config__ = {"extra": "forbid"}
+    looks_at_all: ClassVar[bool] = True
+    """Whether a step goes over all rows and candidates."""
 
     ascent: Ascent = "inner"
     type: Literal["sequential"] = "sequential"

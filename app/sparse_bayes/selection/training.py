@@ -7,6 +7,7 @@ from math import isfinite, nan
 
 from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.errors import TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
@@ -67,17 +68,18 @@ def train(
     folds: int = 0,
     threads: int = 1,
     trail: Trail | None = None,
+    most_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
     an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
-    IllegalCombinationError.
+    IllegalCombinationError, and TooManyCandidatesError where rows times candidates are more than `most_cells`.
     """
     for each in (spec, *rivals):
         check(each)
-    folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads)
+    folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
         fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
@@ -97,10 +99,20 @@ def train(
 
 @dataclass(frozen=True)
 class _Way:
-    """How fits are made: on which trail, and how many threads share passes over all rows."""
+    """How fits are made: on which trail, how many threads share passes over all rows, and how long these may be."""
 
     trail: Trail
     threads: int
+    most_cells: int | None
+
+    def check(self, problem: Problem, spec: Spec) -> None:
+        """Raises TooManyCandidatesError."""
+        cells = problem.rows * problem.candidates.size
+        if self.most_cells is not None and spec.algorithm.looks_at_all and cells > self.most_cells:
+            raise TooManyCandidatesError(
+                f"expected rows times candidates of at most {self.most_cells:,}, got {problem.rows:,} times"
+                f" {problem.candidates.size:,}"
+            )
 
 
 def _ranked(
@@ -194,6 +206,7 @@ def _fitted(
         noise_sd=rows.noise_sd,
         threads=on.threads,
     )
+    on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
     promise = nan

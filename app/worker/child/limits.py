@@ -1,9 +1,19 @@
-"""What a child may use, by the kernel's own limits."""
+"""What a child may use."""
 
 import resource
 import sys
+from dataclasses import dataclass
 
 MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`threads` share passes over all rows; `memory` in bytes, and rows times candidates, None where without bound."""
+
+    threads: int = 1
+    memory: int | None = None
+    candidate_cells: int | None = None
 
 
 def limit_memory(most: int) -> None:

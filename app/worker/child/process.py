@@ -18,7 +18,7 @@ from typing import TypeAlias
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.selection import Step
 from app.sparse_bayes.trail import Mark
-from app.worker.child.limits import limit_memory
+from app.worker.child.limits import Limits, limit_memory
 from app.worker.child.tasks import Rested, Result, Task, Trainer, results
 
 STEP_SECONDS = 1.0
@@ -43,15 +43,12 @@ Order: TypeAlias = tuple[Task, tuple[Mark, ...]]
 Pipe: TypeAlias = "Connection[Message, Order]"
 
 
-def serve(descriptor: int, parent: int, trainer: str, *, threads: int, memory: int | None) -> None:
-    """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent.
-
-    `memory` is how many bytes it may allocate, None for as many as there are.
-    """
+def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
+    """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent."""
     _end_with(parent)
     faulthandler.enable()
-    if memory is not None:
-        limit_memory(memory)
+    if limits.memory is not None:
+        limit_memory(limits.memory)
     module, _, name = trainer.partition(":")
     train: Trainer = getattr(import_module(module), name)
     connection: Pipe
@@ -62,13 +59,13 @@ def serve(descriptor: int, parent: int, trainer: str, *, threads: int, memory: i
             return
         Thread(target=_end_with_pipe, args=(connection,), daemon=True).start()
         with suppress(BrokenPipeError):
-            for message in _work(train, task, threads, trail):
+            for message in _work(train, task, limits, trail):
                 connection.send(message)
 
 
-def _work(train: Trainer, task: Task, threads: int, trail: tuple[Mark, ...]) -> Iterator[Message]:
+def _work(train: Trainer, task: Task, limits: Limits, trail: tuple[Mark, ...]) -> Iterator[Message]:
     try:
-        yield from _seldom(results(task, train, threads, trail))
+        yield from _seldom(results(task, train, limits, trail))
     except SparseBayesError as error:
         yield Failure(type(error).__name__, str(error))
     except MemoryError as error:

@@ -14,6 +14,7 @@ from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
 from app.worker.child.components import ComponentsTask, FoundComponents, found_components
+from app.worker.child.limits import Limits
 from app.worker.child.mapped import mapped
 
 EXTRA_COLUMNS = 4
@@ -104,17 +105,20 @@ class Trainer(Protocol):
         folds: int = 0,
         threads: int = 1,
         trail: Trail | None = None,
+        most_cells: int | None = None,
     ) -> Iterator[Step | Trained]: ...
 
 
-def results(task: Task, train: Trainer, threads: int, trail: tuple[Mark, ...] = ()) -> Iterator[Step | Rested | Result]:
+def results(
+    task: Task, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()
+) -> Iterator[Step | Rested | Result]:
     """The steps of a task, then what came of it, from where an earlier child's `trail` ends; raises SparseBayesError.
 
     Only a supervised task leaves one: the others, of a minute or so at most, begin anew.
     """
     match task:
         case SupervisedTask():
-            return _trained(task, train, threads, Trail(trail))
+            return _trained(task, train, limits, Trail(trail))
         case ApproximationTask():
             return _approximated(task)
         case ImageTask():
@@ -123,7 +127,7 @@ def results(task: Task, train: Trainer, threads: int, trail: tuple[Mark, ...] = 
             return found_components(task)
 
 
-def _trained(task: SupervisedTask, train: Trainer, threads: int, trail: Trail) -> Iterator[Step | Rested | Trained]:
+def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Rested | Trained]:
     table = mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
     keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
     kept = trail.marks
@@ -134,8 +138,9 @@ def _trained(task: SupervisedTask, train: Trainer, threads: int, trail: Trail) -
         folding=Folding(task.by, None if task.by == "random" else keys),
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,
-        threads=threads,
+        threads=limits.threads,
         trail=trail,
+        most_cells=limits.candidate_cells,
     ):
         yield found
         marks = trail.marks

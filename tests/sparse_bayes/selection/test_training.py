@@ -4,14 +4,15 @@ from math import log
 import numpy as np
 import pytest
 
-from app.sparse_bayes.algorithms import Sequential
+from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.errors import ConstantTargetError, DataError
+from app.sparse_bayes.errors import ConstantTargetError, DataError, TooManyCandidatesError
 from app.sparse_bayes.fitting import fit
+from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.prediction import NumberPrediction, latent, predict, scores
-from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
 from app.sparse_bayes.selection import Contender, Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
@@ -186,3 +187,13 @@ def test_under_a_process_leave_one_out_is_near_what_folds_say() -> None:
 def test_where_sites_depend_on_the_latent_there_is_none() -> None:
     X, t = ripley(40, 0)
     assert trained(Rows(X, t), spec_for(Bernoulli())).leave_one_out == {}
+
+
+def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all() -> None:
+    X, t = sinc(40, 0)
+    spec = Spec(GaussianNoise(), (KernelBasis(Gaussian(), FixedWidth(2.0)), Bias()))
+    list(train(Rows(X, t), spec, most_cells=40 * 41))
+    with pytest.raises(TooManyCandidatesError, match="at most 1,639, got 40 times 41"):
+        list(train(Rows(X, t), spec, most_cells=40 * 41 - 1))
+    process = replace(spec, prior=GaussianProcess(), algorithm=Greedy())
+    list(train(Rows(X, t), process, most_cells=1))
