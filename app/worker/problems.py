@@ -52,8 +52,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
     "TooManyCandidatesError": (
         "too-large",
         "The fit has more candidates than it may have",
-        "train on fewer rows or with fewer dictionaries, or leave the prior open: a process takes few functions of any"
-        + " number of rows; whoever runs the service sets the limit (RELEVANCE_MAX_CANDIDATE_CELLS)",
+        "train on fewer rows, or under a process (whoever runs the service sets RELEVANCE_MAX_CANDIDATE_CELLS)",
     ),
     "NotPositiveDefiniteError": (
         "not-computable",
