@@ -3,12 +3,13 @@
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,34 +99,96 @@ def _version(folder: Path) -> int:
 @contextmanager
 def running(folder: Path) -> Iterator[Server]:
     """Start a server with an empty cluster of its own, and stop it at the end."""
+    with _cluster(folder) as (home, user), _started(folder, home, user) as server:
+        yield server
+
+
+@contextmanager
+def mortal(folder: Path) -> Iterator["MortalServer"]:
+    """One that may be stopped, killed and started again, and forgets nothing that was committed."""
+    with _cluster(folder) as (home, user):
+        server = MortalServer(_free_port(), folder, home, user)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
+
+
+@dataclass(frozen=True)
+class MortalServer(Server):
+    """A server on its own, which dies with nobody but by `kill`."""
+
+    folder: Path
+    home: Path
+    user: int | None
+
+    def start(self) -> None:
+        """Let it run again."""
+        with (self.home / "log").open("ab") as log:
+            where = ("-D", str(self.home / "data"), "-k", str(self.home), "-p", str(self.port), "-h", "127.0.0.1")
+            subprocess.Popen(
+                [str(self.folder / "postgres"), *where, "-c", "max_connections=200"],
+                user=self.user,
+                cwd=self.home,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        give_up = time.monotonic() + START_SECONDS
+        while not self.answers():
+            if time.monotonic() > give_up:
+                raise RuntimeError(f"PostgreSQL did not start:\n{(self.home / 'log').read_text()}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """As an operator would, without waiting for whoever is connected."""
+        self._signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """With all its processes, in the middle of whatever they do."""
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            leader = int((self.home / "data" / "postmaster.pid").read_text().split()[0])
+            if number is signal.SIGKILL:
+                os.killpg(leader, number)
+            else:
+                os.kill(leader, number)
+            give_up = time.monotonic() + START_SECONDS
+            while self.answers() or _is_there(leader):
+                if time.monotonic() > give_up:
+                    raise RuntimeError("PostgreSQL did not stop")
+                time.sleep(0.05)
+        (self.home / "data" / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _is_there(pid: int) -> bool:
+    with suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    return Path(f"/proc/{pid}").exists() if Path("/proc").exists() else False
+
+
+@contextmanager
+def _cluster(folder: Path) -> Iterator[tuple[Path, int | None]]:
+    """An empty one, its home and whom its server runs as."""
     # Not the system's temporary folder: macOS's is too deep for the path of a socket.
     home = Path(tempfile.mkdtemp(prefix="rlv-pg-", dir="/tmp"))
     user = _unprivileged()
     if user is not None:
         os.chown(home, user, -1)
+    initialise = [str(folder / "initdb"), "-D", str(home / "data"), "-U", USER, "-A", "trust", "-E", "UTF8"]
     try:
         subprocess.run(
-            [
-                folder / "initdb",
-                "-D",
-                home / "data",
-                "-U",
-                USER,
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-            ],
+            [*initialise, "--locale=C", "--no-sync"],
             user=user,
             cwd=home,
             check=True,
             capture_output=True,
             timeout=120,
         )
-        with _started(folder, home, user) as server:
-            yield server
+        yield home, user
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

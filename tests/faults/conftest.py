@@ -39,7 +39,10 @@ class Place:
     marks: Path
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def start_worker(self, program: tuple[str, ...] = WITH_STAND_INS) -> subprocess.Popen[bytes]:
+    def start_worker(
+        self, program: tuple[str, ...] = WITH_STAND_INS, *, before: tuple[str, ...] = (), **more: str
+    ) -> subprocess.Popen[bytes]:
+        """A process of this service; `before` is a command that starts it, `more` are settings of its own."""
         given = {
             "RELEVANCE_DATABASE_URL": self.settings.database_url,
             "RELEVANCE_SPOOL_DIRECTORY": str(self.folder / "spool"),
@@ -53,7 +56,11 @@ class Place:
         with (self.folder / f"worker-{len(self.workers)}.log").open("wb") as log:
             # Each ends with its standard input, and so with these tests, should they be killed themselves.
             worker = subprocess.Popen(
-                [sys.executable, *program], cwd=ROOT, env=os.environ | given, stdin=subprocess.PIPE, stderr=log
+                [*before, sys.executable, *program],
+                cwd=ROOT,
+                env=os.environ | given | more,
+                stdin=subprocess.PIPE,
+                stderr=log,
             )
         self.workers.append(worker)
         return worker

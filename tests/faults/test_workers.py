@@ -1,6 +1,7 @@
 """Whatever a worker dies of, a job ends once, with one version."""
 
 import os
+import shutil
 import signal
 import time
 
@@ -158,6 +159,63 @@ def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, r
     server.allow_connections(name, allowed=True)
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
     time.sleep(2 * place.settings.silence_seconds)  # so long that each may judge again
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 1)
+    assert place.versions(job) == 1
+
+
+def test_a_job_that_kills_its_worker_is_started_three_times_and_holds_up_nobody(make_place: MakePlace) -> None:
+    place = make_place()
+    place.start_worker()
+    poison = place.submit(trainers.poisonous)
+    others = [place.submit(trainers.quick) for _ in range(3)]
+
+    def all_ended() -> bool:
+        if place.workers[-1].poll() is not None:
+            place.start_worker()
+        return all(place.look(job).finished_at is not None for job in (poison, *others))
+
+    until(all_ended, seconds=120)
+    ended = place.look(poison)
+    assert (ended.state, ended.attempt, len(place.started())) == ("failed", 3, 3)
+    assert ended.error is not None
+    assert ended.error.kind == "worker-died"
+    assert "started 3 times" in ended.error.detail
+    assert [place.look(job).state for job in others] == ["succeeded"] * 3
+
+
+def test_a_worker_of_another_version_goes_on_with_a_job_from_its_beginning(make_place: MakePlace) -> None:
+    place = make_place(checkpoint=0.0)
+    place.start_worker()
+    place.start_worker(RELEVANCE_TEST_OTHER_VERSION="1")
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    jobs = [place.submit(trainers.marked) for _ in range(2)]
+    place.started(2)
+    place.workers[0].send_signal(signal.SIGTERM)  # as an upgrade does
+    assert place.workers[0].wait(15) == 0
+    place.open_the_gate()
+    ended = [place.ended(job) for job in jobs]
+    assert [job.state for job in ended] == ["succeeded"] * 2
+    assert sorted(job.attempt for job in ended) == [1, 2]
+    assert [job.resumed_from for job in ended] == [None, None]
+
+
+@pytest.mark.thorough
+def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: MakePlace) -> None:
+    """Heartbeats are judged by the database's clock."""
+    faketime = shutil.which("faketime")
+    assert faketime, "install it: apt-get install faketime"
+    place = make_place()
+    place.start_worker()
+    job = place.submit(trainers.marked)
+    place.started()
+    ahead = (faketime, "--exclude-monotonic", "-f", "+3600s")
+    place.start_worker(before=ahead)
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    time.sleep(4 * place.settings.silence_seconds)
+    other = place.submit(trainers.quick)
+    assert place.ended(other).state == "succeeded"
     place.open_the_gate()
     ended = place.ended(job)
     assert (ended.state, ended.attempt) == ("succeeded", 1)

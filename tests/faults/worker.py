@@ -1,12 +1,29 @@
 """`relevance worker`, but its children do what a job's seed says: see `tests.worker.trainers`."""
 
+import os
 import signal
+from pathlib import Path
 from threading import Event
+
+from sqlalchemy import event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import Pool
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.settings import Settings
 from tests.worker import trainers
+
+OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"
+"""Set for a worker that is of another version than its neighbours."""
+
+
+def full_disk(connection: DBAPIConnection, _record: object, _proxy: object) -> None:
+    """SQLite gets no more pages while somebody says so."""
+    full = Path(os.environ[trainers.MARKS], trainers.FULL).exists()
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA max_page_count = {1 if full else 2**31}")
+    cursor.close()
 
 
 def main() -> None:
@@ -14,7 +31,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda _signal, _frame: asked_to_end.set())
     end_with_standard_input(asked_to_end.set)
     settings = Settings()
+    if settings.url.get_backend_name() == "sqlite":
+        event.listen(Pool, "checkout", full_disk)
     bootstrap.configure_logging(settings.log_level)
+    if OTHER_VERSION in os.environ:
+        setattr(bootstrap, "program", lambda: "another")  # noqa: B010 - for this process alone
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     asked_to_end.wait()

@@ -29,6 +29,9 @@ MARKS = "RELEVANCE_TEST_MARKS"
 GATE = "gate"
 """The file for which `marked` waits."""
 
+FULL = "full"
+"""The file during which the disk of the workers of `tests.faults` is full."""
+
 Results = Iterator[Step | Trained]
 
 
@@ -159,6 +162,14 @@ def crashing(rows: Rows, spec: Spec, **_: object) -> Results:
     ctypes.string_at(0)
 
 
+def poisonous(rows: Rows, spec: Spec, **_: object) -> Results:
+    """Kill the worker, each time."""
+    mark()
+    yield step(0)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
 def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
     """Ask for a gigabyte that there may be."""
     yield step(0)
@@ -227,6 +238,7 @@ TRAINERS: tuple[Trainer, ...] = (
     crashing,
     hungry,
     resting,
+    poisonous,
 )
 
 

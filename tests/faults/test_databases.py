@@ -1,0 +1,114 @@
+"""A database that goes away, dies, is full, or is migrated twice at once."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap import build, migrate, workers_alive
+from app.settings import Settings
+from tests import postgres
+from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
+from tests.processes import gone
+from tests.waiting import until
+from tests.worker import trainers
+
+DOWN_SECONDS = 15.0
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def mortal() -> Iterator[postgres.MortalServer]:
+    programs = postgres.programs()
+    if programs is None:
+        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
+    with postgres.mortal(programs) as server:
+        yield server
+
+
+@pytest.fixture
+def place(mortal: postgres.MortalServer, tmp_path: Path) -> Iterator[Place]:
+    """On a server of its own."""
+    mortal.create("relevance")
+    url = mortal.url("relevance").render_as_string(hide_password=False)
+    settings = Settings(database_url=url, heartbeat_seconds=0.3, silence_seconds=1.5, poll_seconds=0.1)
+    migrate(settings)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    made = Place(settings, build(settings), tmp_path, marks)
+    yield made
+    for worker in made.workers:
+        worker.kill()
+        worker.communicate()
+    made.parts.close()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
+    place: Place, mortal: postgres.MortalServer, how: str
+) -> None:
+    for _ in range(2):
+        place.start_worker()
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    job, queued = place.submit(trainers.marked), place.submit(trainers.quick)
+    place.started()
+    (mortal.stop if how == "stopped" else mortal.kill)()
+    time.sleep(DOWN_SECONDS)
+    mortal.start()
+    until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
+    time.sleep(2 * place.settings.silence_seconds)  # so long that each may judge again
+    place.open_the_gate()
+    ended = place.ended(job, seconds=60)
+    assert (ended.state, ended.attempt) == ("succeeded", 1)
+    assert place.versions(job) == 1
+    assert place.ended(queued, seconds=60).state == "succeeded"
+
+
+@pytest.mark.thorough
+def test_a_fit_that_ends_while_the_database_is_down_is_recorded_when_it_is_back(
+    place: Place, mortal: postgres.MortalServer
+) -> None:
+    place.start_worker()
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    mortal.kill()
+    place.open_the_gate()
+    time.sleep(5.0)
+    mortal.start()
+    ended = place.ended(job, seconds=60)
+    assert (ended.state, ended.attempt) == ("succeeded", 1)
+    assert place.versions(job) == 1
+    assert place.started() == [fit]
+
+
+@on_sqlite
+def test_a_version_that_finds_no_room_is_recorded_when_there_is_some(make_place: MakePlace) -> None:
+    place = make_place()
+    place.start_worker()
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    (place.marks / trainers.FULL).touch()
+    place.open_the_gate()
+    until(lambda: gone(fit), seconds=30)
+    time.sleep(2.0)
+    assert place.look(job).state == "running"
+    (place.marks / trainers.FULL).unlink()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 1)
+    assert place.versions(job) == 1
+
+
+def test_two_processes_that_migrate_at_once_both_end_well(empty_database_url: str) -> None:
+    program = [sys.executable, *AS_SHIPPED[:2], "migrate"]
+    given = os.environ | {"RELEVANCE_DATABASE_URL": empty_database_url}
+    both = [subprocess.Popen(program, cwd=ROOT, env=given, stderr=subprocess.PIPE) for _ in range(2)]
+    said = [process.communicate(timeout=120)[1].decode() for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    parts = build(Settings(database_url=empty_database_url))
+    assert parts.ready().migrated
+    parts.close()
