@@ -22,6 +22,7 @@ from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
 from app.services.catalogue import Catalogue
+from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -72,6 +73,7 @@ class Parts:
     """What the HTTP door needs."""
 
     ingest: Ingest
+    idempotency: Idempotency
     catalogue: Catalogue
     training: Training
     prediction: Prediction
@@ -96,8 +98,9 @@ def build(settings: Settings) -> Parts:
     base = _base(settings)
     return Parts(
         ingest=Ingest(base.open_uow, now),
+        idempotency=Idempotency(base.open_uow),
         catalogue=Catalogue(base.open_uow),
-        training=Training(base.open_uow, Control(base.client), now),
+        training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes),
         base=base,
         silence_seconds=settings.silence_seconds,
@@ -126,6 +129,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ),
         executor=executor,
         slots=settings.worker_slots,
+        most_of_one_owner=settings.owner_concurrency,
         poll_seconds=settings.poll_seconds,
     )
     heart = Heart(
@@ -137,7 +141,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
     )
-    housekeeper = Housekeeper(Ingest(base.open_uow, now).sweep, every=TIDY_SECONDS)
+    chores = (Ingest(base.open_uow, now).sweep, Idempotency(base.open_uow).sweep)
+    housekeeper = Housekeeper(chores, every=TIDY_SECONDS)
     return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
 
 
@@ -214,7 +219,8 @@ def configure_logging(level: str) -> None:
 def _base(settings: Settings) -> Base:
     engine = make_engine(settings.url)
     client = make_client(engine)
-    return Base(engine, client, unit_of_work(engine, Submitter(client, settings.job_timeout_seconds)))
+    submitter = Submitter(client, settings.job_timeout_seconds)
+    return Base(engine, client, unit_of_work(engine, submitter, answers_kept_for=settings.idempotency_seconds))
 
 
 def _is_migrated(base: Base) -> bool:

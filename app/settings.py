@@ -49,6 +49,13 @@ class Settings(BaseSettings):
     )
     checkpoint_seconds: float = Field(5.0, ge=0, description="Least time between two checkpoints of a running fit.")
     job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run.")
+    owner_concurrency: int | None = Field(
+        None, ge=1, description="Jobs of one owner that run at a time, over all workers; without it, as many as fit."
+    )
+    max_queued_jobs: int = Field(10_000, ge=1, description="Most jobs of one owner that have not ended.")
+    idempotency_seconds: float = Field(
+        86_400.0, gt=0, description="How long the answer to a request with an `Idempotency-Key` is kept."
+    )
     log_level: str = Field("INFO", description="Least severity that is logged.")
 
     @model_validator(mode="after")

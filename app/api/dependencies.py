@@ -12,6 +12,7 @@ from starlette.requests import Request
 from app.api.negotiation import media_type_of
 from app.domain.errors import NotFoundError
 from app.services.catalogue import Catalogue
+from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -35,6 +36,9 @@ class Parts(Protocol):
 
     @property
     def ingest(self) -> Ingest: ...
+
+    @property
+    def idempotency(self) -> Idempotency: ...
 
     @property
     def catalogue(self) -> Catalogue: ...

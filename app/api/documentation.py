@@ -13,7 +13,7 @@ from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEX
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
-from app.domain.errors import ConflictError
+from app.domain.errors import ConflictError, TooManyJobsError
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
@@ -31,7 +31,13 @@ _SCHEMAS: Mapping[
     "PredictIn": PREDICT_IN,
     "ProblemOut": TypeAdapter(ProblemOut),
 }
-_KINDS = {**FRAMEWORK, 401: UNAUTHENTICATED, 409: KINDS[ConflictError], 500: UNEXPECTED}
+_KINDS = {
+    **FRAMEWORK,
+    401: UNAUTHENTICATED,
+    409: KINDS[ConflictError],
+    429: KINDS[TooManyJobsError],
+    500: UNEXPECTED,
+}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, object]]:

@@ -13,10 +13,13 @@ from app.domain.errors import (
     InUseError,
     InvalidDataError,
     InvalidRequestError,
+    KeyInUseError,
+    KeyReusedError,
     MalformedBodyError,
     NotFoundError,
     RelevanceError,
     TooLargeError,
+    TooManyJobsError,
     TrainingFailedError,
     UnavailableError,
 )
@@ -52,6 +55,9 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     InvalidRequestError: ProblemKind(422, "invalid-request", "The request makes no sense"),
     InvalidDataError: ProblemKind(422, "invalid-data", "The rows can't be used"),
     TrainingFailedError: ProblemKind(422, "training-failed", "The training could not succeed"),
+    KeyReusedError: ProblemKind(422, "idempotency-key-reused", "This key came before with another request"),
+    KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "The first request with this key is still being done"),
+    TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many trainings wait as may"),
     UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
 }
 
@@ -70,7 +76,12 @@ FRAMEWORK: Mapping[int, ProblemKind] = {
 }
 """Kinds for the statuses that the framework and the doors themselves answer with."""
 
-RETRY_AFTER_SECONDS = 2
+RETRY_AFTER_SECONDS: Mapping[ProblemKind, int] = {
+    KINDS[UnavailableError]: 2,
+    KINDS[KeyInUseError]: 2,
+    KINDS[TooManyJobsError]: 10,
+}
+"""When asking again is worth while, of the kinds for which it is."""
 
 
 def kind_of(error: RelevanceError) -> ProblemKind:
@@ -124,6 +135,7 @@ def problem_response(
 def error_response(scope: Scope, error: RelevanceError) -> Response:
     """The answer to one of the service's own errors."""
     kind = kind_of(error)
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if kind.status == 503 else None
+    seconds = RETRY_AFTER_SECONDS.get(kind)
+    headers = None if seconds is None else {"Retry-After": str(seconds)}
     errors = map(fault_members, error.faults)
     return problem_response(scope, kind, detail=sentence(error.detail), errors=errors, headers=headers)

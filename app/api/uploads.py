@@ -36,6 +36,11 @@ class Upload:
     media_type: str
     file_name: str | None
 
+    @property
+    def content(self) -> tuple[bytes, ...]:
+        """What tells it from other uploads: a form's boundary is not among it, the file's name and type are."""
+        return self.media_type.encode(), (self.file_name or "").encode(), self.file.digest()
+
 
 @asynccontextmanager
 async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:

@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli.saying import refuse
-from app.client import NOT_REACHABLE, ClientError, Problem, Relevance, connect
+from app.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
 
+NO_SERVICE = "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)"
 HINTS = {
-    NOT_REACHABLE: "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)",
+    NOT_REACHABLE: NO_SERVICE,
+    CONNECTION_LOST: NO_SERVICE,
     "/problems/unauthenticated": "RELEVANCE_API_KEY holds the key, or RELEVANCE_API_KEY_FILE names its file.",
 }
 """What to do next, by the type of the problem."""

@@ -37,6 +37,8 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("inputs", ", ".join(column.name for column in job.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in job.ignored) or None),
             ("outcome", _outcome(job) or None),
+            ("priority", str(job.priority) if job.priority else None),
+            ("again after", job.retry_of),
             *(
                 (_time(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
                 for move in job.transitions
@@ -92,6 +94,12 @@ def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
         print_json(job)
     else:
         say(f"Job {job.id} is cancelled." if job.has_ended else f"Job {job.id} is asked to end.")
+
+
+def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """Ask for a finished job's training again."""
+    job = client.retry(job_id)
+    print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
 def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:

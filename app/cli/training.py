@@ -42,6 +42,7 @@ class Choices:
     holdout: float | None = None
     validation: int | None = None
     seed: int | None = None
+    priority: int | None = None
 
 
 def spelled_out(choices: Choices, request: Path | None) -> Document:
@@ -57,6 +58,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "holdout": choices.holdout,
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
+        "priority": choices.priority,
         "basis": _basis(choices.kernel, choices.width),
         "likelihood": _likelihood(choices),
         "split": None if choices.split is None else _split(choices.split),

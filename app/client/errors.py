@@ -5,6 +5,11 @@ from dataclasses import dataclass
 NOT_REACHABLE = "not-reachable"
 """The `type` of the problem that there is no service to say what the problem is."""
 
+CONNECTION_LOST = "connection-lost"
+"""The `type` of the problem that the service was there, and no answer came: what was asked may have been done."""
+
+KEY_IN_USE = "/problems/idempotency-key-in-use"
+
 
 @dataclass(frozen=True)
 class Place:

@@ -1,14 +1,16 @@
 """The one module that knows httpx: bytes out, typed answers or a ClientError back."""
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
+from uuid import uuid4
 
 import httpx
 import msgspec
 
-from app.client.errors import NOT_REACHABLE, ClientError, Problem
+from app.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
 
 T = TypeVar("T")
 
@@ -16,6 +18,9 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 
 PATIENCE = 30.0
 """Seconds that the service may take to answer, beyond those that it was asked to wait."""
+
+PAUSES = (0.5, 1.0, 2.0, 4.0)
+"""Seconds before what makes something is sent again."""
 
 Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
 """What an answer is read as: a class, or a decoder of a union of several."""
@@ -58,18 +63,47 @@ class Http:
         content = None if body is None else _encoded(body)
         return _decoded(self._send("POST", path, content=content, headers=headers), answer)
 
-    def upload(self, answer: Form[T], path: str, file: Path, *, media_type: str, query: Query) -> T:
-        """Stream a file. Raises ClientError, OSError where the file can't be read."""
-        headers = {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
-        with file.open("rb") as stream:
-            chunks = iter(lambda: stream.read(1 << 18), b"")
-            return _decoded(
-                self._send("POST", path, query=query, content=chunks, headers=headers, patience=600), answer
-            )
+    def create(self, answer: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
+        """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).
+
+        So it is safe to send again, and is, where the connection is lost before the answer. Raises ClientError.
+        """
+        headers = _named(key) | ({} if body is None else {"Content-Type": "application/json"})
+        content = None if body is None else _encoded(body)
+        return _decoded(self._insist(lambda: self._send("POST", path, content=content, headers=headers)), answer)
+
+    def upload(
+        self, answer: Form[T], path: str, file: Path, *, media_type: str, query: Query, key: str | None = None
+    ) -> T:
+        """Stream a file, under a `key` as in `create`. Raises ClientError, OSError where the file can't be read."""
+        headers = _named(key) | {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
+
+        def send() -> httpx.Response:
+            with file.open("rb") as stream:
+                chunks = iter(lambda: stream.read(1 << 18), b"")
+                return self._send("POST", path, query=query, content=chunks, headers=headers, patience=600)
+
+        return _decoded(self._insist(send), answer)
 
     def delete(self, path: str) -> None:
         """Remove what stands at `path`. Raises ClientError."""
         self._send("DELETE", path)
+
+    def _insist(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+        """Send again after a lost connection, or while what was sent before it is still being done."""
+        lost = False
+        for pause in (*PAUSES, None):
+            try:
+                return send()
+            except ClientError as refused:
+                kind = refused.problem.type
+                # Where there is no service at all, only one that was there a moment ago is waited for.
+                again = kind == CONNECTION_LOST or (lost and kind in {NOT_REACHABLE, KEY_IN_USE})
+                if not again or pause is None:
+                    raise
+                lost = True
+                time.sleep(pause)
+        raise AssertionError("the last pause is None")
 
     def _send(
         self,
@@ -90,12 +124,22 @@ class Http:
         except httpx.UnsupportedProtocol as broken:
             detail = f"{self.client.base_url} is no URL of a service: it must start with http:// or https://"
             raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
+        except (httpx.NetworkError, httpx.ProtocolError) as broken:
+            never = isinstance(broken, httpx.ConnectError)
+            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            kind, title = (NOT_REACHABLE, "Not reachable") if never else (CONNECTION_LOST, "Connection lost")
+            raise ClientError(Problem(type=kind, title=title, detail=detail)) from broken
         except httpx.TransportError as broken:
             detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
         if not response.is_success:
             raise ClientError(_problem(response))
         return response
+
+
+def _named(key: str | None) -> dict[str, str]:
+    """The header that makes a request one of its kind."""
+    return {"Idempotency-Key": f'"{uuid4() if key is None else key}"'}
 
 
 def _encoded(body: object) -> bytes:

@@ -73,15 +73,19 @@ class Relevance:
 
     # Datasets
 
-    def upload(self, file: Path, *, name: str | None = None) -> Dataset:
-        """Stream a CSV, Parquet or JSON file, told apart by its name's ending. Raises OSError."""
+    def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
+        """Stream a CSV, Parquet or JSON file, told apart by its name's ending. Raises OSError.
+
+        What makes something is sent under an idempotency key, and again should the connection be lost. A `key` of your
+        own makes it safe to call again too: the same call with it gives the first answer.
+        """
         media_type = MEDIA_TYPES.get(file.suffix.lower(), "text/csv")
         query = {"name": name or file.stem}
-        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type, query=query)
+        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type, query=query, key=key)
 
-    def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str) -> Dataset:
-        """Send a small table column by column."""
-        return self.http.post(Dataset, f"/v1/datasets?name={quote(name, safe='')}", {"columns": columns})
+    def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
+        """Send a small table column by column; `key` as in `upload`."""
+        return self.http.create(Dataset, f"/v1/datasets?name={quote(name, safe='')}", {"columns": columns}, key=key)
 
     def dataset(self, dataset_id: str) -> Dataset:
         """One dataset."""
@@ -98,15 +102,20 @@ class Relevance:
     # Training
 
     @overload
-    def submit(self, request: Mapping[str, Json]) -> SupervisedJob: ...
+    def submit(self, request: Mapping[str, Json], *, key: str | None = None) -> SupervisedJob: ...
     @overload
-    def submit(self, request: Mapping[str, Json], *, of: type[J]) -> J: ...
-    def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob) -> Job:
+    def submit(self, request: Mapping[str, Json], *, of: type[J], key: str | None = None) -> J: ...
+    def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob, key: str | None = None) -> Job:
         """Ask for a training; `request` as in the API: `dataset_id` and `target`, the rest has good defaults.
 
         Jobs and versions of numbers and classes are what is expected; `of` names another class, or `Job` for any.
+        `key` as in `upload`.
         """
-        return _of(of, self.http.post(ANY_JOB, "/v1/training-jobs", request))
+        return _of(of, self.http.create(ANY_JOB, "/v1/training-jobs", request, key=key))
+
+    def retry(self, job_id: str, *, key: str | None = None) -> Job:
+        """Ask for a new job of a finished one's request; `key` as in `upload`."""
+        return self.http.create(ANY_JOB, f"/v1/training-jobs/{_part(job_id)}/retry", key=key)
 
     def approximate(
         self,

@@ -52,7 +52,19 @@ class ConflictError(RelevanceError):
 
 
 class InUseError(ConflictError):
-    """What is to be deleted is needed by an unfinished job."""
+    """What is to be deleted is needed by an unfinished job, or is to be added to by one."""
+
+
+class KeyReusedError(RelevanceError):
+    """An idempotency key that came before with another request."""
+
+
+class KeyInUseError(RelevanceError):
+    """The first request with this idempotency key has not been answered yet; trying again later is right."""
+
+
+class TooManyJobsError(RelevanceError):
+    """The owner has as many unfinished jobs as they may have; trying again later is right."""
 
 
 class UnavailableError(RelevanceError):

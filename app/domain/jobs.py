@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from app.domain.errors import Fault
+from app.domain.errors import ConflictError, Fault
 from app.domain.requests import TrainingPlan, TrainingRequest
 from app.domain.starts import Resumption
 
@@ -32,6 +32,9 @@ MOVES: Mapping[JobState, Mapping[JobState, str]] = {
 
 FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.items() if not following)
 UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
+
+
+LEAST_PRIORITY, MOST_PRIORITY = -100, 100
 
 
 def may_move(now: JobState, following: JobState) -> bool:
@@ -95,7 +98,8 @@ class TrainingJob:
     """A job as its owner sees it.
 
     `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet. `last_words` are
-    what a start that died was heard to say.
+    what a start that died was heard to say. Among an owner's queued jobs those of greater `priority` begin sooner.
+    `retry_of` is the job whose request this one does again.
     """
 
     id: UUID
@@ -114,9 +118,17 @@ class TrainingJob:
     error: Problem | None = None
     transitions: tuple[Transition, ...] = ()
     last_words: str | None = None
+    priority: int = 0
+    retry_of: UUID | None = None
 
     @property
     def resumed_from(self) -> Resumption | None:
         """What its newest start went on from."""
         starts = [move for move in self.transitions if move.state == "running"]
         return starts[-1].resumed_from if starts else None
+
+
+def too_late_to_cancel(job: TrainingJob) -> ConflictError:
+    """What a cancel is told that came after the job's end."""
+    when = "" if job.finished_at is None else f" at {job.finished_at.isoformat(timespec='seconds')}"
+    return ConflictError(f"This comes too late: the job {job.state}{when}.")

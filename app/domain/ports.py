@@ -8,6 +8,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
+from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
@@ -101,7 +102,10 @@ class Jobs(Protocol):
         """Whether this attempt is running, the job's newest, and nobody asked for its end."""
 
     def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
-        """Note the wish (once); a queued job is cancelled at once. Raises NotFoundError, ConflictError (finished)."""
+        """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
+
+        Raises NotFoundError, ConflictError when the job has ended otherwise.
+        """
 
     def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
         """Record the version and the end in this transaction; None, and nothing recorded, when superseded."""
@@ -112,6 +116,9 @@ class Jobs(Protocol):
 
     def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of every job that has not ended, for the sweep."""
+
+    def count_unfinished(self, owner: str) -> int:
+        """How many jobs of this owner have not ended."""
 
 
 class Checkpoints(Protocol):
@@ -150,7 +157,8 @@ class Models(Protocol):
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""
 
-    def delete(self, owner: str, name: str) -> None: ...
+    def delete(self, owner: str, name: str) -> None:
+        """Raises NotFoundError, or InUseError while an unfinished job is to make a version of it."""
 
     def delete_version(self, owner: str, name: str, number: int) -> None: ...
 
@@ -172,13 +180,41 @@ class Workers(Protocol):
         """Executors that have beaten within that many seconds and did not leave."""
 
 
+class Keys(Protocol):
+    """Creating requests by the keys that came with them, for a time; every time is the database's own."""
+
+    def find(self, key: RequestKey) -> KeptAnswer | None:
+        """What the first request with this key was answered, None when there was none or its time is over.
+
+        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        """
+
+    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+        """Keep an answer with what it tells of, in one transaction; raises KeyInUseError when somebody was first."""
+
+    def begin(self, key: RequestKey, holder: UUID) -> None:
+        """Take a key for what takes several transactions; raises KeyInUseError when somebody was first."""
+
+    def renew(self, key: RequestKey, holder: UUID) -> None:
+        """Say that the holder is alive; raises KeyInUseError when the key was taken over."""
+
+    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+        """Keep the holder's answer; raises KeyInUseError when the key was taken over."""
+
+    def release(self, key: RequestKey, holder: UUID) -> None:
+        """Let go of a key whose holder made nothing."""
+
+    def sweep(self) -> bool:
+        """Forget some of those whose time is over; whether to call again, in a new transaction."""
+
+
 QueueState = Literal["waiting", "running", "ended", "unknown"]
 
 
 class Queue(Protocol):
     """The durable engine: who may run what, and when. Job ids are its workflow ids."""
 
-    def submit(self, job_id: UUID, *, owner: str) -> None:
+    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         """Within the transaction of the unit of work that this queue belongs to."""
 
 
@@ -215,6 +251,7 @@ class UnitOfWork(Protocol):
     checkpoints: Checkpoints
     models: Models
     workers: Workers
+    keys: Keys
     queue: Queue
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
-from app.queue.names import APPLICATION, PRIORITY, QUEUE, VERSION, WORKFLOW
+from app.queue.names import APPLICATION, QUEUE, VERSION, WORKFLOW, rank
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 
@@ -43,7 +43,7 @@ class Submission:
     connection: Connection
     timeout: float
 
-    def submit(self, job_id: UUID, *, owner: str) -> None:
+    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
         with translated():
             self.client.enqueue_in_transaction(
@@ -54,7 +54,7 @@ class Submission:
                     "workflow_id": str(job_id),
                     "workflow_id_reuse_policy": "reject",
                     "queue_partition_key": owner,
-                    "priority": PRIORITY,
+                    "priority": rank(priority),
                     "workflow_timeout": self.timeout,
                 },
                 str(job_id),

@@ -23,6 +23,7 @@ class LeftUnfinished(BaseException):
 class Engine:
     """The engine of this process; there is one at a time. `run` says whether the job it was given has ended.
 
+    Of one owner at most so many jobs run at a time over all workers; the worker that started last decides for all.
     An exception out of `run` ends the job's entry as failed; False leaves it for others to recover.
     """
 
@@ -34,6 +35,7 @@ class Engine:
         run: Callable[[UUID], bool],
         executor: str,
         slots: int,
+        most_of_one_owner: int | None = None,
         poll_seconds: float,
     ) -> None:
         self._database = database
@@ -41,6 +43,7 @@ class Engine:
         self._run = run
         self._executor = executor
         self._slots = slots
+        self._most_of_one_owner = most_of_one_owner
         self._poll_seconds = poll_seconds
         self._running: set[str] = set()
 
@@ -64,12 +67,15 @@ class Engine:
         def train(job: str) -> None:
             self._start(job)
 
-        # A limit for each partition makes partitions; this one never binds, and shares no budget with other workers.
+        # A limit for each partition makes partitions, which are owners, visited in random order. Where an owner may run
+        # as many jobs as there are slots it never binds, and shares no budget with other workers.
+        most = self._most_of_one_owner
         with translated():
             self._client.register_queue(
                 QUEUE,
                 worker_concurrency=self._slots,
-                partition_worker_concurrency=self._slots,
+                partition_concurrency=most,
+                partition_worker_concurrency=self._slots if most is None else min(self._slots, most),
                 polling_interval_sec=self._poll_seconds,
             )
         DBOS.listen_queues([QUEUE])

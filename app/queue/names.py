@@ -1,13 +1,19 @@
 """What the engine's rows are called: workers and API processes of all versions have to agree on it."""
 
+from app.domain.jobs import MOST_PRIORITY
+
 APPLICATION = "relevance"
 VERSION = "1"
 """Not of our code, which the engine would else hash: a job begun before an upgrade would then wait for ever."""
 
 QUEUE = "training"
 WORKFLOW = "train"
-PRIORITY = 100
-"""Lower goes first within one owner; unset would be 0, before everybody."""
+
+
+def rank(priority: int) -> int:
+    """A job's place within its owner's, as the engine has it: lower goes first, from 1; 0 would be "not said"."""
+    return MOST_PRIORITY + 1 - priority
+
 
 MOST_RECOVERIES = 100
 """How often the engine starts a job again, whatever became of the starts before; then it gives up.

@@ -103,7 +103,7 @@ class Catalogue:
             return uow.models.vectors(owner, name, number, limit=limit, after=after, sort=sort)
 
     def delete_model(self, owner: str, name: str) -> None:
-        """A model with all its versions; raises NotFoundError."""
+        """A model with all its versions; raises NotFoundError, InUseError while an unfinished job is to add to it."""
         with self.open_uow() as uow:
             uow.models.delete(owner, name)
 

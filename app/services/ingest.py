@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, ImageSize, Upload
 from app.domain.errors import InvalidDataError, UnavailableError
+from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.statistics import TableStatistics
@@ -33,37 +34,53 @@ class Ingest:
         kinds: Sequence[ColumnKind],
         blocks: Iterator[Block],
         image: ImageSize | None = None,
+        keyed: Keyed[Dataset] | None = None,
     ) -> Dataset:
         """Store the table whose columns are `names` of `kinds` and whose rows are `blocks`, in order; or an `image`.
 
         `blocks` is drawn from outside any transaction, so it may take its time. Whatever goes wrong, nothing stays
-        behind. Raises InvalidDataError when there are no rows, and what `blocks` raises.
+        behind. The answer of a `keyed` request is kept in the transaction that makes the dataset. Raises
+        InvalidDataError when there are no rows, KeyInUseError, and what `blocks` raises.
         """
         first = next(blocks, None)
         if first is None:
             raise InvalidDataError("The table has no rows.")
         upload = Upload(uuid7(), owner, name, self.clock(), tuple(names), tuple(kinds), image)
         with self.open_uow() as uow:
+            if keyed is not None:
+                uow.keys.begin(keyed.key, upload.id)
             uow.datasets.begin(upload)
         try:
-            return self._store(upload, chain((first,), blocks))
+            return self._store(upload, chain((first,), blocks), keyed)
         except BaseException:
-            self._discard(upload.id)
+            self._discard(upload.id, keyed)
             raise
 
-    def _store(self, upload: Upload, blocks: Iterator[Block]) -> Dataset:
+    def _store(self, upload: Upload, blocks: Iterator[Block], keyed: Keyed[Dataset] | None) -> Dataset:
         seen = TableStatistics(upload.names, upload.kinds)
         for number, block in enumerate(blocks):
             first_row = seen.rows
             seen.add(block)
             with self.open_uow() as uow:
+                if keyed is not None:
+                    uow.keys.renew(keyed.key, upload.id)
                 uow.datasets.append(upload.id, number, first_row, block)
-        digest, columns = seen.digest(), seen.summaries()
+        digest, columns = seen.digest(), tuple(seen.summaries())
+        made = Dataset(
+            upload.id, upload.owner, upload.name, upload.created_at, seen.rows, digest, columns, upload.image
+        )
+        answer = None if keyed is None else keyed.answer(made)
         with self.open_uow() as uow:
-            return uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
+            if keyed is not None and answer is not None:
+                uow.keys.complete(keyed.key, upload.id, answer)
+            uow.datasets.finish(upload.id, rows=seen.rows, digest=digest, columns=columns)
+        return made
 
-    def _discard(self, dataset_id: UUID) -> None:
+    def _discard(self, dataset_id: UUID, keyed: Keyed[Dataset] | None) -> None:
         try:
+            if keyed is not None:
+                with self.open_uow() as uow:
+                    uow.keys.release(keyed.key, dataset_id)
             more = True
             while more:  # in pieces, so that no transaction is long
                 with self.open_uow() as uow:

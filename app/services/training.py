@@ -4,9 +4,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault, UnavailableError
+from app.domain.errors import ConflictError, Fault, TooManyJobsError, UnavailableError
+from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.jobs import Event, JobState, TrainingJob
+from app.domain.jobs import FINISHED, Event, JobState, TrainingJob, Transition
 from app.domain.models import Model
 from app.domain.planning import plan
 from app.domain.ports import Clock, OpenUnitOfWork, Page, QueueControl
@@ -20,24 +21,62 @@ class Training:
     open_uow: OpenUnitOfWork
     queue_control: QueueControl
     clock: Clock
+    most_unfinished: int = 10_000
 
-    def submit(self, owner: str, request: TrainingRequest) -> TrainingJob:
-        """Plan, record and queue a job, all or nothing.
+    def submit(
+        self,
+        owner: str,
+        request: TrainingRequest,
+        *,
+        priority: int = 0,
+        retry_of: UUID | None = None,
+        keyed: Keyed[TrainingJob] | None = None,
+    ) -> TrainingJob:
+        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
 
         Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
-        taken by versions that answer another question).
+        taken by versions that answer another question), TooManyJobsError, KeyInUseError.
         """
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
-        made = plan(request, dataset)
-        job = TrainingJob(id=uuid7(), owner=owner, state="queued", created_at=self.clock(), request=request, plan=made)
+        made, at = plan(request, dataset), self.clock()
+        job = TrainingJob(
+            id=uuid7(),
+            owner=owner,
+            state="queued",
+            created_at=at,
+            request=request,
+            plan=made,
+            transitions=(Transition("queued", at, 0),),
+            priority=priority,
+            retry_of=retry_of,
+        )
+        answer = None if keyed is None else keyed.answer(job)
         # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
         # that was deleted in between.
         with self.open_uow() as uow:
+            if keyed is not None and answer is not None:
+                uow.keys.keep(keyed.key, answer)
             _refuse_another_meaning(uow.models.find(owner, made.model), made)
             uow.jobs.add(job)
-            uow.queue.submit(job.id, owner=owner)
-            return uow.jobs.get(owner, job.id)
+            # Counted once the job is in: on SQLite nobody else adds one from here on.
+            if uow.jobs.count_unfinished(owner) > self.most_unfinished:
+                raise TooManyJobsError(
+                    f"{self.most_unfinished:,} training jobs have not ended yet, and more may not wait: "
+                    "try again later, or cancel some."
+                )
+            uow.queue.submit(job.id, owner=owner, priority=priority)
+        return job
+
+    def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[TrainingJob] | None = None) -> TrainingJob:
+        """A new job of the same request, planned anew; raises ConflictError while the job has not ended.
+
+        Raises NotFoundError (job, dataset), and what else `submit` does.
+        """
+        job = self.get(owner, job_id)
+        if job.state not in FINISHED:
+            raise ConflictError(f"The job has not ended, it is {job.state}: let it end, or cancel it first.")
+        return self.submit(owner, job.request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
     def get(self, owner: str, job_id: UUID) -> TrainingJob:
         """One job; raises NotFoundError."""
@@ -55,7 +94,7 @@ class Training:
             return uow.jobs.events(owner, job_id, limit=limit, after=after)
 
     def cancel(self, owner: str, job_id: UUID) -> TrainingJob:
-        """Ask for a job's end; raises NotFoundError, ConflictError when it has ended."""
+        """Ask for a job's end, however often; raises NotFoundError, ConflictError when it has ended otherwise."""
         with self.open_uow() as uow:
             job = uow.jobs.request_cancel(owner, job_id)
         if job.state == "cancelled":

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
-from app.domain.ports import Checkpoints, Clock, Datasets, Jobs, Models, OpenUnitOfWork, Queue, Workers
+from app.domain.ports import Checkpoints, Clock, Datasets, Jobs, Keys, Models, OpenUnitOfWork, Queue, Workers
 from app.storage.failures import translated
-from app.storage.repositories import SqlCheckpoints, SqlDatasets, SqlJobs, SqlModels, SqlWorkers
+from app.storage.repositories import SqlCheckpoints, SqlDatasets, SqlJobs, SqlKeys, SqlModels, SqlWorkers
+
+DAY = 86_400.0
 
 
 @dataclass
@@ -22,6 +24,7 @@ class SqlUnitOfWork:
     checkpoints: Checkpoints
     models: Models
     workers: Workers
+    keys: Keys
     queue: Queue
 
 
@@ -30,8 +33,16 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def unit_of_work(engine: Engine, submitter: Callable[[Connection], Queue], *, clock: Clock = now) -> OpenUnitOfWork:
+def unit_of_work(
+    engine: Engine,
+    submitter: Callable[[Connection], Queue],
+    *,
+    clock: Clock = now,
+    answers_kept_for: float = DAY,
+) -> OpenUnitOfWork:
     """Opens units of work on an engine; `submitter` makes the queue that belongs to a transaction's connection.
+
+    Answers to requests with a key are kept for so many seconds.
 
     Opening and using one raises UnavailableError when the database can't be reached or is too busy, ConflictError where
     somebody else changed the same at the same time. A unit that only reads takes no lock on either database.
@@ -46,6 +57,7 @@ def unit_of_work(engine: Engine, submitter: Callable[[Connection], Queue], *, cl
                 SqlCheckpoints(session, clock),
                 SqlModels(session, clock),
                 SqlWorkers(session),
+                SqlKeys(session, answers_kept_for),
                 submitter(connection),
             )
             session.flush()

@@ -12,6 +12,7 @@ from app.api.dependencies import Limits
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.tables import Block
 from app.services.catalogue import Catalogue
+from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -62,6 +63,7 @@ class InMemoryParts:
 
     def __post_init__(self) -> None:
         self.ingest = Ingest(self.kept.open, lambda: NOW)
+        self.idempotency = Idempotency(self.kept.open)
         self.catalogue = Catalogue(self.kept.open)
         self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)

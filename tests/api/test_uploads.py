@@ -20,6 +20,7 @@ from app.api.application import make_application
 from app.api.dependencies import Limits
 from app.api.negotiation import EXPECTED
 from app.services.catalogue import Catalogue
+from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -50,6 +51,7 @@ class StoredParts:
     def __init__(self, engine: Engine) -> None:
         open_uow = unit_of_work(engine, ListedQueue)
         self.ingest = Ingest(open_uow, now)
+        self.idempotency = Idempotency(open_uow)
         self.catalogue = Catalogue(open_uow)
         self.training = Training(open_uow, InMemoryQueue(), now)
         self.prediction = Prediction(open_uow, 10**6)

@@ -11,7 +11,7 @@ class ListedQueue:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def submit(self, job_id: UUID, *, owner: str) -> None:
+    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         self._connection.execute(text("CREATE TABLE IF NOT EXISTS submitted (job_id TEXT, owner TEXT)"))
         self._connection.execute(
             text("INSERT INTO submitted VALUES (:job_id, :owner)"), {"job_id": str(job_id), "owner": owner}

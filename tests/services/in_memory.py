@@ -8,11 +8,21 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.errors import ConflictError, InUseError, NotFoundError, UnavailableError
+from app.domain.errors import InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
+from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
-from app.domain.jobs import FINISHED, Event, JobState, Problem, Progress, TrainingJob, Transition
+from app.domain.jobs import (
+    FINISHED,
+    Event,
+    JobState,
+    Problem,
+    Progress,
+    TrainingJob,
+    Transition,
+    too_late_to_cancel,
+)
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
-from app.domain.ports import Checkpoints, Datasets, Jobs, Models, Page, Queue, QueueState, UnitOfWork, Workers
+from app.domain.ports import Checkpoints, Datasets, Jobs, Keys, Models, Page, Queue, QueueState, UnitOfWork, Workers
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 
@@ -143,8 +153,10 @@ class InMemoryJobs:
 
     def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
         job = self.get(owner, job_id)
+        if job.state == "cancelled":
+            return job
         if job.state in FINISHED:
-            raise ConflictError(f"The training job has {job.state} already.")
+            raise too_late_to_cancel(job)
         state: JobState = "cancelled" if job.state == "queued" else job.state
         self.put(replace(job, state=state, cancel_requested_at=NOW))
         return self.kept[job_id]
@@ -161,6 +173,9 @@ class InMemoryJobs:
 
     def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
         return tuple((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
+
+    def count_unfinished(self, owner: str) -> int:
+        return sum(job.owner == owner and job.state not in FINISHED for job in self.kept.values())
 
 
 @dataclass
@@ -259,15 +274,67 @@ class InMemoryWorkers:
 
 
 @dataclass
+class InMemoryKeys:
+    """Nobody's time is ever over; `holders` have not answered yet."""
+
+    kept: dict[tuple[str, str, str], tuple[str, KeptAnswer | None]] = field(default_factory=dict)
+    holders: dict[tuple[str, str, str], UUID] = field(default_factory=dict)
+
+    def find(self, key: RequestKey) -> KeptAnswer | None:
+        fingerprint, answer = self.kept.get(_name(key), (None, None))
+        if fingerprint is None:
+            return None
+        if fingerprint != key.fingerprint:
+            raise KeyReusedError("This key came before with another request.")
+        if answer is None:
+            raise KeyInUseError("The first request with this key is still being done.")
+        return answer
+
+    def keep(self, key: RequestKey, answer: KeptAnswer) -> None:
+        self._take(key, answer)
+
+    def begin(self, key: RequestKey, holder: UUID) -> None:
+        self._take(key, None)
+        self.holders[_name(key)] = holder
+
+    def renew(self, key: RequestKey, holder: UUID) -> None:
+        if self.holders.get(_name(key)) != holder:
+            raise KeyInUseError("The key was taken over.")
+
+    def complete(self, key: RequestKey, holder: UUID, answer: KeptAnswer) -> None:
+        self.renew(key, holder)
+        del self.holders[_name(key)]
+        self.kept[_name(key)] = key.fingerprint, answer
+
+    def release(self, key: RequestKey, holder: UUID) -> None:
+        if self.holders.get(_name(key)) == holder:
+            del self.kept[_name(key)], self.holders[_name(key)]
+
+    def sweep(self) -> bool:
+        return False
+
+    def _take(self, key: RequestKey, answer: KeptAnswer | None) -> None:
+        if _name(key) in self.kept:
+            raise KeyInUseError("Somebody was first.")
+        self.kept[_name(key)] = key.fingerprint, answer
+
+
+def _name(key: RequestKey) -> tuple[str, str, str]:
+    return key.owner, key.scope, key.key
+
+
+@dataclass
 class InMemoryQueue:
     """Both what is submitted and what is asked of the engine; `reachable`: whether it answers at all."""
 
     submitted: list[UUID] = field(default_factory=list)
     cancelled: list[UUID] = field(default_factory=list)
+    priorities: dict[UUID, int] = field(default_factory=dict)
     reachable: bool = True
 
-    def submit(self, job_id: UUID, *, owner: str) -> None:
+    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         self.submitted.append(job_id)
+        self.priorities[job_id] = priority
 
     def cancel(self, job_id: UUID) -> None:
         if not self.reachable:
@@ -287,6 +354,7 @@ class Unit:
     checkpoints: Checkpoints
     models: Models
     workers: Workers
+    keys: Keys
     queue: Queue
 
 
@@ -299,6 +367,7 @@ class InMemory:
     checkpoints: InMemoryCheckpoints = field(default_factory=InMemoryCheckpoints)
     models: InMemoryModels = field(default_factory=InMemoryModels)
     workers: InMemoryWorkers = field(default_factory=InMemoryWorkers)
+    keys: InMemoryKeys = field(default_factory=InMemoryKeys)
     queue: InMemoryQueue = field(default_factory=InMemoryQueue)
     reachable: bool = True
     opened: int = 0
@@ -308,4 +377,4 @@ class InMemory:
         if not self.reachable:
             raise UnavailableError("The database can't be reached.")
         self.opened += 1
-        yield Unit(self.datasets, self.jobs, self.checkpoints, self.models, self.workers, self.queue)
+        yield Unit(self.datasets, self.jobs, self.checkpoints, self.models, self.workers, self.keys, self.queue)

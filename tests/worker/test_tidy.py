@@ -6,7 +6,7 @@ from app.worker.tidy import Housekeeper
 
 def test_the_first_chore_is_done_at_once() -> None:
     done = Event()
-    housekeeper = Housekeeper(done.set, every=3600.0)
+    housekeeper = Housekeeper([done.set], every=3600.0)
     housekeeper.start()
     assert done.wait(10)
     housekeeper.stop()
@@ -22,7 +22,7 @@ def test_a_chore_is_done_again_also_after_the_database_was_away() -> None:
             raise UnavailableError("The database is away.")
         again.set()
 
-    housekeeper = Housekeeper(chore, every=0.01)
+    housekeeper = Housekeeper([chore], every=0.01)
     housekeeper.start()
     assert again.wait(10)
     housekeeper.stop()

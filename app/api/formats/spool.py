@@ -1,5 +1,6 @@
 """Bodies on disk: a file without a name, gone when it is closed or the process dies, and never larger than allowed."""
 
+import hashlib
 import io
 import os
 import tempfile
@@ -23,6 +24,7 @@ class SpoolFile:
         self._file = file
         self._most_bytes = most_bytes
         self._waiting = bytearray()
+        self._digest = hashlib.sha256()
         self.size = 0
 
     def allow(self, most_bytes: int) -> None:
@@ -50,10 +52,15 @@ class SpoolFile:
 
     def _write(self, piece: bytearray) -> None:
         try:
+            self._digest.update(piece)
             self._file.write(piece)
             self._file.flush()
         except OSError as error:
             raise UnavailableError("There is no room for the body now.") from error
+
+    def digest(self) -> bytes:
+        """The SHA-256 of what was flushed."""
+        return self._digest.digest()
 
     def reader(self, position: int = 0, *, then: bytes = b"") -> io.BufferedReader:
         """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""

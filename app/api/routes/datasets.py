@@ -1,5 +1,6 @@
 """Datasets: upload one, look at it and its rows, delete it."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -8,10 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
 from app.api.documentation import problems
 from app.api.formats.csv_dialect import CsvOptions, Decimal
+from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson
 from app.api.schemas.datasets import DatasetOut, RowOut
 from app.api.schemas.pages import After, Limit, PageOut
 from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
+from app.domain.datasets import Dataset
+from app.domain.idempotency import KeptAnswer, Keyed
 
 _TEXT = {"schema": {"type": "string"}}
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
@@ -57,12 +61,13 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
     summary="Upload a table or an image",
     response_model=DatasetOut,
     openapi_extra=BODY,
-    responses=problems(400, 406, 413, 415, 422),
+    responses=problems(400, 406, 409, 413, 415, 422),
 )
 async def upload(
     request: Request,
     owner: Owner,
     parts: PartsDependency,
+    key: Key,
     kinds: Kinds,
     name: Name = None,
     delimiter: Delimiter = None,
@@ -76,19 +81,22 @@ async def upload(
     options, declared, limits = CsvOptions(delimiter, decimal, header), declared_kinds(kinds), limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
-    def store(body: Upload) -> Response:
+    def store(body: Upload, keyed: Keyed[Dataset] | None) -> Dataset:
         table = open_table(body, options, declared=declared, limits=limits)
         called = dataset_name(name, body.file_name)
-        dataset = parts.ingest.receive(
-            owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image
+        return parts.ingest.receive(
+            owner, called, names=table.names, kinds=table.kinds, blocks=table.blocks, image=table.image, keyed=keyed
         )
-        # Written here, off the event loop: thousands of columns take their time.
-        content = DatasetOut.of(dataset).model_dump_json()
-        headers = {"Location": f"/v1/datasets/{dataset.id}"}
-        return Response(content, 201, headers=headers, media_type="application/json")
 
     async with received(request, limits) as body:
-        return await run_in_threadpool(store, body)
+        # The answer too is written off the event loop: thousands of columns take their time.
+        wanted = named(request, owner, key, *body.content)
+        return await run_in_threadpool(once, parts.idempotency, wanted, _created, partial(store, body))
+
+
+def _created(dataset: Dataset) -> KeptAnswer:
+    headers = (("Location", f"/v1/datasets/{dataset.id}"), ("Content-Type", "application/json"))
+    return KeptAnswer(201, headers, DatasetOut.of(dataset).model_dump_json().encode())
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))

@@ -28,9 +28,9 @@ def model(name: str, owner: Owner, parts: PartsDependency) -> ModelOut:
     return ModelOut.of(parts.catalogue.model(owner, name))
 
 
-@router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406))
+@router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406, 409))
 def delete_model(name: str, owner: Owner, parts: PartsDependency) -> None:
-    """Delete a model with all its versions."""
+    """Delete a model with all its versions, unless an unfinished training is to make another."""
     parts.catalogue.delete_model(owner, name)
 
 

@@ -4,17 +4,19 @@ from typing import Annotated
 from uuid import UUID
 
 import anyio
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from app.api.bodies import read_strictly
 from app.api.dependencies import JsonBody, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
-from app.api.negotiation import AcceptsJson
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.schemas.jobs import EventOut, TrainingJobOut, job_out
 from app.api.schemas.pages import After, Limit, PageOut
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
+from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import FINISHED, Event, JobState, TrainingJob
 from app.services.training import Training
 
@@ -32,18 +34,44 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependenc
     "",
     status_code=202,
     summary="Ask for a training",
+    response_model=TrainingJobOut,
     openapi_extra=json_body("TrainingJobIn"),
-    responses=problems(400, 406, 404, 409, 413, 415, 422),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
 )
-def submit(body: JsonBody, owner: Owner, parts: PartsDependency, response: Response) -> TrainingJobOut:
+def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
-    asked = read_strictly(TRAINING_JOB_IN, body)
-    try:
-        job = parts.training.submit(owner, asked.to_request())
-    except InvalidRequestError as error:
-        raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
-    response.headers["Location"] = f"/v1/training-jobs/{job.id}"
-    return job_out(job)
+
+    def create(keyed: Keyed[TrainingJob] | None) -> TrainingJob:
+        asked = read_strictly(TRAINING_JOB_IN, body)
+        try:
+            return parts.training.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+        except InvalidRequestError as error:
+            raise InvalidRequestError(error.detail, [asked.as_sent(fault) for fault in error.faults]) from error
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Ask for a training again",
+    response_model=TrainingJobOut,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue a new job of the same request, with the same priority, once the first has ended, however it did."""
+    first = identifier(job_id, "training job")
+
+    def create(keyed: Keyed[TrainingJob] | None) -> TrainingJob:
+        return parts.training.retry(owner, first, keyed=keyed)
+
+    return once(parts.idempotency, named(request, owner, key), _queued, create)
+
+
+def _queued(job: TrainingJob) -> KeptAnswer:
+    headers = (("Location", f"/v1/training-jobs/{job.id}"), ("Content-Type", "application/json"))
+    return KeptAnswer(202, headers, job_out(job).model_dump_json().encode())
 
 
 @router.get("", summary="List trainings", responses=problems(422, 406))
@@ -83,7 +111,10 @@ async def events(
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
 def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> TrainingJobOut:
-    """Ask for a job's end: one that waits ends at once, one that runs within a second or so."""
+    """Ask for a job's end: one that waits ends at once, one that runs within a second or so.
+
+    A cancelled job may be cancelled again; of one that succeeded or failed a 409 says since when.
+    """
     return job_out(parts.training.cancel(owner, identifier(job_id, "training job")))
 
 

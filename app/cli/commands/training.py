@@ -105,6 +105,9 @@ def train(
         int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")
+    ] = None,
     request: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="A JSON file with any request; options win over it."),
@@ -136,6 +139,7 @@ def train(
         holdout=holdout,
         validation=validation,
         seed=seed,
+        priority=priority,
     )
     document = spelled_out(choices, request)
     with service(url) as client:

@@ -112,6 +112,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     model: str
     inputs: tuple[Input, ...]
     ignored: tuple[Ignored, ...]
+    priority: int = 0
+    retry_of: str | None = None
 
     @property
     def task(self) -> str:

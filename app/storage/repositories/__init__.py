@@ -3,7 +3,8 @@
 from app.storage.repositories.checkpoints import SqlCheckpoints
 from app.storage.repositories.datasets import SqlDatasets
 from app.storage.repositories.jobs import SqlJobs
+from app.storage.repositories.keys import SqlKeys
 from app.storage.repositories.models import SqlModels
 from app.storage.repositories.workers import SqlWorkers
 
-__all__ = ["SqlCheckpoints", "SqlDatasets", "SqlJobs", "SqlModels", "SqlWorkers"]
+__all__ = ["SqlCheckpoints", "SqlDatasets", "SqlJobs", "SqlKeys", "SqlModels", "SqlWorkers"]

@@ -87,4 +87,6 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> TrainingJo
         error=None if row.error is None else PROBLEM.read(row.error),
         transitions=transitions,
         last_words=row.last_words,
+        priority=row.priority,
+        retry_of=row.retry_of,
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import NotFoundError
+from app.domain.errors import InUseError, NotFoundError
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page
 from app.storage import cursors
@@ -15,7 +15,7 @@ from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
-from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow, TrainingJobRow
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,16 @@ class SqlModels:
         return decode_predictor(content)
 
     def delete(self, owner: str, name: str) -> None:
-        """Remove a model with all versions, vectors and posteriors; raises NotFoundError."""
+        """Remove a model with all versions, vectors and posteriors; raises NotFoundError, InUseError."""
+        # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
         model_id = self._locked(owner, name)
+        coming = select(func.count()).where(
+            TrainingJobRow.owner == owner, TrainingJobRow.for_model == name, TrainingJobRow.finished_at.is_(None)
+        )
+        if (jobs := self.session.scalar(coming)) != 0:
+            raise InUseError(
+                f"Unfinished training jobs ({jobs}) are to make versions of the model: cancel them or let them end."
+            )
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
         changed(self.session, update(ModelRow).where(ModelRow.id == model_id).values(deleted_at=self.clock()))
 

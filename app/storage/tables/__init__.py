@@ -3,6 +3,7 @@
 from app.storage.tables.base import Base
 from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
+from app.storage.tables.keys import RequestKeyRow
 from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 from app.storage.tables.workers import WorkerRow
 
@@ -18,6 +19,7 @@ __all__ = [
     "ModelVersionRow",
     "PosteriorRow",
     "RelevanceVectorRow",
+    "RequestKeyRow",
     "TrainingJobRow",
     "WorkerRow",
 ]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, false
+from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.jobs import FINISHED, MOVES
@@ -13,6 +13,7 @@ from app.storage.tables.base import Base, one_of
 class TrainingJobRow(Base):
     """A job. `dataset_id` is no foreign key: a finished job outlives its dataset. `events` counts what happened.
 
+    `for_model` is the name that the plan says, `model` the one under which a version was made.
     `deaths` are starts that ended without a word, `handed_back` says that the last one did not, and `last_words` are
     what a child that died was heard to say.
     """
@@ -29,6 +30,13 @@ class TrainingJobRow(Base):
         Index(None, "owner", "id"),
         Index(None, "dataset_id"),
         Index(None, "state"),
+        Index(
+            "ix_training_jobs_unfinished",
+            "owner",
+            "for_model",
+            sqlite_where=text("finished_at IS NULL"),
+            postgresql_where=text("finished_at IS NULL"),
+        ),
     )
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -38,6 +46,9 @@ class TrainingJobRow(Base):
     dataset_id: Mapped[UUID]
     request: Mapped[str]
     plan: Mapped[str]
+    for_model: Mapped[str] = mapped_column(server_default="")
+    priority: Mapped[int] = mapped_column(server_default="0", default=0)
+    retry_of: Mapped[UUID | None] = mapped_column(default=None)
     attempt: Mapped[int] = mapped_column(default=0)
     events: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[datetime | None] = mapped_column(default=None)

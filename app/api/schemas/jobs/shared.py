@@ -87,6 +87,8 @@ class JobOut(BaseModel):
     transitions: Sequence[TransitionOut]
     dataset_id: UUID
     model: str = Field(description="The name under which the version will be.")
+    priority: int = Field(description="Of an owner's queued trainings, those of greater priority begin sooner.")
+    retry_of: UUID | None = Field(description="The training whose request this one does again.")
 
 
 def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
@@ -107,6 +109,8 @@ def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
         "transitions": [TransitionOut.model_validate(transition) for transition in job.transitions],
         "dataset_id": job.request.dataset_id,
         "model": plan.model,
+        "priority": job.priority,
+        "retry_of": job.retry_of,
         "inputs": [InputOut.model_validate(column) for column in plan.inputs],
         "ignored": [IgnoredOut.model_validate(column) for column in plan.ignored],
     }

@@ -3,23 +3,21 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from app.api.schemas.requests.supervised import NameIn
+from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import ApproximationRequest
 
 Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class ApproximationJobIn(BaseModel):
+class ApproximationJobIn(JobIn):
     """A sum of Gaussians to be told by few of them: a row of the dataset for each term.
 
     f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), as a support vector machine, the mean of a Gaussian
     process or a kernel density estimate are.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["approximation"]
     dataset_id: UUID = Field(description="The table of the terms.")

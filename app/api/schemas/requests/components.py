@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from app.api.schemas.requests.supervised import NameIn
+from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import ComponentsRequest, Missing
 from app.sparse_bayes.kernels import Covariance, Gaussian
@@ -13,13 +13,11 @@ from app.sparse_bayes.kernels import Covariance, Gaussian
 Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class ComponentsJobIn(BaseModel):
+class ComponentsJobIn(JobIn):
     """Principal components in a kernel's space, carried by few rows; by them, how new other rows are.
 
     Nothing is predicted, so there is no target.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["components"]
     dataset_id: UUID = Field(description="The rows to learn from: what is usual.")

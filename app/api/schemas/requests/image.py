@@ -3,21 +3,19 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from app.api.schemas.requests.supervised import NameIn
+from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import ImageRequest
 
 
-class ImageJobIn(BaseModel):
+class ImageJobIn(JobIn):
     """An image to be told by few Gabor wavelets of many sizes and directions, chosen by the evidence.
 
     So many `functions`, or as few as reach a `psnr`; where neither is said, noise is left out: functions enter that
     earn the price of their choice.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: Literal["image"]
     dataset_id: UUID = Field(description="The image: a dataset from PNG or npy.")

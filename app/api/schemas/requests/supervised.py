@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag
 
 from app.api.schemas.likelihoods import AnyLikelihood, asked
+from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import (
     BasisChoice,
@@ -20,7 +21,6 @@ from app.domain.requests import (
 )
 from app.sparse_bayes.spec import Algorithm
 
-NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
 Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]
 
@@ -29,10 +29,8 @@ def _one_or_list(value: object) -> str:
     return "list" if isinstance(value, list | tuple) else "one"
 
 
-class SupervisedJobIn(BaseModel):
+class SupervisedJobIn(JobIn):
     """What every task can be told; only `dataset_id` and `target` have to be said."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dataset_id: UUID = Field(description="The dataset to learn from.")
     target: str = Field(min_length=1, description="The column to predict.")

@@ -1,0 +1,103 @@
+"""`Idempotency-Key`: a creating request that comes again gets the first answer again, and creates nothing.
+
+As in draft-ietf-httpapi-idempotency-key-header; a key may come quoted, as there, or bare.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Header
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.domain.errors import InvalidRequestError, KeyInUseError
+from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
+from app.services.idempotency import Idempotency
+
+T = TypeVar("T")
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotent-Replayed"
+LONGEST_KEY = 255
+_QUOTED = re.compile(r'"((?:[!#-\[\]-~]|\\["\\])+)"')
+_BARE = re.compile(r"[!#-~][!-~]*")
+
+DESCRIPTION = (
+    "A name of your own for this request, new for each: 1 to 255 visible ASCII characters, as a quoted string or bare. "
+    "The same request with the same key again makes nothing new: it gets the first answer, byte for byte, with "
+    f"`{REPLAYED}: true`. Another request with it is 422, and one that is still being done 409. What was refused is "
+    "not kept, so that a request may be mended under its key."
+)
+
+
+async def _key(
+    request: Request, _: Annotated[str | None, Header(alias=HEADER, description=DESCRIPTION)] = None
+) -> str | None:
+    sent = request.headers.getlist(HEADER)
+    if len(sent) > 1:
+        raise InvalidRequestError(f"Expected one {HEADER}, got {len(sent)}.")
+    return read_key(sent[0]) if sent else None
+
+
+Key = Annotated[str | None, Depends(_key)]
+
+
+def read_key(text: str) -> str:
+    """The key that a header says; raises InvalidRequestError."""
+    bare = text.strip()
+    if quoted := _QUOTED.fullmatch(bare):
+        key = re.sub(r"\\(.)", r"\1", quoted[1])
+    elif _BARE.fullmatch(bare):
+        key = bare
+    else:
+        key = ""
+    if not 1 <= len(key) <= LONGEST_KEY:
+        raise InvalidRequestError(
+            f"{HEADER} has 1 to {LONGEST_KEY} visible ASCII characters, quoted or bare: a UUID is a good one."
+        )
+    return key
+
+
+def named(request: Request, owner: str, key: str | None, *content: bytes) -> RequestKey | None:
+    """The request by its key, if it has one; `content` is what was sent (or its digest) and what it claims to be.
+
+    Parameters in the URL count as content.
+    """
+    if key is None:
+        return None
+    digest = hashlib.sha256()
+    for part in (request.url.query.encode(), *content):
+        digest.update(len(part).to_bytes(8))
+        digest.update(part)
+    return RequestKey(owner, f"{request.method} {request.url.path}", key, digest.hexdigest())
+
+
+def once(
+    idempotency: Idempotency,
+    key: RequestKey | None,
+    answer: Callable[[T], KeptAnswer],
+    create: Callable[[Keyed[T] | None], T],
+) -> Response:
+    """Create and `answer`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
+
+    `create` keeps the answer of a keyed request with what it makes.
+    """
+    if key is None:
+        return _response(answer(create(None)))
+    kept = idempotency.answered(key)
+    if kept is None:
+        keyed = Keyed(key, answer)
+        try:
+            return _response(keyed.answer(create(keyed)))
+        except KeyInUseError:
+            kept = idempotency.answered(key)  # somebody was first meanwhile, and may be done
+            if kept is None:
+                raise
+    return _response(kept, replayed=True)
+
+
+def _response(answer: KeptAnswer, *, replayed: bool = False) -> Response:
+    headers = dict(answer.headers) | ({REPLAYED: "true"} if replayed else {})
+    return Response(answer.content, answer.status, headers=headers)

@@ -1,0 +1,23 @@
+"""What every training can be told, as it comes in."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.jobs import LEAST_PRIORITY, MOST_PRIORITY
+
+NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
+
+
+class JobIn(BaseModel):
+    """What is about the job and not about what is learned."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    priority: int = Field(
+        0,
+        ge=LEAST_PRIORITY,
+        le=MOST_PRIORITY,
+        description="Of your queued trainings, those of greater priority begin sooner; of the same, in their order. It "
+        "is no matter between owners, who take turns by chance.",
+    )

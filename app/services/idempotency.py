@@ -1,0 +1,28 @@
+"""Answers that are given again to a request that comes again."""
+
+from dataclasses import dataclass
+
+from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.ports import OpenUnitOfWork
+
+
+@dataclass(frozen=True)
+class Idempotency:
+    """What was answered to requests with a key; the services that make things keep it, each with what it made."""
+
+    open_uow: OpenUnitOfWork
+
+    def answered(self, key: RequestKey) -> KeptAnswer | None:
+        """What the first request with this key was answered, None where this is the first.
+
+        Raises KeyReusedError when that was another request, KeyInUseError when it is still being done.
+        """
+        with self.open_uow() as uow:
+            return uow.keys.find(key)
+
+    def sweep(self) -> None:
+        """Forget those whose time is over, in short transactions."""
+        found = True
+        while found:
+            with self.open_uow() as uow:
+                found = uow.keys.sweep()
