@@ -130,5 +130,5 @@ class TrainingJob:
 
 def too_late_to_cancel(job: TrainingJob) -> ConflictError:
     """What a cancel is told that came after the job's end."""
-    when = "" if job.finished_at is None else f" at {job.finished_at.isoformat(timespec='seconds')}"
+    when = "" if job.finished_at is None else f" at {job.finished_at:%Y-%m-%dT%H:%M:%SZ}"
     return ConflictError(f"This comes too late: the job {job.state}{when}.")

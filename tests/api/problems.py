@@ -12,10 +12,13 @@ TITLES = {
     "not-acceptable": (406, "Not in this media type"),
     "conflict": (409, "Not in this state"),
     "in-use": (409, "Still needed"),
+    "idempotency-key-in-use": (409, "The first request with this key is still being done"),
     "too-large": (413, "Above a limit"),
     "unsupported-media-type": (415, "Can't read this media type"),
     "invalid-request": (422, "The request makes no sense"),
     "invalid-data": (422, "The rows can't be used"),
+    "idempotency-key-reused": (422, "This key came before with another request"),
+    "too-many-jobs": (429, "As many trainings wait as may"),
     "unexpected": (500, "A mistake of the service"),
     "unavailable": (503, "Out of reach for now"),
 }

@@ -9,6 +9,8 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
+from app.api.bodies import checked
+from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import Fault
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Problem, Progress, Transition
@@ -52,6 +54,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "dataset_id": str(DATASET.id),
         "model": "points",
+        "priority": 0,
+        "retry_of": None,
         "task": "regression",
         "task_reason": "`y` holds numbers, so it is predicted as a quantity.",
         "target": "y",
@@ -565,7 +569,8 @@ def test_json_that_is_broken_or_says_too_much_is_refused(client: TestClient, bod
 def test_a_job_that_is_not_there_is_404(client: TestClient) -> None:
     for path in (f"{PATH}/{UNKNOWN}", f"{PATH}/{UNKNOWN}/events", f"{PATH}/{UNKNOWN}?wait=1"):
         assert_problem(client.get(path), "not-found", f"There is no training job {UNKNOWN}.")
-    assert_problem(client.post(f"{PATH}/{UNKNOWN}/cancel"), "not-found", f"There is no training job {UNKNOWN}.")
+    for what in ("cancel", "retry"):
+        assert_problem(client.post(f"{PATH}/{UNKNOWN}/{what}"), "not-found", f"There is no training job {UNKNOWN}.")
     assert_problem(client.get(f"{PATH}/nonsense"), "not-found", "There is no training job 'nonsense'.")
 
 
@@ -612,7 +617,48 @@ def test_a_queued_job_is_cancelled_at_once_and_only_once(client: TestClient) -> 
     assert response.status_code == 202
     assert response.json()["state"] == "cancelled"
     assert response.json()["cancel_requested_at"] is not None
-    assert_problem(client.post(f"{PATH}/{job_id}/cancel"), "conflict", "The training job has cancelled already.")
+    again = client.post(f"{PATH}/{job_id}/cancel")
+    assert (again.status_code, again.json()) == (202, response.json())
+
+
+def test_a_cancel_that_comes_too_late_says_so(client: TestClient, parts: InMemoryParts) -> None:
+    job_id = submitted(client)
+    parts.kept.jobs.put(replace(parts.kept.jobs.kept[job_id], state="succeeded", finished_at=NOW))
+    detail = "This comes too late: the job succeeded at 2024-05-01T13:00:00Z."
+    assert_problem(client.post(f"{PATH}/{job_id}/cancel"), "conflict", detail)
+
+
+def test_a_job_is_done_again_once_it_has_ended(client: TestClient, parts: InMemoryParts) -> None:
+    job_id = submitted(client, priority=7)
+    detail = "The job has not ended, it is queued: let it end, or cancel it first."
+    assert_problem(client.post(f"{PATH}/{job_id}/retry"), "conflict", detail)
+    first = client.post(f"{PATH}/{job_id}/cancel").json()
+    response = client.post(f"{PATH}/{job_id}/retry")
+    again = response.json()
+    assert response.status_code == 202
+    assert response.headers["Location"] == f"{PATH}/{again['id']}"
+    assert (again["state"], again["priority"], again["retry_of"]) == ("queued", 7, str(job_id))
+    of_the_run = {"id", "state", "finished_at", "cancel_requested_at", "transitions", "retry_of"}
+    assert [again[name] == first[name] for name in first if name not in of_the_run] == [True] * (len(first) - 6)
+    assert parts.kept.queue.submitted == [job_id, UUID(again["id"])]
+    parts.kept.jobs.put(replace(parts.kept.jobs.kept[UUID(again["id"])], state="failed"))
+    parts.kept.datasets.kept.clear()
+    gone = f"There is no dataset {DATASET.id}."
+    assert_problem(client.post(f"{PATH}/{again['id']}/retry"), "not-found", gone)
+
+
+@pytest.mark.parametrize("priority", [-101, 101, 0.5, "1"])
+def test_a_priority_is_a_whole_number_of_up_to_a_hundred(client: TestClient, priority: object) -> None:
+    refused = client.post(PATH, json={**SUBMIT, "priority": priority})
+    assert refused.status_code == 422
+    assert [error["pointer"] for error in refused.json()["errors"]] == ["/priority"]
+
+
+@pytest.mark.parametrize("task", ["regression", "approximation", "image", "components"])
+def test_every_task_has_a_priority(task: str) -> None:
+    needed: dict[str, dict[str, object]] = {"regression": {"target": "y"}, "approximation": {"width": 1.0}}
+    asked = {"task": task, "dataset_id": str(DATASET.id), "priority": -3, **needed.get(task, {})}
+    assert checked(TRAINING_JOB_IN, asked).priority == -3
 
 
 def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts) -> None:

@@ -61,9 +61,20 @@ def test_an_entry_has_its_owners_partition_and_a_priority(open_uow: OpenUnitOfWo
     (entry,) = client.list_workflows(workflow_ids=[str(job)])
     assert entry.queue_name == "training"
     assert entry.queue_partition_key == "ada"
-    assert entry.priority == 100  # unset would be 0, before everybody
+    assert entry.priority == 101  # unset would be 0, before everybody
     assert entry.workflow_timeout_ms == 60_000
     assert entry.input == {"args": (str(job),), "kwargs": {}}
+
+
+@pytest.mark.parametrize(("priority", "rank"), [(100, 1), (1, 100), (0, 101), (-100, 201)])
+def test_greater_priority_is_a_lower_rank_and_none_is_unset(
+    open_uow: OpenUnitOfWork, client: DBOSClient, priority: int, rank: int
+) -> None:
+    job = uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada", priority=priority)
+    (entry,) = client.list_workflows(workflow_ids=[str(job)])
+    assert entry.priority == rank
 
 
 def test_a_cancelled_entry_has_ended_and_may_be_cancelled_again(open_uow: OpenUnitOfWork, control: Control) -> None:

@@ -37,10 +37,24 @@ class Ran:
 
 @contextmanager
 def running(
-    database: Database, client: DBOSClient, run: Callable[[UUID], bool], *, executor: str = HERE, slots: int = 1
+    database: Database,
+    client: DBOSClient,
+    run: Callable[[UUID], bool],
+    *,
+    executor: str = HERE,
+    slots: int = 1,
+    most_of_one_owner: int | None = None,
 ) -> Iterator[Engine]:
     """The engine of this process, at work."""
-    engine = Engine(database, client, run=run, executor=executor, slots=slots, poll_seconds=0.05)
+    engine = Engine(
+        database,
+        client,
+        run=run,
+        executor=executor,
+        slots=slots,
+        most_of_one_owner=most_of_one_owner,
+        poll_seconds=0.05,
+    )
     engine.launch()
     try:
         yield engine

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 
-from app.domain.errors import InvalidDataError, UnavailableError
+from app.domain.datasets import Dataset
+from app.domain.errors import InvalidDataError, KeyInUseError, UnavailableError
+from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.ports import UnitOfWork
 from app.domain.tables import Block
 from app.services.ingest import Ingest
@@ -43,6 +46,57 @@ def test_blocks_become_a_dataset(kept: InMemory, ingest: Ingest) -> None:
 def test_no_rows_are_refused_before_anything_is_stored(kept: InMemory, ingest: Ingest) -> None:
     with pytest.raises(InvalidDataError, match="no rows"):
         ingest.receive("me", "points", names=("x",), kinds=("number",), blocks=iter([]))
+    assert not kept.datasets.uploads
+
+
+KEY = RequestKey("me", "POST /v1/datasets", "k", "ab")
+
+
+def keyed() -> Keyed[Dataset]:
+    return Keyed(KEY, lambda dataset: KeptAnswer(201, (), str(dataset.id).encode()))
+
+
+def test_the_answer_to_a_keyed_upload_is_kept_with_its_dataset(kept: InMemory, ingest: Ingest) -> None:
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        with pytest.raises(KeyInUseError):
+            kept.keys.find(KEY)
+        yield BLOCK
+
+    dataset = ingest.receive(
+        "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed()
+    )
+    assert kept.keys.find(KEY) == KeptAnswer(201, (), str(dataset.id).encode())
+    with pytest.raises(KeyInUseError):
+        ingest.receive(
+            "me", "points", names=("x", "c"), kinds=("number", "category"), blocks=iter(PIECES), keyed=keyed()
+        )
+    assert list(kept.datasets.kept) == [dataset.id]
+
+
+def test_an_upload_that_goes_wrong_lets_go_of_its_key(kept: InMemory, ingest: Ingest) -> None:
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        assert KEY.key in {key for _, _, key in kept.keys.holders}
+        raise InvalidDataError("line 7")
+
+    with pytest.raises(InvalidDataError):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+    assert kept.keys.find(KEY) is None
+
+
+def test_an_upload_whose_key_was_taken_over_ends(kept: InMemory, ingest: Ingest) -> None:
+    heir = uuid4()
+
+    def blocks() -> Iterator[Block]:
+        yield BLOCK
+        kept.keys.holders[KEY.owner, KEY.scope, KEY.key] = heir
+        yield BLOCK
+
+    with pytest.raises(KeyInUseError):
+        ingest.receive("me", "points", names=("x", "c"), kinds=("number", "category"), blocks=blocks(), keyed=keyed())
+    assert list(kept.keys.holders.values()) == [heir]
+    assert not kept.datasets.kept
     assert not kept.datasets.uploads
 
 

@@ -5,10 +5,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError, UnavailableError
+from app.domain.errors import (
+    ConflictError,
+    InvalidRequestError,
+    KeyInUseError,
+    NotFoundError,
+    TooManyJobsError,
+    UnavailableError,
+)
+from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.jobs import JobState, TrainingJob
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block
+from app.services.idempotency import Idempotency
 from app.services.training import Training
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import InMemory
@@ -88,6 +98,67 @@ def test_a_queued_job_is_cancelled_and_taken_from_the_queue(kept: InMemory, trai
     job = training.submit(OWNER, REQUEST)
     assert training.cancel(OWNER, job.id).state == "cancelled"
     assert kept.queue.cancelled == [job.id]
+
+
+def test_a_finished_job_is_done_again_as_it_was_asked_for(kept: InMemory, training: Training) -> None:
+    first = training.submit(OWNER, REQUEST, priority=7)
+    training.cancel(OWNER, first.id)
+    again = training.retry(OWNER, first.id)
+    assert again.id != first.id
+    assert (again.state, again.request, again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
+    assert kept.queue.priorities == {first.id: 7, again.id: 7}
+    assert first.retry_of is None
+
+
+@pytest.mark.parametrize("state", ["succeeded", "failed"])
+def test_however_a_job_ended_it_may_be_done_again(kept: InMemory, training: Training, state: JobState) -> None:
+    first = training.submit(OWNER, REQUEST)
+    kept.jobs.put(replace(first, state=state))
+    assert training.retry(OWNER, first.id).retry_of == first.id
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_job_that_has_not_ended_is_not_done_again(kept: InMemory, training: Training, state: JobState) -> None:
+    first = training.submit(OWNER, REQUEST)
+    kept.jobs.put(replace(first, state=state))
+    with pytest.raises(ConflictError, match=f"it is {state}"):
+        training.retry(OWNER, first.id)
+    assert len(kept.jobs.kept) == 1
+
+
+def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training: Training) -> None:
+    first = training.submit(OWNER, REQUEST)
+    training.cancel(OWNER, first.id)
+    del kept.datasets.kept[DATASET.id]
+    with pytest.raises(NotFoundError, match="no dataset"):
+        training.retry(OWNER, first.id)
+    with pytest.raises(NotFoundError, match="no training job"):
+        training.retry("somebody else", first.id)
+
+
+def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
+    training = Training(kept.open, kept.queue, lambda: NOW, most_unfinished=2)
+    for _ in range(2):
+        training.submit(OWNER, REQUEST)
+    with pytest.raises(TooManyJobsError, match="2 training jobs"):
+        training.submit(OWNER, REQUEST)
+    assert len(kept.queue.submitted) == 2
+
+
+def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, training: Training) -> None:
+    key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
+    keyed = Keyed[TrainingJob](key, lambda job: KeptAnswer(202, (), str(job.id).encode()))
+    job = training.submit(OWNER, REQUEST, keyed=keyed)
+    again = Idempotency(kept.open).answered(key)
+    assert again == keyed.answer(job) == KeptAnswer(202, (), str(job.id).encode())
+    with pytest.raises(KeyInUseError):
+        training.submit(OWNER, REQUEST, keyed=keyed)
+    assert kept.queue.submitted == [job.id]
+
+
+def test_a_cancelled_job_may_be_cancelled_again(kept: InMemory, training: Training) -> None:
+    job = training.submit(OWNER, REQUEST)
+    assert training.cancel(OWNER, job.id) == training.cancel(OWNER, job.id)
 
 
 def test_a_running_job_is_left_to_its_worker(kept: InMemory, training: Training) -> None:

@@ -8,7 +8,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from app.domain.errors import UnavailableError
+from app.domain.errors import InUseError, UnavailableError
 from app.domain.models import InputWidth
 from app.domain.ports import OpenUnitOfWork
 from app.storage.engine import make_engine
@@ -64,6 +64,19 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
     before = samples.new_version().report
     assert version.report == replace(before, widths=widths, warps=(), process_sd=None, last_gain=None, next_gain=None)
     assert vectors == tuple(replace(vector, input=None, moved=False) for vector in samples.vectors())
+
+
+def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    job_id = samples.queued_job(open_uow)
+    downgrade(engine, "2026_11_25_images")
+    assert "request_keys" not in inspect(engine).get_table_names()
+    migrate(engine)
+    with pytest.raises(InUseError), open_uow() as uow:
+        uow.models.delete(samples.OWNER, "prices")
+    with open_uow() as uow:
+        job = uow.jobs.get(samples.OWNER, job_id)
+    assert (job.priority, job.retry_of) == (0, None)
 
 
 def test_migrating_twice_changes_nothing(engine: Engine) -> None:

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -33,6 +34,17 @@ def test_a_job_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
     assert (found.request, found.plan) == (job.request, job.plan)
     assert [type(label) for label in of_kind(SupervisedPlan, found.plan).classes] == [int, float, bool, str, int]
     assert [(move.state, move.at, move.attempt) for move in found.transitions] == [("queued", samples.AT, 0)]
+    assert (found.priority, found.retry_of) == (0, None)
+
+
+def test_a_job_that_does_another_again_says_so_and_keeps_its_priority(open_uow: OpenUnitOfWork) -> None:
+    dataset, first = samples.stored_dataset(open_uow), uuid4()
+    job = replace(samples.new_job(dataset.id), priority=-7, retry_of=first)
+    with open_uow() as uow:
+        uow.jobs.add(job)
+    with open_uow() as uow:
+        found = uow.jobs.get(samples.OWNER, job.id)
+    assert (found.priority, found.retry_of) == (-7, first)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +270,19 @@ def test_a_finished_job_can_not_be_cancelled(open_uow: OpenUnitOfWork) -> None:
     job_id = samples.running_job(open_uow)
     with open_uow() as uow:
         uow.jobs.fail(job_id, 1, samples.PROBLEM)
-    with pytest.raises(ConflictError, match="failed"), open_uow() as uow:
+        failed = uow.jobs.get(samples.OWNER, job_id)
+    assert failed.finished_at is not None
+    since = f"{failed.finished_at:%Y-%m-%dT%H:%M:%SZ}"
+    with pytest.raises(ConflictError, match=re.escape(f"too late: the job failed at {since}.")), open_uow() as uow:
         uow.jobs.request_cancel(samples.OWNER, job_id)
+
+
+def test_a_cancelled_job_may_be_cancelled_again_and_stays_as_it_is(open_uow: OpenUnitOfWork) -> None:
+    job_id = samples.queued_job(open_uow)
+    with open_uow() as uow:
+        first = uow.jobs.request_cancel(samples.OWNER, job_id)
+    with open_uow() as uow:
+        assert uow.jobs.request_cancel(samples.OWNER, job_id) == first
 
 
 def _bring_to(open_uow: OpenUnitOfWork, state: JobState) -> UUID:
@@ -315,6 +338,29 @@ def test_unfinished_jobs_are_listed_with_their_attempts(open_uow: OpenUnitOfWork
         _bring_to(open_uow, ended)
     with open_uow() as uow:
         assert set(uow.jobs.unfinished()) == {(queued, "queued", 0), (running, "running", 1)}
+
+
+def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(open_uow: OpenUnitOfWork) -> None:
+    samples.queued_job(open_uow)
+    samples.running_job(open_uow)
+    samples.queued_job(open_uow, owner=samples.STRANGER)
+    for ended in ("succeeded", "failed", "cancelled"):
+        _bring_to(open_uow, ended)
+    with open_uow() as uow:
+        assert uow.jobs.count_unfinished(samples.OWNER) == 2
+        assert uow.jobs.count_unfinished("nobody") == 0
+
+
+def test_unfinished_jobs_are_found_by_their_index(engine: Engine) -> None:
+    """Whatever has ended costs a submit nothing."""
+    counted = "SELECT count(*) FROM training_jobs WHERE owner = 'ada' AND finished_at IS NULL"
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SET LOCAL enable_seqscan = off"))
+        plan = connection.execute(
+            text(f"EXPLAIN {'QUERY PLAN ' if engine.dialect.name == 'sqlite' else ''}{counted}")
+        ).all()
+    assert "ix_training_jobs_unfinished" in str(plan)
 
 
 def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:

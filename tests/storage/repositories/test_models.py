@@ -1,13 +1,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from threading import Barrier
+from threading import Barrier, Event
 from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError, InUseError, InvalidRequestError, NotFoundError
 from app.domain.models import ClassWeight, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import SupervisedPlan
@@ -140,6 +140,46 @@ def test_deleting_leaves_no_vectors_and_no_bytes(open_uow: OpenUnitOfWork, engin
     with open_uow() as uow:
         uow.models.delete(samples.OWNER, "prices")
     assert _counts(engine) == (1, 0, 0, 0)
+
+
+def test_a_model_is_not_deleted_while_a_job_is_to_make_a_version_of_it(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    samples.stored_version(open_uow, made=samples.plan(model="newer"))
+    job_id = samples.queued_job(open_uow)
+    samples.queued_job(open_uow, owner=samples.STRANGER, made=samples.plan(model="newer"))
+    for _ in range(2):
+        with pytest.raises(InUseError, match=r"Unfinished training jobs \(1\)"), open_uow() as uow:
+            uow.models.delete(samples.OWNER, "prices")
+        with open_uow() as uow:
+            uow.jobs.claim(job_id)
+    with open_uow() as uow:
+        uow.models.delete(samples.OWNER, "newer")  # a stranger's job has nothing to do with it
+        uow.jobs.fail(job_id, 2, samples.PROBLEM)
+        uow.models.delete(samples.OWNER, "prices")
+
+
+def test_of_a_models_deletion_and_a_new_job_for_it_one_sees_the_other(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    dataset = samples.stored_dataset(open_uow)
+    added, delete = Event(), Event()
+
+    def add() -> None:
+        with open_uow() as uow:
+            uow.jobs.add(samples.new_job(dataset.id))
+            added.set()
+            delete.wait(20)
+
+    def remove() -> None:
+        assert added.wait(20)
+        delete.set()
+        with open_uow() as uow:
+            uow.models.delete(samples.OWNER, "prices")
+
+    with ThreadPoolExecutor(2) as pool:
+        adding, removing = pool.submit(add), pool.submit(remove)
+        adding.result(30)
+        with pytest.raises(InUseError):
+            removing.result(30)
 
 
 def test_a_job_keeps_its_version_when_the_model_is_deleted(open_uow: OpenUnitOfWork) -> None:
