@@ -69,7 +69,7 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
 def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, open_uow: OpenUnitOfWork) -> None:
     samples.stored_version(open_uow)
     job_id = samples.queued_job(open_uow)
-    downgrade(engine, "2026_11_25_images")
+    downgrade(engine, "2026_11_26_checkpoints")
     assert "request_keys" not in inspect(engine).get_table_names()
     migrate(engine)
     with pytest.raises(InUseError), open_uow() as uow:
