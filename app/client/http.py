@@ -139,7 +139,8 @@ class Http:
 
 def _named(key: str | None) -> dict[str, str]:
     """The header that makes a request one of its kind."""
-    return {"Idempotency-Key": f'"{uuid4() if key is None else key}"'}
+    text = str(uuid4() if key is None else key).replace("\\", "\\\\").replace('"', '\\"')
+    return {"Idempotency-Key": f'"{text}"'}
 
 
 def _encoded(body: object) -> bytes:

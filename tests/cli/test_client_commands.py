@@ -160,13 +160,21 @@ def test_rows_that_cannot_be_predicted_for_leave_no_file(
 def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, tmp_path: Path) -> None:
     long = tmp_path / "long.csv"  # the search for a width takes much longer than asking for its end
     long.write_text("x,y\n" + "".join(f"{math.sin(row)},{math.cos(3.0 * row * row)}\n" for row in range(3_000)))
-    options = ("--target", "y", "--model", "other", "--prior", "independent", "--no-wait", "--json")
+    options = ("--target", "y", "--model", "other", "--prior", "independent", "--priority", "-5", "--no-wait", "--json")
     submitted = json.loads(asked("train", str(long), *options).stdout)
     listed = asked("jobs").stdout
     assert submitted["id"] in listed
     assert trained in listed
     assert "y" in asked("jobs", submitted["id"]).stdout
+    assert asked("jobs", "--retry", submitted["id"]).exit_code == 1
     assert submitted["id"] in asked("jobs", "--cancel", submitted["id"]).stdout
+    ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
+    while ended["state"] == "running":
+        ended = json.loads(asked("jobs", submitted["id"], "--json").stdout)
+    retried = json.loads(asked("jobs", "--retry", submitted["id"], "--json").stdout)
+    assert (retried["retry_of"], retried["priority"]) == (submitted["id"], -5)
+    assert submitted["id"] in asked("jobs", retried["id"]).stdout
+    assert retried["id"] in asked("jobs", "--cancel", retried["id"]).stdout
     again = asked("jobs", "--cancel", "00000000-0000-7000-8000-000000000000")
     assert again.exit_code == 1
 

@@ -118,11 +118,12 @@ def test_what_makes_something_is_sent_again_under_its_key_until_it_is_answered(
 
 def test_each_call_has_a_key_of_its_own_unless_it_is_told_one(connected: Connected) -> None:
     pair = connected({"POST /v1/datasets": lambda _: httpx.Response(201, json=DATASET)})
-    for key in (None, None, "mine"):
+    for key in (None, None, "mine", 'my "own"\\'):
         pair.client.create_dataset({"x": [1]}, name="n", key=key)
-    first, second, third = [request.headers["Idempotency-Key"] for request in pair.service.asked]
+    first, second, third, fourth = [request.headers["Idempotency-Key"] for request in pair.service.asked]
     assert first != second
     assert third == '"mine"'
+    assert fourth == r'"my \"own\"\\"'
 
 
 def test_a_service_that_was_never_there_is_not_waited_for(connected: Connected, pauses: list[float]) -> None:
