@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -122,12 +122,13 @@ class MortalServer(Server):
     folder: Path
     home: Path
     user: int | None
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def start(self) -> None:
         """Let it run again."""
         with (self.home / "log").open("ab") as log:
             where = ("-D", str(self.home / "data"), "-k", str(self.home), "-p", str(self.port), "-h", "127.0.0.1")
-            subprocess.Popen(
+            leader = subprocess.Popen(
                 [str(self.folder / "postgres"), *where, "-c", "max_connections=200"],
                 user=self.user,
                 cwd=self.home,
@@ -135,6 +136,7 @@ class MortalServer(Server):
                 stderr=log,
                 start_new_session=True,
             )
+        self.started.append(leader)
         give_up = time.monotonic() + START_SECONDS
         while not self.answers():
             if time.monotonic() > give_up:
@@ -150,24 +152,15 @@ class MortalServer(Server):
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            leader = int((self.home / "data" / "postmaster.pid").read_text().split()[0])
+        while self.started:
+            leader = self.started.pop()
             if number is signal.SIGKILL:
-                os.killpg(leader, number)
+                os.killpg(leader.pid, number)
             else:
-                os.kill(leader, number)
-            give_up = time.monotonic() + START_SECONDS
-            while self.answers() or _is_there(leader):
-                if time.monotonic() > give_up:
-                    raise RuntimeError("PostgreSQL did not stop")
-                time.sleep(0.05)
+                leader.send_signal(number)
+            leader.wait(START_SECONDS)
+        # What a killed server leaves behind would keep the next from starting once another process has its number.
         (self.home / "data" / "postmaster.pid").unlink(missing_ok=True)
-
-
-def _is_there(pid: int) -> bool:
-    with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
-    return Path(f"/proc/{pid}").exists() if Path("/proc").exists() else False
 
 
 @contextmanager
