@@ -30,7 +30,7 @@ BATCH = 10_000
 """Rows of one request."""
 
 COMPONENTS = 10
-"""How many of the first are told of a row, at most."""
+"""How many of the first are told of a row where nothing is said."""
 
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
@@ -45,6 +45,7 @@ class Wanted:
     class_priors: str | None = None
     costs: str | None = None
     reject_cost: float | None = None
+    components: int | None = None
 
     @property
     def decides(self) -> bool:
@@ -101,7 +102,7 @@ def _answered(client: Relevance, version: VersionBase, file: Path, wanted: Wante
                 class_priors=priors,
                 costs=costs,
                 reject_cost=wanted.reject_cost,
-                components=COMPONENTS if isinstance(version, ComponentsVersion) else None,
+                components=wanted.components or (COMPONENTS if isinstance(version, ComponentsVersion) else None),
             )
         except ClientError as refused:
             raise _from_row(first, refused.problem) from refused
@@ -119,7 +120,7 @@ def headings(version: VersionBase, wanted: Wanted) -> tuple[str, ...]:
     """What a prediction adds to its row."""
     explanation = () if wanted.explain is None else ("because",)
     if isinstance(version, ComponentsVersion):
-        told = min(COMPONENTS, len(version.variances))
+        told = min(wanted.components or COMPONENTS, len(version.variances))
         return (*(f"component_{k}" for k in range(1, told + 1)), "reconstruction_error", "log_density", "novelty")
     if not isinstance(version, SupervisedVersion):
         return ("value",)

@@ -69,32 +69,6 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
     return document
 
 
-def spelled_out_terms(
-    width: str,
-    *,
-    coefficients: str | None,
-    model: str | None,
-    inputs: list[str] | None,
-    constant: float | None,
-    tolerance: float | None,
-    most: int | None,
-    density: bool,
-) -> Document:
-    """The request for an approximation by few terms. Raises typer.BadParameter."""
-    said: dict[str, Json] = {
-        "task": "approximation",
-        "width": widths(width),
-        "coefficients": coefficients,
-        "model": model,
-        "inputs": None if inputs is None else list(inputs),
-        "constant": constant,
-        "tolerance": tolerance,
-        "most": most,
-        "density": density or None,
-    }
-    return {name: value for name, value in said.items() if value is not None}
-
-
 def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
     """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)

@@ -6,8 +6,10 @@ import pytest
 import typer
 
 from app.cli.commands.training import Kernel, Likelihood, Prior
+from app.cli.commands.untargeted import Likeness
 from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
 from app.domain.requests import PriorChoice
+from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.kernels import Kernel as KernelUnion
 from app.sparse_bayes.likelihoods import Likelihood as LikelihoodUnion
 from app.sparse_bayes.scales import FixedWidth, Width
@@ -61,6 +63,7 @@ def test_what_is_not_said_is_left_to_the_service() -> None:
 
 def test_the_options_are_the_members_of_the_unions() -> None:
     assert {kernel.value for kernel in Kernel} == {member().type for member in get_args(KernelUnion)}
+    assert {kernel.value for kernel in Likeness} == {member().type for member in get_args(Covariance)}
     assert {one.value for one in Likelihood} == {member().type for member in get_args(LikelihoodUnion)}
     assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
     assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}

@@ -4,7 +4,8 @@ import typer
 
 from app.cli.commands.reading import decode, jobs, models, predict
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
-from app.cli.commands.training import approximate, encode, train
+from app.cli.commands.training import train
+from app.cli.commands.untargeted import approximate, components, encode
 
 __all__ = ["application", "main"]
 
@@ -17,7 +18,10 @@ application = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # its help pages would load half of rich: 0.5 s instead of 0.2
 )
-for command in (serve, api, worker, migrate, train, approximate, encode, predict, decode, jobs, models):
+SERVING = (serve, api, worker, migrate)
+LEARNING = (train, approximate, components, encode)
+READING = (predict, decode, jobs, models)
+for command in (*SERVING, *LEARNING, *READING):
     application.command()(command)
 
 check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)

@@ -30,6 +30,9 @@ def predict(
     reject_cost: Annotated[
         float | None, typer.Option(min=0, help="Leave undecided what is expected to cost more than this.")
     ] = None,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="Of components: tell so many of the first, 10 by default.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -43,7 +46,7 @@ def predict(
     from app.cli.connection import service
     from app.cli.predicting import Wanted, predict
 
-    wanted = Wanted(interval, explain, class_priors, costs, reject_cost)
+    wanted = Wanted(interval, explain, class_priors, costs, reject_cost, components)
     with service(url) as client:
         predict(client, model, file, version=version, wanted=wanted, output=output, as_json=as_json)
 
