@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from examples.tour.readme import README, rewritten, steps_of, take
+from examples.tour.terminal import respoken
 
 APPROXIMATION = README.parent / "docs" / "approximation.md"
 IMAGES = README.parent / "docs" / "images.md"
@@ -14,4 +15,4 @@ def renew(page: Path, url: str) -> None:
     """Write the answers of a new service into a page; raises SystemExit where one has another shape."""
     text = page.read_text()
     steps = steps_of(text)
-    page.write_text(rewritten(text, steps, take(steps, url)))
+    page.write_text(respoken(rewritten(text, steps, take(steps, url)), url))

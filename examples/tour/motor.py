@@ -1,4 +1,4 @@
-"""`python -m examples.tour.motor` writes motor.csv: the made-up readings of a motor on a usual day."""
+"""`python -m examples.tour.motor` writes motor.csv, a made-up motor on a usual day, and three readings.csv later."""
 
 from pathlib import Path
 
@@ -9,6 +9,15 @@ from examples.tour.table import write
 FILE = Path(__file__).with_name("motor.csv")
 
 READINGS = 300
+
+LATER = Path(__file__).with_name("readings.csv")
+
+LATER_READINGS = (
+    {"load": 0.5, "amperes": 6.0, "celsius": 46.0},
+    {"load": 0.2, "amperes": 8.5, "celsius": 41.0},
+    {"load": 0.3, "amperes": 4.4, "celsius": 62.0},
+)
+"""A usual one, a current that is too high for its load, and a motor that is too hot for its current."""
 
 
 def readings() -> list[dict[str, float]]:
@@ -25,3 +34,4 @@ def readings() -> list[dict[str, float]]:
 
 if __name__ == "__main__":
     write(readings(), FILE)
+    write(LATER_READINGS, LATER)

@@ -17,7 +17,7 @@ README = Path(__file__).parents[2] / "README.md"
 MORE = "..."
 """Stands in the README for more members, or more items of the same shape."""
 
-BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(sh|json|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\w]+|[][{},:]|\s+')
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -10,9 +10,10 @@ import pytest
 from app.client.answers import Predictions
 from examples.demo.service import running_service
 from examples.tour import screening
-from examples.tour.decisions import PAGE, learn
+from examples.tour.decisions import PAGE
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
+from examples.tour.terminal import printed, shape_of, spoken_in
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 """As the page's last command says them."""
@@ -22,7 +23,6 @@ OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("decisions")
     with running_service(directory / "decisions.db", log=directory / "service.log") as address:
-        learn(address)
         yield address
 
 
@@ -57,6 +57,8 @@ def test_the_figures_that_the_page_shows_follow_from_each_other() -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_answers_and_decides_as_the_page_shows(url: str) -> None:
+    (training,) = spoken_in(PAGE.read_text())
+    assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)
     for step, answer in zip(steps, taken.answers, strict=True):

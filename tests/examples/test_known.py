@@ -15,6 +15,7 @@ from examples.tour import motor, spot, stop
 from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
+from examples.tour.terminal import printed, shape_of, spoken_in
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +33,8 @@ def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:
 def test_the_motors_file_is_what_its_program_makes(tmp_path: Path) -> None:
     write(motor.readings(), tmp_path / "motor.csv")
     assert motor.FILE.read_bytes() == (tmp_path / "motor.csv").read_bytes()
+    write(motor.LATER_READINGS, tmp_path / "readings.csv")
+    assert motor.LATER.read_bytes() == (tmp_path / "readings.csv").read_bytes()
 
 
 def test_the_spots_file_is_what_its_program_makes() -> None:
@@ -44,6 +47,10 @@ def assert_answered_as_shown(page: Path, url: str) -> None:
     assert len(steps) >= 4
     for step, answer in zip(steps, take(steps, url).answers, strict=True):
         assert differences(step.answer, answer) == [], step.command
+    commands = spoken_in(page.read_text())
+    assert len(commands) >= 1
+    for spoken in commands:
+        assert shape_of(printed(spoken.command, url)) == shape_of(spoken.shown), spoken.command
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
@@ -69,7 +76,9 @@ def test_an_image_is_told_as_the_page_shows(url: str) -> None:
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_what_is_new_is_told_as_the_page_shows(url: str) -> None:
     assert_answered_as_shown(COMPONENTS, url)
-    asked: dict[str, list[Json]] = {"load": [0.5, 0.2, 0.3], "amperes": [6.0, 8.5, 4.4], "celsius": [46, 41, 62]}
+    asked: dict[str, list[Json]] = {
+        name: [row[name] for row in motor.LATER_READINGS] for name in motor.LATER_READINGS[0]
+    }
     day = motor.readings()
     for name, values in asked.items():
         met = [row[name] for row in day]

@@ -14,8 +14,9 @@ from app.sparse_bayes.dictionaries import Dictionary
 from examples.demo.service import running_service
 from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
-from examples.tour.signals import PAGE, learn
+from examples.tour.signals import PAGE
 from examples.tour.table import write
+from examples.tour.terminal import printed, shape_of, spoken_in
 
 
 class Shown(msgspec.Struct):
@@ -55,7 +56,6 @@ class Told(msgspec.Struct):
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("signals")
     with running_service(directory / "signals.db", log=directory / "service.log") as address:
-        learn(address)
         yield address
 
 
@@ -99,6 +99,8 @@ def test_the_figures_that_the_page_shows_are_the_pumps() -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="NOT RUN: the page's commands need curl (apt install curl)")
 def test_the_service_finds_what_the_page_shows(url: str) -> None:
+    (training,) = spoken_in(PAGE.read_text())
+    assert shape_of(printed(training.command, url)) == shape_of(training.shown)
     steps = steps_of(PAGE.read_text())
     taken = take(steps, url)
     for step, answer in zip(steps, taken.answers, strict=True):
