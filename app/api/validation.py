@@ -1,9 +1,9 @@
 """What pydantic finds wrong, said with JSON pointers into what was sent."""
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-import orjson
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -17,18 +17,27 @@ AT = "at "
 
 def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
     """One fault for each place in `sent` (a JSON value) with which something is wrong."""
-    details: dict[str, list[str]] = {}
+    details: dict[str, dict[str, bool]] = {}
     for entry in error.errors(include_url=False):
-        steps, detail = _where(entry, sent), _what(entry)
-        said = details.setdefault("".join(f"/{_escaped(step)}" for step in steps), [])
-        if detail not in said:
-            said.append(detail)
+        place = "".join(f"/{_escaped(step)}" for step in _where(entry, sent))
+        details.setdefault(place, {})[_what(entry)] = _is_of_another_kind(entry)
     # What is wrong with the members of a list makes pydantic find fault with the list as well.
     return tuple(
-        Fault(" Or: ".join(said), pointer=pointer)
+        Fault(" Or: ".join(_apt(said)), pointer=pointer)
         for pointer, said in details.items()
         if not any(other.startswith(f"{pointer}/") for other in details)
     )
+
+
+def _is_of_another_kind(entry: ErrorDetails) -> bool:
+    """Whether a value has not the type that was looked for, or is not the one word that would do."""
+    return entry["type"].endswith(("_type", "_parsing")) or entry["type"] == "literal_error"
+
+
+def _apt(said: Mapping[str, bool]) -> list[str]:
+    """What is said of a place: of several alternatives, by those whose kind the value is of, if there is one."""
+    apt = [detail for detail, of_another_kind in said.items() if not of_another_kind]
+    return apt or [*said]
 
 
 def _where(entry: ErrorDetails, sent: object) -> Location:
@@ -78,6 +87,8 @@ def _what(entry: ErrorDetails) -> str:
             return "This member is required: it says which of the alternatives is meant."
         case "dataclass_type" | "dict_type" | "model_type" | "model_attributes_type":
             return f"Should be an object, got {_shown(entry['input'])}."
+        case "uuid_type":
+            return f"Should be a UUID as text, got {_shown(entry['input'])}."
         case "too_short":
             return f"Needs {context['min_length']} at least, got {context['actual_length']}."
         case kind if kind.startswith(AT):
@@ -88,7 +99,7 @@ def _what(entry: ErrorDetails) -> str:
 
 
 def _shown(value: object) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

@@ -110,10 +110,9 @@ def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
     faults: list[Fault] = []
     if model.task != made.task:
         faults.append(Fault(f"The model's task is {model.task}, this one's is {made.task}.", pointer="/task"))
-    if model.target != made.target:
-        faults.append(
-            Fault(f"The model's target is {model.target!r}, this one's is {made.target!r}.", pointer="/target")
-        )
+    if model.target != made.target and (made.target is not None or model.task == made.task):
+        member, known, asked_for = made.target_member, _named(model.target), _named(made.target)
+        faults.append(Fault(f"The model's `{member}` is {known}, this one's is {asked_for}.", pointer=f"/{member}"))
     asked = {column.name for column in made.inputs}
     if set(model.inputs) != asked:
         faults.append(Fault(_difference(frozenset(model.inputs), frozenset(asked)), pointer="/inputs"))
@@ -121,6 +120,10 @@ def _refuse_another_meaning(model: Model | None, made: TrainingPlan) -> None:
         raise ConflictError(
             f"The versions of model {model.name!r} answer another question; choose another `model` name.", faults
         )
+
+
+def _named(column: str | None) -> str:
+    return "none" if column is None else repr(column)
 
 
 def _difference(known: frozenset[str], asked: frozenset[str]) -> str:

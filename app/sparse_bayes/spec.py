@@ -99,7 +99,9 @@ def _check_hyperpriors(spec: Spec, prior: Independent) -> None:
     if prior.price and not isinstance(spec.algorithm, Sequential):
         raise IllegalCombinationError("prior", f'"{spec.algorithm.type}" can\'t pay the price of choice')
     if (prior.a or prior.b or prior.c or prior.d) and not isinstance(spec.algorithm, ReEstimation):
-        raise IllegalCombinationError("prior", f'"{spec.algorithm.type}" can\'t learn under Gamma hyperpriors')
+        raise IllegalCombinationError(
+            "prior", f'"{spec.algorithm.type}" can\'t learn under Gamma hyperpriors; re_estimation can'
+        )
     if prior.a and not prior.b:
         raise IllegalCombinationError("prior", "expected b above 0 beside a: without it no precision is too great")
     if (prior.c or prior.d) and not _learns_noise(spec.likelihood):

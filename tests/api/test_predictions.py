@@ -248,7 +248,7 @@ def test_an_output_of_the_other_task_is_refused(client: TestClient) -> None:
         client.post(PATH, json={"rows": ROWS, "outputs": ["mean", "label"]}),
         "invalid-request",
         "This model's predictions don't have such an output.",
-        [{"pointer": "/outputs/1", "detail": "A regression has mean, sd, variance, interval, support."}],
+        [{"pointer": "/outputs/1", "detail": "A model of regression answers mean, sd, variance, interval, support."}],
     )
 
 

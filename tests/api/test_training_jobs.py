@@ -425,6 +425,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         ({"seed": 1.5}, at("/seed", "Should be a valid integer, got 1.5.")),
         ({"seed": "1"}, at("/seed", 'Should be a valid integer, got "1".')),
+        ({"seed": 2**64}, at("/seed", f"Should be less than or equal to {2**53 - 1}, got {2**64}.")),
         ({"seed": -1}, at("/seed", "Should be greater than or equal to 0, got -1.")),
         ({"holdout": 0.95}, at("/holdout", "Should be less than or equal to 0.9, got 0.95.")),
         ({"validation": {"folds": 1}}, at("/validation/folds", "Should be greater than or equal to 2, got 1.")),
@@ -539,7 +540,7 @@ def test_a_model_name_that_means_something_else_is_409(client: TestClient) -> No
         "The versions of model 'small' answer another question; choose another `model` name.",
         [
             {"pointer": "/task", "detail": "The model's task is regression, this one's is classification."},
-            {"pointer": "/target", "detail": "The model's target is 'y', this one's is 'known'."},
+            {"pointer": "/target", "detail": "The model's `target` is 'y', this one's is 'known'."},
         ],
     )
 
@@ -564,6 +565,16 @@ def test_json_that_is_broken_or_says_too_much_is_refused(client: TestClient, bod
     response = client.post(PATH, content=body, headers={"Content-Type": "application/json"})
     assert response.status_code in {400, 422}
     assert response.json()["errors"]
+
+
+def test_a_number_that_is_none_is_told_without_a_word_of_cells(client: TestClient) -> None:
+    response = client.post(PATH, content=b'{"seed": NaN}', headers={"Content-Type": "application/json"})
+    assert_problem(
+        response,
+        "invalid-data",
+        "NaN is no finite number.",
+        [{"pointer": "/seed", "detail": "NaN is no finite number."}],
+    )
 
 
 def test_a_job_that_is_not_there_is_404(client: TestClient) -> None:

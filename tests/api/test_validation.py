@@ -1,10 +1,10 @@
 """JSON pointers to what is wrong, also where unions put names between."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from app.api.validation import faults_of
 
@@ -74,3 +74,25 @@ def test_alternatives_that_all_fail_are_one_fault() -> None:
     (fault,) = faults_of(wrong.value, {"parts": [], "either": "some"})
     assert fault.pointer == "/either"
     assert " Or: " in fault.detail
+
+
+@dataclass
+class Wide:
+    """A number above 0, or a list of them."""
+
+    width: Annotated[float, Field(gt=0)] | tuple[float, ...]
+
+
+def test_of_alternatives_those_are_told_of_whose_type_the_value_has() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        TypeAdapter(Wide).validate_json('{"width": 0}', strict=True)
+    (fault,) = faults_of(wrong.value, {"width": 0})
+    assert fault.detail == "Should be greater than 0, got 0."
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**70), 10**40])
+def test_a_whole_number_beyond_64_bits_is_shown_as_it_is(number: int) -> None:
+    sent = {"parts": [{"kind": "kernel", "kernel": number, "more": 1}], "either": [number]}
+    with pytest.raises(ValidationError) as wrong:
+        TypeAdapter(Whole).validate_python(sent)
+    assert str(number) in " ".join(fault.detail for fault in faults_of(wrong.value, sent))

@@ -88,8 +88,8 @@ def test_a_width_in_a_group_is_given_and_one_for_each_of_its_inputs() -> None:
     [
         (GroupChoice(("x", "moon"), Steps()), "/basis/1/inputs/1", "`moon` is none of the inputs"),
         (GroupChoice(("y",), Steps()), "/basis/1/inputs/0", "`y` is none of the inputs"),
-        (GroupChoice((), Steps()), "/basis", "one at least"),
-        (GroupChoice(("x", "x"), Steps()), "/basis", "different inputs"),
+        (GroupChoice((), Steps()), "/basis/1/inputs", "one of the inputs at least"),
+        (GroupChoice(("x", "x"), Steps()), "/basis/1/inputs/1", "named twice"),
         (GroupChoice(("x", "z", "on"), Gabor()), "/basis/1", "on one input of numbers or on two, got 3"),
         (GroupChoice(("colour",), Gabor()), "/basis/1", "got `colour`, which holds texts"),
         (Gabor(), "/basis/1", "got `colour`, which holds texts"),

@@ -60,6 +60,16 @@ def test_what_is_wrong_is_told_where_it_stands(request_: ApproximationRequest, p
     assert words in detail
 
 
+@pytest.mark.parametrize("coefficients", [(-1.0, -1.0, -2.0), (1.0, -1.0, 0.0)], ids=["below 0", "cancel"])
+def test_a_function_without_an_integral_above_0_is_no_density(coefficients: tuple[float, ...]) -> None:
+    terms: Block = {"x": TERMS["x"], "c": numbers(*coefficients)}
+    [(found, detail)] = faults(replace(REQUEST, density=True), terms)
+    assert found == "/density"
+    assert "the mean of `c` is" in detail
+    assert "without `density`" in detail
+    assert plan(REQUEST, dataset_of(terms)).density is False
+
+
 def test_gaps_and_texts_are_no_terms() -> None:
     with_gaps: Block = {"x": numbers(0.0, None), "c": numbers(None, 1.0), "t": texts("a", "b")}
     assert [pointer for pointer, _ in faults(REQUEST, with_gaps)] == ["/inputs", "/coefficients"]

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from app.domain.encoding import encode_inputs
 from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.models import NewSupervisedVersion
+from app.domain.models import NewSupervisedVersion, NewVersion
 from app.domain.requests import Task
 from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, Wanted, answer
@@ -32,7 +32,7 @@ MIXED: Block = {"x": numbers(0.5, None, 1.0, 3.0, 3.0), "colour": texts("red", "
 PRIORS: list[Prior] = [Independent(), GaussianProcess()]
 
 
-def served(made: NewSupervisedVersion) -> ServedVersion:
+def served(made: NewVersion) -> ServedVersion:
     kept = InMemory()
     kept.models.put(OWNER, made, number=1)
     return Prediction(kept.open, 10**6).version(OWNER, made.report.plan.model)

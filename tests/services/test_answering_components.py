@@ -95,7 +95,7 @@ def test_predictions_have_no_components() -> None:
     kept = InMemory()
     kept.models.put(OWNER, small_version(), number=1)
     with pytest.raises(InvalidRequestError) as refused:
-        answer(Prediction(kept.open, 10**6).version(OWNER, "small"), BLOCK, Wanted(components=2))
+        answer(Prediction(kept.open, 10**6).version(OWNER, "small"), BLOCK, Wanted(components=2, explain=1))
     assert [fault.pointer for fault in refused.value.faults] == ["/components"]
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from app.domain.errors import ConflictError
-from app.domain.models import NewSupervisedVersion
+from app.domain.models import NewComponentsVersion, NewSupervisedVersion
 from app.services.answering import expansion_of
 from app.sparse_bayes.likelihoods import LogGaussian
+from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_answering import served
 
@@ -38,10 +39,11 @@ def without_kernels() -> NewSupervisedVersion:
         (version_of_three_classes(), "some inputs are texts"),
         (under_logarithms(), "under log_gaussian"),
         (without_kernels(), "it is a constant"),
+        (version_of_components(), "it tells components of rows"),
     ],
-    ids=["texts", "classes", "logarithms", "a constant"],
+    ids=["texts", "classes", "logarithms", "a constant", "components"],
 )
-def test_what_is_no_sum_of_gaussians_says_why(made: NewSupervisedVersion, words: str) -> None:
+def test_what_is_no_sum_of_gaussians_says_why(made: NewSupervisedVersion | NewComponentsVersion, words: str) -> None:
     with pytest.raises(ConflictError) as refused:
         expansion_of(served(made))
     assert words in refused.value.detail

@@ -16,12 +16,13 @@ from app.domain.errors import (
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import JobState, TrainingJob
-from app.domain.requests import SupervisedRequest
+from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from app.domain.tables import Block
 from app.services.idempotency import Idempotency
 from app.services.training import Training
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import InMemory
+from tests.services.small_approximation import version_of_a_term
 from tests.services.small_models import small_version
 
 NOW = datetime(2024, 5, 1, 13, tzinfo=UTC)
@@ -86,6 +87,23 @@ def test_a_name_that_means_something_else_is_a_conflict(
         training.submit(OWNER, replace(changed, model="small"))
     assert pointer in [fault.pointer for fault in refused.value.faults]
     assert not kept.jobs.kept
+
+
+def test_a_task_without_a_target_is_not_told_of_one(kept: InMemory, training: Training) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    components = ComponentsRequest(REQUEST.dataset_id, inputs=("x", "colour"), model="small")
+    with pytest.raises(ConflictError) as refused:
+        training.submit(OWNER, components)
+    assert [fault.pointer for fault in refused.value.faults] == ["/task"]
+
+
+def test_coefficients_that_are_others_are_a_conflict_at_their_own_member(kept: InMemory, training: Training) -> None:
+    kept.models.put(OWNER, version_of_a_term(), number=1)
+    terms = ApproximationRequest(REQUEST.dataset_id, 1.0, inputs=("x",), model="terms")
+    with pytest.raises(ConflictError) as refused:
+        training.submit(OWNER, terms)
+    assert [fault.pointer for fault in refused.value.faults] == ["/coefficients"]
+    assert refused.value.faults[0].detail.endswith("this one's is none.")
 
 
 def test_a_name_that_means_the_same_gets_another_version(kept: InMemory, training: Training) -> None:

@@ -63,7 +63,8 @@ def _npy(file: SpoolFile, most_pixels: int) -> Array:
     except (ValueError, OSError, EOFError) as error:
         raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
     if len(shape) != 2 or dtype.kind not in "biuf":
-        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {dtype}.")
+        hint = " A signal is a table: send its values as a column." if len(shape) == 1 else ""
+        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {dtype}.{hint}")
     _check_size(*shape, most_pixels)
     try:
         image = np.load(file.reader(), allow_pickle=False)
@@ -71,7 +72,9 @@ def _npy(file: SpoolFile, most_pixels: int) -> Array:
         raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
     numbers = np.asarray(image, np.float64)
     if not np.isfinite(numbers).all():
-        raise InvalidDataError("The image holds NaN or infinity.")
+        row, column = np.argwhere(~np.isfinite(numbers))[0]
+        detail = f"Row {row}, column {column}: {numbers[row, column]} is no finite number; fill such pixels in."
+        raise InvalidDataError(detail)
     return numbers
 
 

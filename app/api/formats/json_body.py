@@ -80,11 +80,16 @@ class _Unspeakable:
     """A token of a number that no finite float64 is, where it stood."""
 
     detail: str
+    in_table: str
+
+
+def _no_number(token: str) -> _Unspeakable:
+    return _Unspeakable(f"{token} is no finite number.", not_finite(token))
 
 
 def _number(token: str) -> float | _Unspeakable:
     value = float(token)
-    return value if abs(value) != float("inf") else _Unspeakable(out_of_range(token))
+    return value if abs(value) != float("inf") else _Unspeakable(out_of_range(token), out_of_range(token))
 
 
 def _explain(body: bytes, error: Exception) -> NoReturn:
@@ -94,9 +99,7 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
     if not body.strip():
         raise MalformedBodyError("The body is empty.") from None
     try:
-        value = json.loads(
-            body.decode(), parse_constant=lambda token: _Unspeakable(not_finite(token)), parse_float=_number
-        )
+        value = json.loads(body.decode(), parse_constant=_no_number, parse_float=_number)
     except UnicodeDecodeError as broken:
         raise MalformedBodyError(f"The body is not UTF-8: byte {broken.start} is 0x{body[broken.start]:02x}.") from None
     except json.JSONDecodeError as broken:
@@ -107,7 +110,7 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
         raise MalformedBodyError("The body is nested too deeply.") from None
     except ValueError:  # more digits than Python cares to read
         raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
-    refuse([_fault(path, found.detail) for path, found in _unspeakable(value, ())])
+    refuse([_fault(path, found) for path, found in _unspeakable(value, ())])
     if _is_half(value):
         raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
@@ -132,15 +135,15 @@ def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[t
             yield from _unspeakable(inner, (*path, position))
 
 
-def _fault(path: tuple[str | int, ...], detail: str) -> Fault:
+def _fault(path: tuple[str | int, ...], found: _Unspeakable) -> Fault:
     """A fault where `path` leads: in a table the row and, where the path names it, the column."""
     match path:
         case ("columns", str(column), int(row)) | ("rows", int(row), str(column)):
-            return Fault(detail, pointer=pointer(path), row=row, column=column)
+            return Fault(found.in_table, pointer=pointer(path), row=row, column=column)
         case ("rows", int(row), int()):
-            return Fault(detail, pointer=pointer(path), row=row)
+            return Fault(found.in_table, pointer=pointer(path), row=row)
         case _:
-            return Fault(detail, pointer=pointer(path))
+            return Fault(found.detail, pointer=pointer(path))
 
 
 def pointer(path: tuple[str | int, ...]) -> str:

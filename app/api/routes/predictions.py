@@ -130,7 +130,7 @@ def _outputs(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
     if options.outputs is None:
         return possible
     faults = [
-        Fault(f"A {served.version.report.task} has {', '.join(possible)}.", pointer=f"/outputs/{place}")
+        Fault(f"A model of {served.version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
         for place, output in enumerate(options.outputs)
         if output not in possible
     ]

@@ -24,6 +24,7 @@ def plan_approximation(request: ApproximationRequest, dataset: Dataset) -> Appro
         *_coefficient_faults(request, dataset),
         *_width_faults(widths, columns),
         *_number_faults(request),
+        *_density_faults(request, dataset),
     ]
     if dataset.rows > MOST_TERMS:
         faults.append(Fault(f"At most {MOST_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
@@ -72,7 +73,11 @@ def _inputs(
 
 def _gap_faults(named: list[tuple[str, ColumnSummary]]) -> list[Fault]:
     return [
-        Fault(f"`{column.name}` has gaps, and a term stands nowhere then.", pointer, column=column.name)
+        Fault(
+            f"`{column.name}` has gaps, and a term stands nowhere then: leave those rows out.",
+            pointer,
+            column=column.name,
+        )
         for pointer, column in named
         if column.missing
     ]
@@ -86,10 +91,21 @@ def _coefficient_faults(request: ApproximationRequest, dataset: Dataset) -> list
     if column is None:
         wrong = unknown_column(dataset, name)
     elif column.kind != "number" or column.missing:
-        wrong = f"`{name}` has gaps." if column.missing else f"`{name}` holds no numbers."
+        wrong = f"`{name}` has gaps: leave those rows out." if column.missing else f"`{name}` holds no numbers."
     elif column.minimum == column.maximum == 0.0:
         wrong = f"`{name}` is 0 in every row: there is no function."
     return [] if wrong is None else [Fault(wrong, "/coefficients", column=name)]
+
+
+def _density_faults(request: ApproximationRequest, dataset: Dataset) -> list[Fault]:
+    """All terms have the same widths, so the integral has the sign of the coefficients' mean."""
+    column = None if request.coefficients is None else dataset.column(request.coefficients)
+    if not request.density or column is None or column.mean is None or column.mean > 0.0:
+        return []
+    detail = (
+        f"A density's integral is above 0, but the mean of `{column.name}` is {column.mean:g}; ask without `density`."
+    )
+    return [Fault(detail, "/density", column=column.name)]
 
 
 def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> list[Fault]:

@@ -210,10 +210,14 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
     faults = []
     for number, asked in enumerate(_asked(request)):
         names = asked.inputs if isinstance(asked, GroupChoice) else tuple(known)
+        if isinstance(asked, GroupChoice) and not asked.inputs:
+            faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
         for place, name in enumerate(names):
             if name not in known:
                 detail = f"`{name}` is none of the inputs, of which a group has some."
                 faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
+            elif name in names[:place]:
+                faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
         if isinstance(asked.of if isinstance(asked, GroupChoice) else asked, Gabor):
             texts = [name for name in names if name in known and known[name].kind == "category"]
             if not 1 <= len(names) <= 2 or texts:

@@ -1,7 +1,7 @@
 """A known function to be told by few Gaussians: what is asked for, and what it was resolved to."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn
@@ -42,6 +42,9 @@ class ApproximationPlan:
     most: int | None
     density: bool
     task: Literal["approximation"] = "approximation"
+
+    target_member: ClassVar[str] = "coefficients"
+    """What a request calls the target."""
 
     @property
     def target(self) -> str | None:

@@ -1,7 +1,7 @@
 """The principal components of rows in a kernel's space, carried by few: as asked for, and as resolved."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
@@ -42,6 +42,9 @@ class ComponentsPlan:
     missing: Missing
     seed: int
     task: Literal["components"] = "components"
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""
 
     @property
     def target(self) -> None:

@@ -1,7 +1,7 @@
 """An image to be told by few wavelets: what is asked for, and what it was resolved to."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn
@@ -41,6 +41,9 @@ class ImagePlan:
     noise_sd: float | None
     ignored: tuple[IgnoredColumn, ...] = ()
     task: Literal["image"] = "image"
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""
 
     @property
     def error(self) -> float | None:

@@ -1,7 +1,7 @@
 """Numbers and classes to be predicted: what is asked for, and what it was resolved to."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
@@ -164,3 +164,6 @@ class SupervisedPlan:
     rivals: tuple[Spec, ...] = ()
     validation: Validation | None = None
     noise_column: str | None = None
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""

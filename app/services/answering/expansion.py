@@ -7,6 +7,7 @@ import numpy as np
 from app.domain.encoding import EncodedNumber, column_names, column_units
 from app.domain.errors import ConflictError
 from app.domain.models import ApproximationPredictor, SupervisedPredictor
+from app.services.answering.components import ComponentsAnswering
 from app.services.answering.served import ServedVersion
 from app.services.answering.supervised import SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering
@@ -42,6 +43,8 @@ def expansion_of(served: ServedVersion) -> VersionExpansion:
             return _of_terms(predictor)
         case SupervisedAnswering(predictor):
             return _of_data(predictor)
+        case ComponentsAnswering():
+            raise _none("it tells components of rows, and no value")
         case _:
             raise _none("its functions are wavelets")
 

@@ -111,7 +111,7 @@ class SupervisedAnswering:
     def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
         if wanted.components is not None:
-            refuse_all(wanted, "A prediction", but=("/covariance", "/explain", "/class_priors"))
+            refuse_all(Wanted(components=wanted.components), "A model with a target")
         encoding, deciding = self.predictor.encoding, wanted.deciding
         classes = encoding.target.classes
         rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)

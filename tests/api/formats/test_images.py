@@ -86,12 +86,13 @@ def test_a_large_image_comes_in_blocks() -> None:
     ("array", "words"),
     [
         (np.ones(5), "got shape (5,)"),
+        (np.ones(5), "A signal is a table"),
         (np.ones((2, 2, 3)), "got shape (2, 2, 3)"),
         (np.ones((2, 2), complex), "complex"),
         (np.array([["a", "b"]]), "<U1"),
         (np.array([[{}, {}]]), "object"),
         (np.ones((0, 3)), "no pixels"),
-        (np.array([[1.0, np.nan]]), "NaN or infinity"),
+        (np.array([[1.0, np.nan]]), "Row 0, column 1: nan is no finite number"),
     ],
 )
 def test_an_array_that_is_no_image_is_refused(array: object, words: str) -> None:

@@ -1,0 +1,40 @@
+"""A small approximation for tests, made by hand: one term that stands for two."""
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding
+from app.domain.models import ApproximationPredictor, ApproximationReport, Learned, NewApproximationVersion
+from app.domain.requests import ApproximationPlan, InputColumn
+from app.sparse_bayes.approximation import Expansion
+from tests.domain.small_tables import DATASET_ID
+
+
+def version_of_a_term(*, name: str = "terms") -> NewApproximationVersion:
+    """2 exp(-(x - 1)^2), of coefficients that a column `known` held."""
+    plan = ApproximationPlan(
+        model=name,
+        coefficients="known",
+        inputs=(InputColumn("x", "number"),),
+        ignored=(),
+        widths=(1.0,),
+        constant=0.0,
+        tolerance=0.1,
+        most=None,
+        density=False,
+    )
+    expansion = Expansion.of_width(1.0, np.array([[1.0]]), np.array([2.0]))
+    report = ApproximationReport(
+        plan=plan,
+        functions=1,
+        rows=2,
+        error=0.05,
+        path=(),
+        integral=expansion.mass,
+        integral_kept=expansion.mass,
+        negative=0.0,
+        dataset_id=DATASET_ID,
+        dataset_digest="ab",
+        seconds=0.1,
+        software_version="0.1.0",
+    )
+    return Learned(report, (), ApproximationPredictor(InputEncoding.plain(["x"]), expansion))
