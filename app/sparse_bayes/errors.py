@@ -21,6 +21,10 @@ class TooManyCandidatesError(SparseBayesError):
     """Rows times candidates are more than whoever runs the fit allows."""
 
 
+class UnfitWidthError(DataError):
+    """By the kernel's width rows are all alike, or none is like another."""
+
+
 class IllegalCombinationError(SparseBayesError):
     """Likelihood, basis, prior and algorithm can't be used together; `field` names the one to change."""
 

@@ -46,6 +46,11 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
         "All targets are the same",
         "choose a target that differs between rows, or bring rows in which it does",
     ),
+    "UnfitWidthError": (
+        "unfit-width",
+        "The width does not tell the rows apart",
+        "send a lesser width where rows are all alike, a greater one where none is like another",
+    ),
     "OneClassError": ("one-class", "Only one class is left", "bring rows of the other classes, or hold out fewer"),
     "DataError": ("unusable-data", "The rows can't be learned from", "correct them, or leave out the columns at fault"),
     "IllegalCombinationError": ("illegal-combination", "These choices don't go together", "change one of them"),

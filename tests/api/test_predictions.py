@@ -293,6 +293,7 @@ def test_a_body_that_is_no_table_is_refused(client: TestClient, body: bytes, sta
     [
         ("/v1/models/nobody/predict", "There is no model 'nobody'."),
         ("/v1/models/small/versions/7/predict", "There is no version 7 of model 'small'."),
+        ("/v1/models/small/versions/00000000019/predict", "There is no version '00000000019' of model 'small'."),
     ],
 )
 def test_a_model_that_is_not_there_is_404(client: TestClient, path: str, detail: str) -> None:

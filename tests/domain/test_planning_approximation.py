@@ -40,8 +40,9 @@ def test_named_inputs_have_widths_of_their_own() -> None:
     ("request_", "pointer", "words"),
     [
         (replace(REQUEST, width=(1.0,)), "/width", "expected 2, got 1"),
-        (replace(REQUEST, width=0.0), "/width", "above 0"),
-        (replace(REQUEST, width=float("inf")), "/width", "finite"),
+        (replace(REQUEST, width=0.0), "/width", "got 0"),
+        (replace(REQUEST, width=float("inf")), "/width", "got inf"),
+        (replace(REQUEST, width=1e-80), "/width", "from 1e-75 to 1e+75, got 1e-80"),
         (replace(REQUEST, coefficients="d"), "/coefficients", "no column"),
         (replace(REQUEST, inputs=("x", "y")), "/inputs/1", "no column"),
         (replace(REQUEST, inputs=("x", "x")), "/inputs/1", "twice"),
@@ -68,6 +69,13 @@ def test_a_function_without_an_integral_above_0_is_no_density(coefficients: tupl
     assert "the mean of `c` is" in detail
     assert "without `density`" in detail
     assert plan(REQUEST, dataset_of(terms)).density is False
+
+
+def test_terms_too_far_or_too_wide_to_compute_with_are_refused() -> None:
+    [(found, detail)] = faults(REQUEST, {**TERMS, "x": numbers(0.0, 1.0, 1e200)})
+    assert found == "/inputs"
+    assert "`x` reaches 1e+200" in detail
+    assert faults(replace(REQUEST, width=1e75), {**TERMS, "y": numbers(0.0, 1.0, 2.0)})[0][0] == "/width"
 
 
 def test_gaps_and_texts_are_no_terms() -> None:

@@ -52,8 +52,10 @@ def test_the_peak_is_one_where_intensities_are_shares_and_else_their_range() -> 
         (replace(REQUEST, functions=81), "/functions", "one a pixel"),
         (replace(REQUEST, psnr=0.0), "/psnr", "above 0"),
         (replace(REQUEST, psnr=float("nan")), "/psnr", "at most 100 dB"),
-        (replace(REQUEST, noise_sd=-1.0), "/noise_sd", "above 0"),
-        (replace(REQUEST, noise_sd=float("inf")), "/noise_sd", "finite"),
+        (replace(REQUEST, noise_sd=-1.0), "/noise_sd", "of the image's, got -1"),
+        (replace(REQUEST, noise_sd=float("inf")), "/noise_sd", "got inf"),
+        (replace(REQUEST, noise_sd=1e-300), "/noise_sd", "got 1e-300"),
+        (replace(REQUEST, noise_sd=1e300), "/noise_sd", "got 1e+300"),
         (replace(REQUEST, model="An image"), "/model", "lower-case"),
     ],
 )
@@ -65,6 +67,8 @@ def test_what_is_wrong_is_told_where_it_stands(request_: ImageRequest, pointer: 
 
 def test_what_is_no_image_or_none_to_tell_is_refused() -> None:
     assert "is a table" in fault(REQUEST, replace(IMAGE, image=None))[1]
+    assert "another unit" in fault(REQUEST, of_pixels(1e100 * np.eye(9)))[1]
+    assert "another unit" in fault(REQUEST, of_pixels(1e-100 * np.eye(9)))[1]
     assert "one colour" in fault(REQUEST, of_pixels(np.full((9, 9), 0.5)))[1]
     assert "at least 8 x 8 pixels, got 7 x 30" in fault(REQUEST, of_pixels(np.eye(7, 30)))[1]
     assert f"at most {MOST_PIXELS:,} pixels" in fault(REQUEST, replace(IMAGE, image=ImageSize(2000, 2000)))[1]

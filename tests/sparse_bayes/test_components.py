@@ -183,6 +183,15 @@ def test_of_many_rows_some_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(X[found.rows], found.centres)
 
 
+def test_rows_that_are_told_in_no_fold_are_as_new_as_can_be() -> None:
+    X = np.array([[0.0], [1e-3], [50.0], [100.0], [150.0]])
+    *_, found = components(X, Gaussian(), InputMap.isotropic(1.0), explained=0.5)
+    assert isinstance(found, Components)
+    *_, densities = usual_densities(X, found)
+    assert isinstance(densities, np.ndarray)
+    assert np.isfinite(densities).all()
+
+
 @pytest.mark.parametrize(
     ("X", "explained", "detail"),
     [
@@ -192,6 +201,9 @@ def test_of_many_rows_some_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> 
         (heaps(9), 1.0, "below 1"),
         (heaps(9), 0.0, "above 0"),
         (np.zeros((5, 2)), 0.9, "all alike"),
+        (1e3 * heaps(9), 0.9, "too few are alike"),
+        (1e3 * heaps(40), 0.9, "none is like another"),
+        (1e-12 * heaps(9), 0.9, "all alike by this width"),
     ],
 )
 def test_what_has_no_components_is_refused(X: Array, explained: float, detail: str) -> None:

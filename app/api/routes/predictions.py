@@ -76,7 +76,7 @@ async def predict_by_version(request: Request) -> Response:
 
 def _number(request: Request) -> int:
     text: str = request.path_params["number"]
-    if text.isdecimal() and 0 < (number := int(text[:10])) < 2**31:
+    if text.isdecimal() and len(text) <= 10 and 0 < (number := int(text)) < 2**31:
         return number
     raise NotFoundError(f"There is no version {text[:40]!r} of model {request.path_params['name']!r}.")
 

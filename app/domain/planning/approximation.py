@@ -3,8 +3,9 @@
 import math
 
 from app.domain.datasets import Dataset
+from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
-from app.domain.planning.inputs import input_column
+from app.domain.planning.inputs import input_column, size
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.target import refusal, unknown_column
 from app.domain.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
@@ -23,6 +24,7 @@ def plan_approximation(request: ApproximationRequest, dataset: Dataset) -> Appro
         *name_faults(request.model),
         *_coefficient_faults(request, dataset),
         *_width_faults(widths, columns),
+        *_size_faults(columns),
         *_number_faults(request),
         *_density_faults(request, dataset),
     ]
@@ -113,9 +115,20 @@ def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> li
         return [
             Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
         ]
-    if not all(math.isfinite(width) and width > 0.0 for width in widths):
-        return [Fault("A width is a finite number above 0.", "/width")]
+    if not all(1 / LARGEST <= width <= LARGEST for width in widths):
+        told = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
+        return [Fault(f"A width is from {1 / LARGEST:g} to {LARGEST:g}, got {told}.", "/width")]
+    if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(LARGEST):
+        return [Fault("The widths' product, to which integrals are in proportion, is out of range.", "/width")]
     return []
+
+
+def _size_faults(columns: list[ColumnSummary]) -> list[Fault]:
+    return [
+        Fault(f"`{column.name}` reaches {size(column):g}, too large to compute with.", "/inputs", column=column.name)
+        for column in columns
+        if size(column) > LARGEST
+    ]
 
 
 def _number_faults(request: ApproximationRequest) -> list[Fault]:

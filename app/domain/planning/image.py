@@ -1,10 +1,10 @@
 """The plan of an image's code."""
 
-import math
-
 from app.domain.datasets import IMAGE_COLUMNS, Dataset
+from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.inputs import input_column, is_constant
+from app.domain.planning.inputs import size as reach
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.target import refusal
 from app.domain.requests import ImagePlan, ImageRequest
@@ -18,6 +18,9 @@ MOST_PIXELS = 2**20
 
 MOST_PSNR = 100.0
 
+NOISE_SPAN = 1e8
+"""How many times greater or less than the sd of an image's intensities that of its noise may be."""
+
 
 def plan_image(request: ImageRequest, dataset: Dataset) -> ImagePlan:
     """Resolve a request against its dataset; raises InvalidRequestError with all faults."""
@@ -28,7 +31,7 @@ def plan_image(request: ImageRequest, dataset: Dataset) -> ImagePlan:
     faults = [
         *name_faults(request.model),
         *_image_faults(size.height, size.width, intensity),
-        *_number_faults(request, size.height * size.width),
+        *_number_faults(request, size.height * size.width, intensity.sd or 0.0),
     ]
     if faults:
         raise refusal(*faults)
@@ -56,17 +59,24 @@ def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fau
         return [Fault(f"An image has at least {FEWEST_PIXELS} x {FEWEST_PIXELS} pixels, got {got}.", "/dataset_id")]
     if height * width > MOST_PIXELS:
         return [Fault(f"An image of at most {MOST_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
+    if reach(intensity) > LARGEST or 0.0 < reach(intensity) < 1 / LARGEST:
+        detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
+        return [Fault(detail, "/dataset_id")]
     if is_constant(intensity):
         return [Fault("The image is of one colour: there is nothing to tell.", "/dataset_id")]
     return []
 
 
-def _number_faults(request: ImageRequest, pixels: int) -> list[Fault]:
+def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]:
     faults = []
     if request.functions is not None and not 1 <= request.functions <= pixels:
         faults.append(Fault(f"From one function to one a pixel are kept, got {request.functions:,}.", "/functions"))
     if request.psnr is not None and not 0.0 < request.psnr <= MOST_PSNR:
         faults.append(Fault(f"A ratio is above 0 and at most {MOST_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
-    if request.noise_sd is not None and not (math.isfinite(request.noise_sd) and request.noise_sd > 0.0):
-        faults.append(Fault("The noise's sd is a finite number above 0.", "/noise_sd"))
+    least, most = sd / NOISE_SPAN, sd * NOISE_SPAN
+    if request.noise_sd is not None and sd > 0.0 and not least <= request.noise_sd <= most:
+        detail = (
+            f"The noise sd must be from {least:g} to {most:g}, {1 / NOISE_SPAN:g} to {NOISE_SPAN:g} of the image's,"
+        )
+        faults.append(Fault(f"{detail} got {request.noise_sd:g}.", "/noise_sd"))
     return faults

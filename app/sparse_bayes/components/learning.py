@@ -11,7 +11,7 @@ import numpy as np
 
 from app.sparse_bayes.components.space import Components
 from app.sparse_bayes.components.weights import likelihood_gain, weights
-from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.errors import DataError, UnfitWidthError
 from app.sparse_bayes.folds import by_content, random_folds, subset
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.linalg import squared_distances
@@ -36,7 +36,8 @@ def components(
     """How many rows are kept so far, from step to step, then the end; X (N, d).
 
     sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
-    of all. Raises DataError for another X, and for a share not in (0, 1).
+    of all. Raises DataError for another X, and for a share not in (0, 1), UnfitWidthError where by the width no row is
+    like another, or all are alike.
     """
     if not 0.0 < explained < 1.0:
         raise DataError(f"expected a share above 0 and below 1 to be explained, got {explained:g}")
@@ -45,6 +46,8 @@ def components(
     K = kernel(U, U)
     noise_variance = _left(K, explained)
     for found in _learned(X, rows, kernel, input_map, K, noise_variance):
+        if isinstance(found, Components) and not len(found.rows):
+            raise UnfitWidthError("expected rows of which some are alike, but by this width none is like another")
         yield found if isinstance(found, Components) else int(np.count_nonzero(found))
 
 
@@ -109,6 +112,8 @@ def _left(K: Array, explained: float) -> float:
     """The variance along the first principal axis of the images that is not needed to explain enough."""
     variances = np.maximum(np.linalg.eigvalsh(K)[::-1], 0.0) / len(K)
     needed = int(np.searchsorted(np.cumsum(variances), explained * variances.sum())) + 1
-    if needed >= len(variances) or variances[needed] <= ROUNDING * variances[0]:
-        raise DataError("expected rows that few components don't explain whole: they are too few, or all alike")
+    if needed >= len(variances):
+        raise UnfitWidthError(f"expected to need fewer components than there are rows, {needed}: too few are alike")
+    if variances[needed] <= ROUNDING * variances[0]:
+        raise UnfitWidthError("expected rows that few components don't explain whole: they are all alike by this width")
     return float(variances[needed])

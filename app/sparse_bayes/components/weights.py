@@ -110,6 +110,8 @@ def _enter(H: Array, w: Array) -> bool:
 def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
     """Change the weights above 0, one by one and then together, till that gains less than `enough` nats."""
     kept: Indices = np.flatnonzero(w)
+    if not len(kept):
+        return
     few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
     v = w[kept]
     value = few.value(v)
