@@ -39,8 +39,8 @@ def choose(
 
     In the Newton basis phi_c = K_c / sqrt(d_c), K the residual kernel and d its diagonal, the functions are independent
     under the prior with one precision a = 1/s; a candidate gains
-    1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: [FAUL2002]'s at a fixed alpha, and the fall of the
-    price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
+    1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: l of [FAUL2002, eq. 12] at a fixed alpha, and the
+    fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
     M, a = K.shape[1], 1.0 / amplitude
     K = K.copy()

@@ -54,7 +54,7 @@ def _alpha_gradient(factors: Factors, rested: Posterior) -> Array:
 def _hessian(rested: Posterior, noise_curvature: float) -> Array:
     """In units of the prior's sds, so that no alpha is too large: W = A^1/2 Sigma A^1/2, U = A^1/2 mean (R, K).
 
-    1/2 W o (K W + 2 U U') - 1/2 diag(K W_ii + |U_i|^2) in log alpha.
+    1/2 W o (K W + 2 U U') - 1/2 diag(K W_ii + |U_i|^2) in log alpha, of [FAUL2002, eqs 22 to 24] in alpha.
     """
     R, K = len(rested.alpha), rested.latents
     W = rested.whitened
@@ -70,7 +70,7 @@ def _hessian(rested: Posterior, noise_curvature: float) -> Array:
 
 
 def sparsity_and_quality(rested: Posterior) -> tuple[Array, Array]:
-    """s (R,) and q (R,), or (R, K), of the functions in the model, each with itself left out [FAUL2002; SCIENCE 1].
+    """s (R,) and q (R,), or (R, K), of the functions in the model, each with itself left out [FAUL2002, eqs 16 and 20].
 
     s = 1/Sigma_mm - alpha, q = mu_m/Sigma_mm.
     """
@@ -87,7 +87,7 @@ def mean_square(q: Array) -> Array:
 
 
 def quality_over_sparsity(rested: Posterior) -> Array:
-    """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002]."""
+    """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002, eq. 17]."""
     weight = np.maximum(rested.covariance.diagonal() * rested.determined, TINY)
     return np.asarray(rested.squares / (rested.latents * weight))
 
@@ -96,9 +96,9 @@ TINY = float(np.finfo(float).tiny)
 
 
 def gain(s: Array, q: Array) -> Array:
-    """Nats by which L rises when a function enters at its best alpha = s^2/(q^2 - s), 0 where q^2 <= s [FAUL2002].
+    """Nats by which L rises when a function enters at its best alpha, 0 where that is infinite.
 
-    s (M,), q (M,) or (M, K), whose `mean_square` is q^2.
+    alpha = s^2/(q^2 - s) where q^2 > s [FAUL2002, eq. 17]. s (M,), q (M,) or (M, K), whose `mean_square` is q^2.
     """
     ratio = np.maximum(np.divide(mean_square(q), s, out=np.ones_like(s), where=s > 0.0), 1.0)
     return np.asarray(0.5 * as_columns(q).shape[1] * (ratio - 1.0 - np.log(ratio)))

@@ -49,7 +49,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
     "UnfitWidthError": (
         "unfit-width",
         "The width does not tell the rows apart",
-        "send a lesser width where rows are all alike, a greater one where none is like another",
+        "send a greater width where rows are too unlike, a lesser one where they are all alike, or bring more rows",
     ),
     "OneClassError": ("one-class", "Only one class is left", "bring rows of the other classes, or hold out fewer"),
     "DataError": ("unusable-data", "The rows can't be learned from", "correct them, or leave out the columns at fault"),

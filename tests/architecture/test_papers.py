@@ -7,12 +7,14 @@ ROOT = Path(__file__).resolve().parents[2]
 INDEX = (ROOT / "docs" / "papers.md").read_text("utf-8")
 CORE = ROOT / "app" / "sparse_bayes"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
+KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
+FILE = re.compile(r"`([a-z_/0-9]+(?:\.py|/))`")
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    named = re.findall(r"`([a-z_/0-9]+(?:\.py|/))`", INDEX.replace("`app/sparse_bayes/`", ""))
+    named = FILE.findall(INDEX.replace("`app/sparse_bayes/`", ""))
     assert len(named) > 15
-    assert [name for name in named if not (CORE / name).exists()] == []
+    assert [name for name in named if not (CORE / name).exists() and not (ROOT / name).exists()] == []
 
 
 def test_every_equation_that_the_code_cites_is_listed() -> None:
@@ -21,9 +23,27 @@ def test_every_equation_that_the_code_cites_is_listed() -> None:
     assert sorted(one for one in cited if f"[{one}]" not in INDEX) == []
 
 
+def test_every_file_that_is_named_beside_an_equation_cites_its_paper() -> None:
+    rows = [line.strip("| ").split(" | ") for line in INDEX.split("## Equations")[1].split("## ")[0].splitlines()]
+    listed = [(set(KEY.findall(row[0])), FILE.findall(row[2])) for row in rows if len(row) == 3 and KEY.search(row[0])]
+    assert len(listed) > 15
+    silent = [
+        (sorted(keys), name)
+        for keys, names in listed
+        for name in names
+        if not any(keys & set(KEY.findall(file.read_text("utf-8"))) for file in files_of(CORE / name))
+    ]
+    assert silent == []
+
+
+def files_of(named: Path) -> list[Path]:
+    """A file, or all of a folder."""
+    return sorted(named.rglob("*.py")) if named.is_dir() else [named]
+
+
 def test_every_benchmark_that_is_named_runs_by_that_name() -> None:
     readme = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
     rows = [line for line in INDEX.split("## Figures and tables")[1].splitlines() if line.startswith("|")]
-    named = {name for row in rows for name in re.findall(r"`([a-z]+)`", row.rsplit("|", 2)[1])}
+    named = {name for row in rows for name in re.findall(r"`([a-z][a-z-]*)`", row.rsplit("|", 2)[1])}
     assert len(named) >= 5
     assert sorted(name for name in named if f"<!-- {name} -->" not in readme) == []

@@ -201,7 +201,7 @@ def test_rows_that_are_told_in_no_fold_are_as_new_as_can_be() -> None:
         (heaps(9), 1.0, "below 1"),
         (heaps(9), 0.0, "above 0"),
         (np.zeros((5, 2)), 0.9, "all alike"),
-        (1e3 * heaps(9), 0.9, "too few are alike"),
+        (1e3 * heaps(9), 0.9, "to explain 0.9, got all 9"),
         (1e3 * heaps(40), 0.9, "none is like another"),
         (1e-12 * heaps(9), 0.9, "all alike by this width"),
     ],

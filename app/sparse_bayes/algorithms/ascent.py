@@ -189,7 +189,7 @@ def _leave_saddle(
 
 
 def worth(rested: Posterior) -> Array:
-    """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 15].
+    """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 12].
 
     l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm, for each
     latent; where the likelihood is not Gaussian it is an estimate.
@@ -202,7 +202,7 @@ def worth(rested: Posterior) -> Array:
 def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
     """Take out, while the objective does not fall, functions that the data don't want.
 
-    The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, section 3],
+    The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17],
     those that hardly gain and whose alpha still rises, and those that are not worth what is given back for them.
     """
     while len(here.posterior.alpha):

@@ -1,4 +1,7 @@
-"""The inner ascent: one function enters, then all hyperparameters climb; looked at again only then."""
+"""The inner ascent: one function enters, then all hyperparameters climb; looked at again only then.
+
+What enters, at which precision, is as in [FAUL2002]; the climb in the place of its single moves is not.
+"""
 
 import numpy as np
 

@@ -95,7 +95,7 @@ def _outside(now: Walk, price: Price) -> Iterator[Move]:
 
 
 def _brought(alpha: float, s: float, square: float) -> float:
-    """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats, of one latent [FAUL2002, eq. 15]."""
+    """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats, of one latent [FAUL2002, eq. 12]."""
     return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
 
 

@@ -113,7 +113,7 @@ def _left(K: Array, explained: float) -> float:
     variances = np.maximum(np.linalg.eigvalsh(K)[::-1], 0.0) / len(K)
     needed = int(np.searchsorted(np.cumsum(variances), explained * variances.sum())) + 1
     if needed >= len(variances):
-        raise UnfitWidthError(f"expected to need fewer components than there are rows, {needed}: too few are alike")
+        raise UnfitWidthError(f"expected fewer components than rows to explain {explained:g}, got all {len(variances)}")
     if variances[needed] <= ROUNDING * variances[0]:
         raise UnfitWidthError("expected rows that few components don't explain whole: they are all alike by this width")
     return float(variances[needed])

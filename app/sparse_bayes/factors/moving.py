@@ -1,4 +1,4 @@
-"""Factors where the sites depend on the latent: by Laplace's approximation, or by a bound."""
+"""Factors where the sites depend on the latent: by Laplace's approximation [TIPPING1999, section 4], or by a bound."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace

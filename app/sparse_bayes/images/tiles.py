@@ -1,6 +1,6 @@
 """Sparse Bayesian learning in one tile, all else held: what its functions gain, and one of them enters or leaves.
 
-S = phi'C^-1 phi and Q = phi'C^-1 t of all candidates are kept up to date [FAUL2002, appendix A]: one function changes
+S = phi'C^-1 phi and Q = phi'C^-1 t of all candidates are kept up to date [TIPPING2003]: one function changes
 them by what one image says, the function less what those in the tile explain of it. Functions of other tiles are held
 at their means: their weights are taken for independent of these, which are so only as far as no functions overlap.
 """
@@ -180,7 +180,7 @@ class Tile:
 
     @cached_property
     def weakest(self) -> Move:
-        """The function that brings least leaves, nothing given back for it [FAUL2002, eq. 15]."""
+        """The function that brings least leaves, nothing given back for it [FAUL2002, eq. 12]."""
         if not self.active:
             return NEVER
         brings = worth(self.rested)
@@ -189,7 +189,7 @@ class Tile:
 
     @cached_property
     def retuned(self) -> Move:
-        """The best re-estimation: alpha = s^2/(q^2 - s) where q^2 > s [FAUL2002]."""
+        """The best re-estimation: alpha = s^2/(q^2 - s) where q^2 > s [FAUL2002, eq. 17]."""
         s, q = sparsity_and_quality(self.rested)
         wanted = (q**2 > s) & (s > 0.0)
         if not wanted.any():

@@ -20,7 +20,8 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING2001, section 3; SCIENCE 2]."""
+    """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
+    section 3; SCIENCE 2]."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
