@@ -85,7 +85,8 @@ def test_what_the_service_refuses_is_said(asked: Run, ring: Path) -> None:
 
 
 def test_a_model_that_predicts_has_no_components(asked: Run, ring: Path) -> None:
-    assert asked("train", str(ring), "--target", "z", "--model", "line", "--prior", "independent").exit_code == 0
+    learned = ("--target", "z", "--model", "line", "--prior", "independent", "--width", "1", "--input", "x")
+    assert asked("train", str(ring), *learned).exit_code == 0
     done = asked("predict", "line", str(ring), "--components", "2")
     assert done.exit_code == 1
     assert "components" in done.stderr
