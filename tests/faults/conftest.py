@@ -121,7 +121,9 @@ class Place:
         return self.look(job)
 
     def versions(self, job: TrainingJob) -> int:
-        return len(self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, limit=10, after=None).items)
+        """How many it has made."""
+        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, limit=100, after=None).items
+        return sum(version.job_id == job.id for version in made)
 
 
 class MakePlace(Protocol):
