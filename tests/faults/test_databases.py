@@ -90,7 +90,7 @@ def test_a_fit_that_ends_while_the_database_is_down_is_recorded_when_it_is_back(
 def test_a_version_that_finds_no_room_is_recorded_when_there_is_some(make_place: MakePlace) -> None:
     place = make_place()
     place.start_worker()
-    job = place.submit(trainers.marked)
+    job = place.submit(trainers.heavy)
     (fit,) = place.started()
     (place.marks / trainers.FULL).touch()
     place.open_the_gate()

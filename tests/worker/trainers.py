@@ -208,7 +208,7 @@ def stuck(rows: Rows, spec: Spec, **_: object) -> Results:
     ctypes.PyDLL(None).sleep(600)
 
 
-def marked(rows: Rows, spec: Spec, **_: object) -> Results:
+def marked(rows: Rows, spec: Spec, *, functions: int = 2, **_: object) -> Results:
     """Leave a file with the name of this process, then go on until the gate is there."""
     mark()
     gate = Path(os.environ[MARKS], GATE)
@@ -217,7 +217,12 @@ def marked(rows: Rows, spec: Spec, **_: object) -> Results:
         yield step(number)
         number += 1
         time.sleep(0.05)
-    yield Trained(model_of(rows, spec), spec, {}, {})
+    yield Trained(model_of(rows, spec, chosen=tuple(range(functions))), spec, {}, {})
+
+
+def heavy(rows: Rows, spec: Spec, **_: object) -> Results:
+    """As `marked`, with a version that takes many pages of a database."""
+    return marked(rows, spec, functions=150)
 
 
 TRAINERS: tuple[Trainer, ...] = (
@@ -239,6 +244,7 @@ TRAINERS: tuple[Trainer, ...] = (
     hungry,
     resting,
     poisonous,
+    heavy,
 )
 
 
