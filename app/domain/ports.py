@@ -163,6 +163,14 @@ class Models(Protocol):
     def delete_version(self, owner: str, name: str, number: int) -> None: ...
 
 
+@dataclass(frozen=True)
+class Beat:
+    """When a worker was last heard of, by the database's clock, and whether it has left."""
+
+    at: datetime
+    left: bool
+
+
 class Workers(Protocol):
     """The heartbeats of worker processes, by the database's own clock."""
 
@@ -171,8 +179,8 @@ class Workers(Protocol):
     def leave(self, executor: str) -> None:
         """Mark as handed back: others may take over at once."""
 
-    def silent(self, *, longer_than: float) -> tuple[str, ...]:
-        """Executors (other than those that were forgotten) not heard of for that many seconds, or that left."""
+    def beats(self) -> Mapping[str, Beat]:
+        """The last one of each executor that was not forgotten."""
 
     def forget(self, executor: str) -> None: ...
 

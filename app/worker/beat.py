@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, Recovery
-from app.worker.reap import reap
+from app.worker.reap import Watch, reap
 from app.worker.sweep import sweep
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Heart:
         self._recovery = recovery
         self._executor = executor
         self._beat = beat
-        self._limit = limit
+        self._watch = Watch(limit=limit)
         self._broken = broken
         self._streak = Streak(beat=beat, limit=limit)
         self._stopping = Event()
@@ -79,13 +79,16 @@ class Heart:
             while not self._stopping.wait(self._beat):
                 try:
                     self._say_alive()
-                    reap(self._open_uow, self._recovery, limit=self._limit, may_judge=self._streak.may_judge)
+                    self._reap()
                     sweep(self._open_uow, self._recovery)
                 except UnavailableError as error:
                     logger.warning("a beat failed", extra={"executor": self._executor, "why": error.detail})
         finally:
             if not self._stopping.is_set():
                 self._broken()
+
+    def _reap(self) -> None:
+        reap(self._open_uow, self._recovery, self._watch, now=time.monotonic(), may_judge=self._streak.may_judge)
 
     def _say_alive(self) -> None:
         with self._open_uow() as uow:

@@ -1,6 +1,6 @@
 """The ports in memory, for tests of what stands above them: no transactions, no engine, one thread."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +22,19 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
-from app.domain.ports import Checkpoints, Datasets, Jobs, Keys, Models, Page, Queue, QueueState, UnitOfWork, Workers
+from app.domain.ports import (
+    Beat,
+    Checkpoints,
+    Datasets,
+    Jobs,
+    Keys,
+    Models,
+    Page,
+    Queue,
+    QueueState,
+    UnitOfWork,
+    Workers,
+)
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 
@@ -264,8 +276,8 @@ class InMemoryWorkers:
 
     def leave(self, executor: str) -> None: ...
 
-    def silent(self, *, longer_than: float) -> tuple[str, ...]:
-        return ()
+    def beats(self) -> Mapping[str, Beat]:
+        return {}
 
     def forget(self, executor: str) -> None: ...
 

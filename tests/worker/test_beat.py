@@ -90,7 +90,7 @@ def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(l
     life.heart.stop()
     assert life.alive() == ()
     with life.door() as uow:
-        assert uow.workers.silent(longer_than=3600) == (HERE,)
+        assert uow.workers.beats()[HERE].left
     assert not life.broken.is_set()
 
 

@@ -1,56 +1,93 @@
+from dataclasses import dataclass, replace
+
 import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.reap import reap
+from app.worker.reap import Watch, reap
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 
 LIMIT = 60.0
 
 
+@dataclass
+class Reaper:
+    """One who has watched four workers: one beats, one is silent, one left, and one left and is forgotten."""
+
+    open_uow: OpenUnitOfWork
+    recovery: ToldRecovery
+    watch: Watch
+    now: float = 100.0
+
+    def look(self, *, may_judge: bool = True, later: float = 0.0) -> None:
+        self.now += later
+        reap(self.open_uow, self.recovery, self.watch, now=self.now, may_judge=may_judge)
+
+    def beat(self, *executors: str) -> None:
+        for executor in executors:
+            with self.open_uow() as uow:
+                uow.workers.beat(executor)
+
+    def known(self) -> set[str]:
+        with self.open_uow() as uow:
+            return set(uow.workers.beats())
+
+
 @pytest.fixture
-def open_uow(engine: Engine) -> OpenUnitOfWork:
-    """Four workers were here: one beats, one was not heard of for long, one left, and one left and is forgotten."""
-    opened = unit_of_work(engine, ListedQueue)
-    with opened() as uow:
-        for executor in ("living", "silent", "left", "forgotten"):
-            uow.workers.beat(executor)
+def reaper(engine: Engine) -> Reaper:
+    it = Reaper(unit_of_work(engine, ListedQueue), ToldRecovery(), Watch(limit=LIMIT))
+    it.beat("living", "silent", "left", "forgotten")
+    with it.open_uow() as uow:
         uow.workers.leave("left")
         uow.workers.forget("forgotten")
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE workers SET beat_at = '2001-01-01 00:00:00' WHERE executor = 'silent'"))
-    return opened
+    it.recovery.holding = {"living", "silent", "left", "forgotten"}
+    it.look(may_judge=False)
+    it.recovery.recovered = []
+    it.recovery.holding = {"living", "silent", "left", "forgotten"}
+    it.now += LIMIT + 1.0
+    it.beat("living")
+    return it
 
 
-def known(open_uow: OpenUnitOfWork) -> set[str]:
-    with open_uow() as uow:
-        return {*uow.workers.alive(within=1e9), *uow.workers.silent(longer_than=0.0)}
+def test_who_may_judge_takes_over_from_all_who_are_not_alive(reaper: Reaper) -> None:
+    reaper.look()
+    assert reaper.recovery.recovered == ["forgotten", "left", "silent"]
 
 
-def test_who_may_judge_takes_over_from_all_who_are_not_alive(open_uow: OpenUnitOfWork) -> None:
-    recovery = ToldRecovery(holding={"living", "silent", "left", "forgotten"})
-    reap(open_uow, recovery, limit=LIMIT, may_judge=True)
-    assert recovery.recovered == ["forgotten", "left", "silent"]
+def test_who_may_not_judge_takes_over_only_from_those_who_said_that_they_left(reaper: Reaper) -> None:
+    reaper.look(may_judge=False)
+    assert reaper.recovery.recovered == ["left"]
+    assert reaper.known() == {"living", "silent", "left"}
 
 
-def test_who_may_not_judge_takes_over_only_from_those_who_said_that_they_left(open_uow: OpenUnitOfWork) -> None:
-    recovery = ToldRecovery(holding={"living", "silent", "left", "forgotten"})
-    reap(open_uow, recovery, limit=LIMIT, may_judge=False)
-    assert recovery.recovered == ["left"]
-    assert known(open_uow) == {"living", "silent", "left"}
+def test_a_heartbeat_is_forgotten_only_once_nothing_is_left_of_its_work(reaper: Reaper) -> None:
+    reaper.recovery.holding = {"silent"}
+    reaper.look()
+    assert reaper.known() == {"living", "silent"}
+    reaper.look()
+    assert reaper.known() == {"living"}
 
 
-def test_a_heartbeat_is_forgotten_only_once_nothing_is_left_of_its_work(open_uow: OpenUnitOfWork) -> None:
-    recovery = ToldRecovery(holding={"silent"})
-    reap(open_uow, recovery, limit=LIMIT, may_judge=True)
-    assert known(open_uow) == {"living", "silent"}
-    reap(open_uow, recovery, limit=LIMIT, may_judge=True)
-    assert known(open_uow) == {"living"}
+def test_nothing_is_asked_of_the_engine_when_all_are_well(reaper: Reaper) -> None:
+    reaper.recovery.holding = {"living"}
+    reaper.look()
+    assert reaper.recovery.recovered == []
 
 
-def test_nothing_is_asked_of_the_engine_when_all_are_well(open_uow: OpenUnitOfWork) -> None:
-    recovery = ToldRecovery(holding={"living"})
-    reap(open_uow, recovery, limit=LIMIT, may_judge=True)
-    assert recovery.recovered == []
+def test_a_beat_starts_the_time_anew_whatever_clock_it_is_by(reaper: Reaper, engine: Engine) -> None:
+    for when in ("2001-01-01 00:00:00", "2050-01-01 00:00:00", "2020-01-01 00:00:00"):
+        with engine.begin() as connection:
+            connection.execute(text(f"UPDATE workers SET beat_at = '{when}' WHERE executor = 'silent'"))
+        reaper.beat("living")
+        reaper.look(later=LIMIT - 1.0)
+        assert "silent" not in reaper.recovery.recovered
+    reaper.beat("living")
+    reaper.look(later=LIMIT + 1.0)
+    assert "silent" in reaper.recovery.recovered
+
+
+def test_who_has_only_begun_to_watch_takes_nobody_for_silent(reaper: Reaper) -> None:
+    replace(reaper, watch=Watch(limit=LIMIT)).look()
+    assert reaper.recovery.recovered == ["forgotten", "left"]

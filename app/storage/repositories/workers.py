@@ -1,11 +1,13 @@
 """Heartbeats."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from app.domain.ports import Beat
 from app.storage.changes import changed
 from app.storage.tables import WorkerRow
 from app.storage.types import DatabaseNow, SecondsSince
@@ -27,10 +29,10 @@ class SqlWorkers:
         """Mark its work as handed back."""
         changed(self.session, update(WorkerRow).where(WorkerRow.executor == executor).values(left_at=DatabaseNow()))
 
-    def silent(self, *, longer_than: float) -> tuple[str, ...]:
-        """Executors not heard of for `longer_than` seconds, or that left."""
-        gone = or_(WorkerRow.left_at.is_not(None), SecondsSince(WorkerRow.beat_at) > longer_than)
-        return tuple(self.session.scalars(select(WorkerRow.executor).where(gone).order_by(WorkerRow.executor)))
+    def beats(self) -> Mapping[str, Beat]:
+        """The last one of each executor that was not forgotten."""
+        rows = self.session.execute(select(WorkerRow.executor, WorkerRow.beat_at, WorkerRow.left_at))
+        return {row.executor: Beat(row.beat_at, left=row.left_at is not None) for row in rows}
 
     def forget(self, executor: str) -> None:
         """Remove its row, when nothing is left of it to be taken over."""

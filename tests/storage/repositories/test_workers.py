@@ -1,3 +1,5 @@
+import time
+
 from sqlalchemy import Engine, text
 
 from app.domain.ports import OpenUnitOfWork
@@ -20,10 +22,21 @@ def test_a_worker_that_beats_is_alive(open_uow: OpenUnitOfWork) -> None:
         uow.workers.beat("a")
     with open_uow() as uow:
         assert uow.workers.alive(within=5.0) == ("a",)
-        assert uow.workers.silent(longer_than=5.0) == ()
+        assert not uow.workers.beats()["a"].left
 
 
-def test_a_worker_that_stopped_beating_is_silent(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+def test_each_beat_is_another_one(open_uow: OpenUnitOfWork) -> None:
+    met = set()
+    for _ in range(3):
+        with open_uow() as uow:
+            uow.workers.beat("a")
+        with open_uow() as uow:
+            met.add(uow.workers.beats()["a"].at)
+        time.sleep(0.02)
+    assert len(met) == 3
+
+
+def test_a_worker_that_stopped_beating_is_not_alive(open_uow: OpenUnitOfWork, engine: Engine) -> None:
     with open_uow() as uow:
         uow.workers.beat("dead")
         uow.workers.beat("slow")
@@ -31,33 +44,34 @@ def test_a_worker_that_stopped_beating_is_silent(open_uow: OpenUnitOfWork, engin
     _age(engine, "dead", 60)
     _age(engine, "slow", 6)
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=8.0) == ("dead",)
         assert uow.workers.alive(within=8.0) == ("slow", "well")
-        assert uow.workers.silent(longer_than=5.9) == ("dead", "slow")
+        assert uow.workers.alive(within=5.9) == ("well",)
     with open_uow() as uow:
         uow.workers.beat("dead")
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=8.0) == ()
+        assert uow.workers.alive(within=8.0) == ("dead", "slow", "well")
 
 
-def test_a_worker_that_left_is_silent_at_once_and_stays_so(open_uow: OpenUnitOfWork) -> None:
+def test_a_worker_that_left_is_gone_at_once_and_stays_so(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.workers.beat("a")
         uow.workers.leave("a")
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=1000.0) == ("a",)
+        assert uow.workers.beats()["a"].left
         assert uow.workers.alive(within=1000.0) == ()
         uow.workers.beat("a")
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=1000.0) == ("a",)
+        assert uow.workers.beats()["a"].left
+        assert uow.workers.alive(within=1000.0) == ()
 
 
-def test_a_forgotten_worker_is_neither_silent_nor_alive_until_it_beats(open_uow: OpenUnitOfWork) -> None:
+def test_a_forgotten_worker_is_not_there_until_it_beats(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.workers.beat("a")
         uow.workers.forget("a")
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=0.0) == uow.workers.alive(within=1000.0) == ()
+        assert uow.workers.beats() == {}
+        assert uow.workers.alive(within=1000.0) == ()
         uow.workers.beat("a")
     with open_uow() as uow:
         assert uow.workers.alive(within=1000.0) == ("a",)
@@ -67,8 +81,8 @@ def test_beats_are_counted_to_parts_of_a_second(open_uow: OpenUnitOfWork) -> Non
     with open_uow() as uow:
         uow.workers.beat("a")
     with open_uow() as uow:
-        assert uow.workers.silent(longer_than=-0.5) == ("a",)
-        assert uow.workers.silent(longer_than=20.0) == ()
+        assert uow.workers.alive(within=-0.5) == ()
+        assert uow.workers.alive(within=20.0) == ("a",)
 
 
 def test_a_beat_is_by_the_clock_of_the_database(open_uow: OpenUnitOfWork, engine: Engine) -> None:
