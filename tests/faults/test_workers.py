@@ -20,6 +20,7 @@ on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 """For what has nothing to do with the database."""
 
 
+@pytest.mark.thorough
 def test_a_job_whose_only_worker_was_killed_ends_within_30_seconds_of_its_next_start(make_place: MakePlace) -> None:
     place = make_place(beat=2.0, limit=8.0)  # as shipped
     killed = place.start_worker()
@@ -36,6 +37,7 @@ def test_a_job_whose_only_worker_was_killed_ends_within_30_seconds_of_its_next_s
     assert place.versions(job) == 1
 
 
+@pytest.mark.thorough
 def test_a_worker_as_shipped_does_what_a_killed_one_began(make_place: MakePlace) -> None:
     place = make_place()
     killed = place.start_worker(AS_SHIPPED)
@@ -144,6 +146,7 @@ def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place
     until(lambda: not any(path.exists() for path in left), seconds=60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, request: pytest.FixtureRequest) -> None:
     server: Server = request.getfixturevalue("postgres_server")
