@@ -26,9 +26,11 @@ from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
+from app.services.watching import Watcher
 from app.settings import Settings
 from app.storage import migrations as storage_migrations
 from app.storage.engine import make_engine
+from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import unit_of_work
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
@@ -77,6 +79,7 @@ class Parts:
     catalogue: Catalogue
     training: Training
     prediction: Prediction
+    watcher: Watcher
     base: Base
     silence_seconds: float
 
@@ -90,6 +93,7 @@ class Parts:
 
     def close(self) -> None:
         """Let go of the database."""
+        self.watcher.close()
         self.base.close()
 
 
@@ -102,6 +106,7 @@ def build(settings: Settings) -> Parts:
         catalogue=Catalogue(base.open_uow),
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes),
+        watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         base=base,
         silence_seconds=settings.silence_seconds,
     )

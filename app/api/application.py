@@ -1,6 +1,6 @@
 """The HTTP door as one ASGI application, put together from its parts."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
@@ -10,8 +10,9 @@ from app import __version__
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
+from app.api.lookout import Lookout
 from app.api.middleware import ApiKey, BodyLimit, RequestLog
-from app.api.routes import datasets, health, models, predictions, training_jobs, wholes
+from app.api.routes import datasets, health, job_events, models, predictions, training_jobs, wholes
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -28,24 +29,38 @@ TAGS = [
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
-ROUTERS: Sequence[APIRouter] = (training_jobs.router, datasets.router, models.router, wholes.router, health.router)
+ROUTERS: Sequence[APIRouter] = (
+    training_jobs.router,
+    job_events.router,
+    datasets.router,
+    models.router,
+    wholes.router,
+    health.router,
+)
+
+END_STREAMS = "end_streams"
+"""Where in the lifespan's state a server finds how to end what is open for as long as its readers like."""
 
 
 def make_application(
     parts: Parts, limits: Limits, *, api_key: str | None = None, close: Callable[[], None] | None = None
 ) -> FastAPI:
-    """The application; with an `api_key`, /v1 answers only to those who send it. `close` is called at shutdown."""
+    """The application; with an `api_key`, /v1 answers only to those who send it. `close` is called at shutdown.
+
+    Its lifespan's state has END_STREAMS: call that as soon as no new connections are taken.
+    """
     app = FastAPIOffline(
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=None if close is None else _closing(close),
+        lifespan=_lifespan(parts, close),
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
     app.state.limits = limits
+    app.state.lookout = Lookout(parts.training, parts.watcher)
     # Predictions come first, and not through `include_router`: every step before them costs them time.
     app.router.routes[:0] = predictions.router.routes
     for router in ROUTERS:
@@ -59,10 +74,14 @@ def make_application(
     return app
 
 
-def _closing(close: Callable[[], None]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    parts: Parts, close: Callable[[], None] | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Callable[[], None]]]]:
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        close()
+    async def lifespan(_: FastAPI) -> AsyncIterator[Mapping[str, Callable[[], None]]]:
+        yield {END_STREAMS: parts.watcher.close}
+        parts.watcher.close()
+        if close is not None:
+            close()
 
     return lifespan

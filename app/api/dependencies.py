@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.domain.errors import NotFoundError
 from app.services.catalogue import Catalogue
@@ -16,6 +17,7 @@ from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
+from app.services.watching import Watcher
 
 
 class ReadinessReport(Protocol):
@@ -49,6 +51,9 @@ class Parts(Protocol):
     @property
     def prediction(self) -> Prediction: ...
 
+    @property
+    def watcher(self) -> Watcher: ...
+
     def ready(self) -> ReadinessReport: ...
 
 
@@ -76,6 +81,12 @@ def limits_of(request: Request) -> Limits:
     return limits
 
 
+def lookout_of(request: Request) -> Lookout:
+    """What the application's requests wait for jobs with."""
+    lookout: Lookout = request.app.state.lookout
+    return lookout
+
+
 def owner_of(request: Request) -> str:
     """Who is asking, as the API key middleware found."""
     owner: str = request.state.owner
@@ -84,6 +95,10 @@ def owner_of(request: Request) -> str:
 
 async def _parts(request: Request) -> Parts:
     return parts_of(request)
+
+
+async def _lookout(request: Request) -> Lookout:
+    return lookout_of(request)
 
 
 async def _owner(request: Request) -> str:
@@ -105,6 +120,7 @@ async def json_body_of(request: Request) -> bytes:
 
 # Async, because a plain function would cost each request a trip through the threadpool.
 PartsDependency = Annotated[Parts, Depends(_parts)]
+LookoutDependency = Annotated[Lookout, Depends(_lookout)]
 Owner = Annotated[str, Depends(_owner)]
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 

@@ -1,5 +1,7 @@
 """What comes in and what may go out: media types."""
 
+import re
+from collections.abc import Sequence
 from typing import Literal
 
 from fastapi import Depends
@@ -31,11 +33,13 @@ ENDINGS: dict[str, Format] = {
 
 TEXTS: frozenset[Format] = frozenset({"json", "csv"})
 
+EVENT_STREAM = "text/event-stream"
 FORM = "multipart/form-data"
 EXPECTED = (
     "application/json, text/csv, application/vnd.apache.parquet, image/png, application/x-npy, or multipart/form-data "
     "with such a file"
 )
+_QUALITY = re.compile(r"[0-9]*\.?[0-9]*")
 UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
@@ -67,16 +71,21 @@ def _charset(content_type: str) -> str:
 
 def accepts(accept: str | None, media_type: str) -> bool:
     """Whether an Accept header (None: there is none) lets the answer be of this type."""
+    return weight(accept, media_type) > 0
+
+
+def weight(accept: str | None, media_type: str) -> float:
+    """How welcome an answer of this type is by an Accept header (None: there is none), from 0, not at all, to 1."""
     if accept is None or not accept.strip():
-        return True
-    weights: dict[str, bool] = {}
+        return 1.0
+    weights: dict[str, float] = {}
     for offer in accept.split(","):
         offered, *parameters = (part.strip().lower() for part in offer.split(";"))
-        weights[offered] = not any(_is_zero(parameter) for parameter in parameters)
+        weights[offered] = min(map(_quality, parameters), default=1.0)
     for wider in (media_type, f"{media_type.partition('/')[0]}/*", "*/*"):
         if wider in weights:
             return weights[wider]
-    return False
+    return 0.0
 
 
 def accepts_json(accept: str | None) -> bool:
@@ -93,9 +102,23 @@ def image_media_type(accept: str | None) -> Literal["image/png", "application/x-
     raise HTTPException(406, "The answer can be image/png or application/x-npy, which the Accept header leaves out.")
 
 
-def _is_zero(parameter: str) -> bool:
+def _quality(parameter: str) -> float:
+    """The value of a q; 1 for any other parameter, and for a q that is no number from 0 to 1."""
     name, _, value = parameter.partition("=")
-    return name.strip() == "q" and value.strip().rstrip("0").rstrip(".") in {"", "0"}
+    if name.strip() != "q" or not _QUALITY.fullmatch(value.strip()):
+        return 1.0
+    return min(float(f"0{value.strip()}"), 1.0)
+
+
+def wants_events(accept: Sequence[str]) -> bool:
+    """Whether to answer with a stream of events: where Accept has it above JSON; raises 406 where neither will do."""
+    said = ",".join(accept) if accept else None
+    events, json = weight(said, EVENT_STREAM), weight(said, "application/json")
+    if events == json == 0:
+        raise HTTPException(
+            406, f"The answer can be application/json or {EVENT_STREAM}, which the Accept header leaves out."
+        )
+    return events > json
 
 
 def require_json_accept(request: Request) -> None:

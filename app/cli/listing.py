@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import islice
 
 from app.cli.connection import in_plain_text
-from app.cli.progress import figures
+from app.cli.progress import figures, watch
 from app.cli.rendering import cell_text, number, print_facts, print_json, print_table
 from app.cli.saying import say
 from app.cli.versions import fit_name, show_version
@@ -45,6 +45,12 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ),
         ]
     )
+
+
+def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
+    """What happens to a job until it has ended, then all of it."""
+    watch(client.follow(job_id), label=client.job(job_id, of=Job).model)
+    show_job(client, job_id, as_json=as_json)
 
 
 def _asked(job: Job) -> list[tuple[str, str | None]]:

@@ -1,7 +1,8 @@
 """The one module that knows httpx: bytes out, typed answers or a ClientError back."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -21,6 +22,8 @@ PATIENCE = 30.0
 
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds before what makes something is sent again."""
+
+CONNECT_SECONDS = 5.0
 
 Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
 """What an answer is read as: a class, or a decoder of a union of several."""
@@ -56,6 +59,19 @@ class Http:
     def fetch(self, path: str, *, media_type: str) -> bytes:
         """The bytes at `path`, as this type. Raises ClientError."""
         return self._send("GET", path, headers={"Accept": media_type}).content
+
+    @contextmanager
+    def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
+        """The bytes at `path` as they come, None for an answer without content; raises ClientError, at the end too.
+
+        So does a silence of more than `silence` seconds.
+        """
+        timeout = httpx.Timeout(PATIENCE, connect=CONNECT_SECONDS, read=silence)
+        with self._reached(), self.client.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
+            if not response.is_success:
+                response.read()
+                raise ClientError(_problem(response))
+            yield None if response.status_code == httpx.codes.NO_CONTENT else response.iter_bytes()
 
     def post(self, answer: Form[T], path: str, body: object = None) -> T:
         """Send `body` as JSON. Raises ClientError."""
@@ -116,11 +132,19 @@ class Http:
         patience: float = PATIENCE,
     ) -> httpx.Response:
         said = {name: value for name, value in (query or {}).items() if value is not None}
-        timeout = httpx.Timeout(patience, connect=5.0)
-        try:
+        timeout = httpx.Timeout(patience, connect=CONNECT_SECONDS)
+        with self._reached():
             response = self.client.request(
                 method, path, params=said or None, content=content, headers=headers, timeout=timeout
             )
+        if not response.is_success:
+            raise ClientError(_problem(response))
+        return response
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        try:
+            yield
         except httpx.UnsupportedProtocol as broken:
             detail = f"{self.client.base_url} is no URL of a service: it must start with http:// or https://"
             raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
@@ -132,9 +156,6 @@ class Http:
         except httpx.TransportError as broken:
             detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
             raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
-        if not response.is_success:
-            raise ClientError(_problem(response))
-        return response
 
 
 def _named(key: str | None) -> dict[str, str]:

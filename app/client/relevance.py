@@ -28,6 +28,7 @@ from app.client.answers import (
 )
 from app.client.errors import ClientError, Problem
 from app.client.expansions.gaussian import GaussianExpansion
+from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
 from app.domain.tables import Label
 
@@ -160,15 +161,12 @@ class Relevance:
         path = f"/v1/training-jobs/{_part(job_id)}/events"
         return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
 
-    def follow(self, job_id: str) -> Iterator[Event]:
-        """Everything that happens to a job, as it happens, to its end."""
-        after: str | None = None
-        while True:
-            page = self.events(job_id, after=after, wait=LONGEST_WAIT)
-            yield from page.items
-            if page.items and page.items[-1].is_last:
-                return
-            after = str(page.items[-1].number) if page.items else after
+    def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
+        """Everything that happens to a job past event number `after`, as it happens, to its end.
+
+        Where the connection breaks, or its process is started again, it goes on with what was not seen yet.
+        """
+        return follow(self.http, f"/v1/training-jobs/{_part(job_id)}/events", after=after)
 
     def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; a running one is gone within a second."""

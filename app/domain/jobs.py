@@ -92,6 +92,11 @@ class Event:
     transition: Transition | None = None
     progress: Progress | None = None
 
+    @property
+    def is_last(self) -> bool:
+        """Whether the job has ended with it."""
+        return self.transition is not None and self.transition.state in FINISHED
+
 
 @dataclass(frozen=True)
 class TrainingJob:

@@ -80,6 +80,12 @@ class Jobs(Protocol):
     def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
+    def has_ended(self, owner: str, job_id: UUID) -> bool:
+        """Whether the last of a job's events is written; raises NotFoundError."""
+
+    def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        """How many events each of these jobs (of any owner) has, without those that are gone."""
+
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Move to `running` with the next attempt number; None when finished or to be cancelled.
 
@@ -249,6 +255,20 @@ class Recovery(Protocol):
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
         """Those whose entry has ended, and how; who is missing here still waits or runs."""
+
+
+class Hearing(Protocol):
+    """A connection over which one thread hears that something happened to jobs, whichever process wrote it."""
+
+    def hear(self) -> frozenset[UUID] | None:
+        """The jobs concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
+
+
+class Happenings(Protocol):
+    """Where to hear of what happens to jobs."""
+
+    def open(self) -> AbstractContextManager[Hearing]:
+        """Hear of everything that is committed from now on, also between two calls. Raises UnavailableError."""
 
 
 class UnitOfWork(Protocol):

@@ -15,6 +15,14 @@ from app.domain.requests import TrainingPlan, TrainingRequest
 
 
 @dataclass(frozen=True)
+class History:
+    """A stretch of what happened to a job; `is_whole`: it reaches to the job's end."""
+
+    events: tuple[Event, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True)
 class Training:
     """Training jobs as their owner meets them."""
 
@@ -92,6 +100,15 @@ class Training:
         """What happened to a job after event number `after`, oldest first; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.jobs.events(owner, job_id, limit=limit, after=after)
+
+    def history(self, owner: str, job_id: UUID, *, limit: int, after: int) -> History:
+        """The same, and whether that is all there will ever be; raises NotFoundError."""
+        with self.open_uow() as uow:
+            # Asked first: a job that has ended by now has its last event by now.
+            ended = uow.jobs.has_ended(owner, job_id)
+            events = uow.jobs.events(owner, job_id, limit=limit, after=after)
+        is_last = bool(events) and events[-1].is_last
+        return History(events, is_whole=is_last or (ended and len(events) < limit))
 
     def cancel(self, owner: str, job_id: UUID) -> TrainingJob:
         """Ask for a job's end, however often; raises NotFoundError, ConflictError when it has ended otherwise."""

@@ -9,6 +9,9 @@ CONNECT_SECONDS = 5
 IDLE_MILLISECONDS = 10_000
 """A process that freezes within a transaction holds its locks no longer than this: PostgreSQL ends its session."""
 
+STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_count": 3}
+"""A server that vanished without a word is noticed after 35 seconds, also by a connection that only listens."""
+
 
 def make_engine(url: URL | str) -> Engine:
     """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
@@ -30,7 +33,7 @@ def make_engine(url: URL | str) -> Engine:
         pool_size=10,
         max_overflow=10,
         isolation_level="READ COMMITTED",
-        connect_args={"connect_timeout": CONNECT_SECONDS},
+        connect_args={"connect_timeout": CONNECT_SECONDS, **STAYING_ALIVE},
     )
     event.listen(engine, "connect", _set_up_postgresql)
     return engine

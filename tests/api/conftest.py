@@ -16,8 +16,9 @@ from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
+from app.services.watching import Watcher
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
-from tests.services.in_memory import InMemory
+from tests.services.in_memory import InMemory, InMemoryHappenings
 from tests.services.small_models import small_version
 
 pytest.register_assert_rewrite("tests.api.problems")
@@ -67,6 +68,7 @@ class InMemoryParts:
         self.catalogue = Catalogue(self.kept.open)
         self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
+        self.watcher = Watcher(self.kept.open, InMemoryHappenings())
 
     def ready(self) -> Report:
         return self.report

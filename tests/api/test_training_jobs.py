@@ -587,7 +587,15 @@ def test_a_job_that_is_not_there_is_404(client: TestClient) -> None:
 
 def test_waiting_ends_with_the_job(client: TestClient, parts: InMemoryParts) -> None:
     job_id = submitted(client)
-    done = replace(parts.kept.jobs.get(OWNER, job_id), state="succeeded", model="points", version=4, finished_at=NOW)
+    moves = (Transition("queued", NOW, 0), Transition("succeeded", NOW, 1))
+    done = replace(
+        parts.kept.jobs.get(OWNER, job_id),
+        state="succeeded",
+        model="points",
+        version=4,
+        finished_at=NOW,
+        transitions=moves,
+    )
     timer = Timer(0.2, lambda: parts.kept.jobs.put(done))
     timer.start()
     job = client.get(f"{PATH}/{job_id}?wait=60").json()

@@ -24,6 +24,8 @@ from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
+from app.services.watching import Watcher
+from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import now, unit_of_work
 from tests.api.conftest import Report
 from tests.api.problems import assert_problem
@@ -55,6 +57,7 @@ class StoredParts:
         self.catalogue = Catalogue(open_uow)
         self.training = Training(open_uow, InMemoryQueue(), now)
         self.prediction = Prediction(open_uow, 10**6)
+        self.watcher = Watcher(open_uow, SqlHappenings(engine))
 
     def ready(self) -> Report:
         return Report()

@@ -13,7 +13,7 @@ from app.cli.commands import application
 from examples.demo.service import running_service
 
 Answers = dict[str, tuple[int, object]]
-"""Status and document by method and path."""
+"""Status and document (a text as it is, all else as JSON) by method and path."""
 
 Stub = Callable[[Answers], str]
 
@@ -34,7 +34,7 @@ def stub() -> Iterator[Stub]:
             def answer(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 status, document = answers[f"{self.command} {self.path.partition('?')[0]}"]
-                body = json.dumps(document).encode()
+                body = (document if isinstance(document, str) else json.dumps(document)).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -1,3 +1,4 @@
+import json
 import socket
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_a_training_that_fails_ends_with_its_reason(stub: Stub, run: Run, file: 
         {
             "POST /v1/datasets": (201, DATASET),
             "POST /v1/training-jobs": (202, JOB),
-            "GET /v1/training-jobs/j1/events": (200, {"items": [EVENT], "has_more": False, "after": None}),
+            "GET /v1/training-jobs/j1/events": (200, f"id: 1\nevent: transition\ndata: {json.dumps(EVENT)}\n\n"),
             "GET /v1/training-jobs/j1": (200, JOB),
         }
     )

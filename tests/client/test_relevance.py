@@ -16,11 +16,6 @@ def answer(document: object) -> Answer:
     return lambda _: httpx.Response(200, json=document)
 
 
-def transition(number: int, state: str) -> dict[str, object]:
-    moved = {"state": state, "at": NOW, "attempt": 1, "reason": None}
-    return {"number": number, "at": NOW, "kind": "transition", "transition": moved, "progress": None}
-
-
 @pytest.mark.parametrize(
     ("name", "media_type"),
     [
@@ -81,24 +76,6 @@ def test_a_list_is_followed_to_its_end(connected: Connected) -> None:
     pair = connected({"GET /v1/datasets": page})
     assert [dataset.id for dataset in pair.client.datasets()] == ["d1", "d2"]
     assert pair.service.asked[1].url.params["after"] == "k&1"
-
-
-def test_following_a_job_asks_for_what_came_after_and_ends_with_the_job(connected: Connected) -> None:
-    pages = {
-        None: [transition(1, "queued"), transition(2, "running")],
-        "2": [],  # nothing happened within the wait
-        "2 again": [transition(3, "succeeded")],
-    }
-
-    def events(request: httpx.Request) -> httpx.Response:
-        assert float(request.url.params["wait"]) > 0
-        key = request.url.params.get("after")
-        seen = [earlier.url.params.get("after") for earlier in pair.service.asked].count(key)
-        items = pages["2 again" if key == "2" and seen == 2 else key]
-        return httpx.Response(200, json={"items": items, "has_more": False, "after": None})
-
-    pair = connected({"GET /v1/training-jobs/j1/events": events})
-    assert [event.number for event in pair.client.follow("j1")] == [1, 2, 3]
 
 
 def test_a_name_cannot_lead_to_another_path(connected: Connected) -> None:

@@ -1,5 +1,6 @@
 """The ports in memory, for tests of what stands above them: no transactions, no engine, one thread."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from app.domain.ports import (
     Beat,
     Checkpoints,
     Datasets,
+    Hearing,
     Jobs,
     Keys,
     Models,
@@ -143,6 +145,12 @@ class InMemoryJobs:
     def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
         self.get(owner, job_id)
         return tuple(self.happened[job_id][after : after + limit])
+
+    def has_ended(self, owner: str, job_id: UUID) -> bool:
+        return self.get(owner, job_id).state in FINISHED
+
+    def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        return {job_id: len(self.happened[job_id]) for job_id in job_ids if job_id in self.happened}
 
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         raise NotImplementedError
@@ -355,6 +363,18 @@ class InMemoryQueue:
 
     def state(self, job_id: UUID) -> QueueState:
         return "waiting" if job_id in self.submitted else "unknown"
+
+
+class InMemoryHappenings:
+    """A way to hear on which nobody ever says what happened: who hears has to look."""
+
+    @contextmanager
+    def open(self) -> Iterator[Hearing]:
+        yield self
+
+    def hear(self) -> frozenset[UUID] | None:
+        time.sleep(0.01)
+        return None
 
 
 @dataclass

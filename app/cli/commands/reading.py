@@ -71,19 +71,24 @@ def jobs(
     *,
     cancel: Annotated[str | None, typer.Option(metavar="JOB", help="End this one.")] = None,
     retry: Annotated[str | None, typer.Option(metavar="JOB", help="Do this one again, which has ended.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Tell what happens to it until it has ended.")] = False,
     limit: Annotated[int, typer.Option(help="Most jobs to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List training jobs, show one, cancel one, or do one again."""
+    """List training jobs, show or follow one, cancel one, or do one again."""
     from app.cli.connection import service
-    from app.cli.listing import cancel_job, list_jobs, retry_job, show_job
+    from app.cli.listing import cancel_job, follow_job, list_jobs, retry_job, show_job
 
+    if follow and job is None:
+        raise typer.BadParameter("which job?", param_hint="--follow")
     with service(url) as client:
         if cancel is not None:
             cancel_job(client, cancel, as_json=as_json)
         elif retry is not None:
             retry_job(client, retry, as_json=as_json)
+        elif job is not None and follow:
+            follow_job(client, job, as_json=as_json)
         elif job is not None:
             show_job(client, job, as_json=as_json)
         else:

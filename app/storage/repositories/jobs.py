@@ -1,6 +1,6 @@
 """Training jobs, their transitions and progress."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -27,6 +27,7 @@ from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST
 from app.storage.engine import lock_for_writing
+from app.storage.happenings import announce
 from app.storage.repositories import histories
 from app.storage.repositories.recording import record
 from app.storage.tables import (
@@ -78,6 +79,7 @@ class SqlJobs:
         self.session.flush()
         self.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
         self.session.flush()
+        announce(self.session, job.id)
 
     def get(self, owner: str, job_id: UUID) -> TrainingJob:
         """A job of this owner; raises NotFoundError."""
@@ -106,6 +108,19 @@ class SqlJobs:
         if self.session.scalar(mine) is None:
             raise _no_such_job(job_id)
         return histories.events(self.session, job_id, limit=limit, after=after)
+
+    def has_ended(self, owner: str, job_id: UUID) -> bool:
+        """Whether nothing more will happen to it; raises NotFoundError."""
+        mine = select(TrainingJobRow.state).where(TrainingJobRow.owner == owner, TrainingJobRow.id == job_id)
+        now = self.session.scalar(mine)
+        if now is None:
+            raise _no_such_job(job_id)
+        return histories.state(now) in FINISHED
+
+    def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
+        """How many events there are of each of these jobs."""
+        query = select(TrainingJobRow.id, TrainingJobRow.events).where(TrainingJobRow.id.in_(job_ids))
+        return {row.id: row.events for row in self.session.execute(query)}
 
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         """Start the next attempt; None when the job has ended or is to end, `spent` when it died too often."""
@@ -146,6 +161,7 @@ class SqlJobs:
             return False
         self.session.add(JobProgressRow(job_id=job_id, number=number, at=self.clock(), progress=written))
         self.session.flush()
+        announce(self.session, job_id)
         return True
 
     def cancel_requested(self, job_id: UUID) -> bool:
@@ -251,6 +267,7 @@ class SqlJobs:
             )
         )
         self.session.flush()
+        announce(self.session, job_id)
         return moved
 
 

@@ -1,0 +1,110 @@
+"""Waiting for jobs on the event loop: no thread is held, and the database is not asked, until something happened."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+import anyio
+import anyio.to_thread
+from anyio import CapacityLimiter
+from starlette.concurrency import run_in_threadpool
+
+from app.api.event_stream import rendered
+from app.domain.jobs import FINISHED, Event, TrainingJob
+from app.services.training import Training
+from app.services.watching import Watcher
+
+T = TypeVar("T")
+Place = tuple[str, UUID, int]
+"""Where a reader of events stands: the owner, the job, the last number seen."""
+
+MOST_LOOKS = 8
+"""Looks at once of those who were woken, however many these are: threads and connections are for others too."""
+
+BATCH = 100
+"""Most events read at once for a stream, and so most that are held for a slow reader."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Events as a stream sends them, to number `last`; `is_end`: none will follow, `is_full`: more may be there."""
+
+    content: bytes
+    last: int
+    is_end: bool
+    is_full: bool
+
+
+class Lookout:
+    """What requests that wait share: who wakes them, and the looks that they then take."""
+
+    def __init__(self, training: Training, watcher: Watcher) -> None:
+        self.watcher = watcher
+        self._training = training
+        self._few = CapacityLimiter(MOST_LOOKS)
+        self._to_come: dict[Place, asyncio.Task[Batch]] = {}
+
+    async def ended(self, owner: str, job_id: UUID, wait: float) -> TrainingJob:
+        """A job, as soon as it has ended or the time is over; raises NotFoundError."""
+        return await self._when(
+            lambda: self._training.get(owner, job_id), lambda job: job.state in FINISHED, job_id=job_id, wait=wait
+        )
+
+    async def events(self, owner: str, job_id: UUID, *, limit: int, after: int, wait: float) -> tuple[Event, ...]:
+        """Events after number `after`, as soon as there is one or the time is over; raises NotFoundError."""
+        return await self._when(
+            lambda: self._training.events(owner, job_id, limit=limit, after=after), bool, job_id=job_id, wait=wait
+        )
+
+    async def batch(self, owner: str, job_id: UUID, after: int) -> Batch:
+        """What has happened by now after number `after`; raises NotFoundError.
+
+        Those who stand at one place, as all do who follow a job, share a look that has not begun.
+        """
+        place = (owner, job_id, after)
+        look = self._to_come.get(place)
+        if look is None:
+            reading = anyio.to_thread.run_sync(self._read, place, limiter=self._few)
+            look = self._to_come[place] = asyncio.create_task(reading)
+        return await asyncio.shield(look)
+
+    @contextmanager
+    def bell(self, job_id: UUID) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something may have happened to the job."""
+        loop, rung = asyncio.get_running_loop(), asyncio.Event()
+
+        def ring() -> None:
+            with suppress(RuntimeError):  # the loop was closed in between
+                loop.call_soon_threadsafe(rung.set)
+
+        with self.watcher.watching(job_id, ring):
+            yield rung
+
+    async def _when(self, look: Callable[[], T], is_enough: Callable[[T], bool], *, job_id: UUID, wait: float) -> T:
+        """What `look` finds, once that is enough or the time is over."""
+        found = await run_in_threadpool(look)
+        if is_enough(found) or not wait:
+            return found
+        with self.bell(job_id) as rung, anyio.move_on_after(wait):
+            while True:
+                found = await anyio.to_thread.run_sync(look, limiter=self._few)
+                if is_enough(found) or self.watcher.closed:
+                    break
+                await rung.wait()
+                rung.clear()
+        return found
+
+    def _read(self, place: Place) -> Batch:
+        # First of all: who comes from now on may have been woken by what this look is too early for.
+        del self._to_come[place]
+        owner, job_id, after = place
+        history = self._training.history(owner, job_id, limit=BATCH, after=after)
+        return Batch(
+            content=b"".join(map(rendered, history.events)),
+            last=history.events[-1].number if history.events else after,
+            is_end=history.is_whole,
+            is_full=len(history.events) == BATCH,
+        )

@@ -1,0 +1,139 @@
+"""Watching jobs: one thread of a process hears of what happens to them, and wakes whoever waits for it."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Condition, Thread
+from uuid import UUID
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import Happenings, OpenUnitOfWork
+
+logger = logging.getLogger(__name__)
+
+Wake = Callable[[], None]
+"""Called in the watching thread: it must return at once, and never raise."""
+
+CHECK_SECONDS = 3.0
+"""How often the watched jobs are looked at in any case: a message may be lost on its way."""
+
+LINGER_SECONDS = 30.0
+"""For how long the connection is kept while nobody waits."""
+
+PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Seconds until the next try to listen, after each one that failed; the last for all that follow."""
+
+MOST_AT_ONCE = 500
+"""Jobs looked at in one statement."""
+
+
+class Watcher:
+    """Wakes those who wait for a job. Nothing runs, and no connection is held, while nobody does."""
+
+    def __init__(
+        self,
+        open_uow: OpenUnitOfWork,
+        happenings: Happenings,
+        *,
+        check: float = CHECK_SECONDS,
+        linger: float = LINGER_SECONDS,
+    ) -> None:
+        self._open_uow = open_uow
+        self._happenings = happenings
+        self._check_seconds = check
+        self._linger = linger
+        self._changed = Condition()
+        self._waiting: dict[UUID, list[Wake]] = {}
+        self._counts: dict[UUID, int | None] = {}
+        self._thread: Thread | None = None
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether this process is about to end: who waits should not wait any longer."""
+        return self._closed
+
+    @contextmanager
+    def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
+        """While it is open, `wake` is called whenever something may have happened to the job.
+
+        Who looks once within it, and again after each call, misses nothing.
+        """
+        with self._changed:
+            self._waiting.setdefault(job_id, []).append(wake)
+            if not self._closed and (self._thread is None or not self._thread.is_alive()):
+                self._thread = Thread(target=self._run, name="watcher", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                others = self._waiting[job_id]
+                others.remove(wake)
+                if not others:
+                    del self._waiting[job_id]
+                    self._counts.pop(job_id, None)
+
+    def close(self) -> None:
+        """Wake everybody for the last time, and listen no more; may be called again."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            jobs, thread = tuple(self._waiting), self._thread
+        self._wake(jobs)
+        if thread is not None:
+            thread.join(1.0)
+
+    def _run(self) -> None:
+        failures = 0
+        while self._is_wanted():
+            try:
+                with self._happenings.open() as hearing:
+                    # What was written before this connection listened, it will not tell.
+                    self._check()
+                    failures, checked = 0, time.monotonic()
+                    while self._is_wanted(within=self._linger):
+                        heard = hearing.hear()
+                        if heard is None or time.monotonic() - checked > self._check_seconds:
+                            self._check()
+                            checked = time.monotonic()
+                        self._wake(heard or ())
+            except UnavailableError as error:
+                if failures == 0:
+                    logger.warning("jobs can't be listened to for now", extra={"why": error.detail})
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed, PAUSES[min(failures, len(PAUSES) - 1)])
+                failures += 1
+                with suppress(UnavailableError):  # they may be looked at even so
+                    self._check()
+
+    def _is_wanted(self, *, within: float | None = None) -> bool:
+        """Whether somebody waits; if not, as soon as somebody does, or False after so many seconds, or at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed, within)
+            return bool(self._waiting) and not self._closed
+
+    def _check(self) -> None:
+        """Wake those whose jobs have another number of events than when they were last looked at."""
+        with self._changed:
+            jobs = tuple(self._waiting)
+        counts = self._count(jobs)
+        with self._changed:
+            changed = [job for job in jobs if job in self._waiting and self._counts.get(job, -1) != counts.get(job)]
+            self._counts |= {job: counts.get(job) for job in changed}
+        self._wake(changed)
+
+    def _count(self, jobs: Sequence[UUID]) -> Mapping[UUID, int]:
+        counts: dict[UUID, int] = {}
+        for first in range(0, len(jobs), MOST_AT_ONCE):
+            with self._open_uow() as uow:
+                counts |= uow.jobs.event_counts(jobs[first : first + MOST_AT_ONCE])
+        return counts
+
+    def _wake(self, jobs: Sequence[UUID] | frozenset[UUID]) -> None:
+        with self._changed:
+            wakes = [wake for job in jobs for wake in self._waiting.get(job, ())]
+        for wake in wakes:
+            wake()

@@ -1,0 +1,105 @@
+"""That something happened to a job: said with the transaction that writes it, heard by whoever listens."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+from sqlalchemy import Engine, func, select
+from sqlalchemy.orm import Session
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import Hearing
+from app.storage.failures import translated
+
+CHANNEL = "relevance_jobs"
+"""What PostgreSQL's notifications are sent over, each with a job's id: a channel of this database alone."""
+
+LISTEN_SECONDS = 0.5
+"""Most seconds for which `hear` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""
+
+LOOK_SECONDS = 0.2
+"""After how many seconds SQLite is asked again whether anybody wrote."""
+
+
+def announce(session: Session, job_id: UUID) -> None:
+    """Let it be heard, once the transaction commits, that something happened to the job; SQLite's listeners look."""
+    if session.connection().dialect.name == "postgresql":
+        session.execute(select(func.pg_notify(CHANNEL, str(job_id))))
+
+
+@dataclass(frozen=True)
+class SqlHappenings:
+    """The port `Happenings` on either database: each way in is a connection of its own, beside the pool."""
+
+    engine: Engine
+
+    @contextmanager
+    def open(self) -> Iterator[Hearing]:
+        """Hear of everything that is committed from now on; raises UnavailableError."""
+        with translated():
+            connection = self.engine.connect()
+            connection.detach()
+        with connection:
+            driver = connection.connection.driver_connection
+            if isinstance(driver, psycopg.Connection):
+                yield _Listening(driver)
+            elif isinstance(driver, sqlite3.Connection):
+                yield _Looking(driver)
+            else:
+                raise TypeError(f"expected a connection to PostgreSQL or SQLite, got {type(driver).__name__}")
+
+
+class _Listening:
+    """LISTEN: the server sends the id of each job that something happened to."""
+
+    def __init__(self, driver: psycopg.Connection) -> None:
+        self._driver = driver
+        with _told_of_psycopg():
+            driver.autocommit = True
+            driver.execute(f"LISTEN {CHANNEL}")
+
+    def hear(self) -> frozenset[UUID] | None:
+        with _told_of_psycopg():
+            heard = [_job(said.payload) for said in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)]
+        jobs = frozenset(job for job in heard if job is not None)
+        return jobs if len(jobs) == len(set(heard)) else None
+
+
+class _Looking:
+    """SQLite tells a connection whether any other has committed, and not what: one read of a number in memory."""
+
+    def __init__(self, driver: sqlite3.Connection) -> None:
+        self._driver = driver
+        self._seen = self._version()
+
+    def hear(self) -> frozenset[UUID] | None:
+        time.sleep(LOOK_SECONDS)
+        before, self._seen = self._seen, self._version()
+        return frozenset() if self._seen == before else None
+
+    def _version(self) -> int:
+        try:
+            version: int = self._driver.execute("PRAGMA data_version").fetchone()[0]
+        except sqlite3.Error as error:
+            raise UnavailableError("The database can't be asked whether anybody wrote.") from error
+        return version
+
+
+@contextmanager
+def _told_of_psycopg() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.Error as error:
+        raise UnavailableError("The database can't be listened to.") from error
+
+
+def _job(payload: str) -> UUID | None:
+    """The job that a notification names; None where somebody else has sent it."""
+    try:
+        return UUID(payload)
+    except ValueError:
+        return None
