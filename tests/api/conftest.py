@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
@@ -17,8 +18,11 @@ from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
 from app.services.watching import Watcher
+from app.storage.happenings import SqlHappenings
+from app.storage.unit_of_work import now, unit_of_work
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
-from tests.services.in_memory import InMemory, InMemoryHappenings
+from tests.ports.queue import ListedQueue
+from tests.services.in_memory import InMemory, InMemoryHappenings, InMemoryQueue
 from tests.services.small_models import small_version
 
 pytest.register_assert_rewrite("tests.api.problems")
@@ -72,6 +76,22 @@ class InMemoryParts:
 
     def ready(self) -> Report:
         return self.report
+
+
+class StoredParts:
+    """An application's parts over a database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
+        self.ingest = Ingest(open_uow, now)
+        self.idempotency = Idempotency(open_uow)
+        self.catalogue = Catalogue(open_uow)
+        self.training = Training(open_uow, InMemoryQueue(), now)
+        self.prediction = Prediction(open_uow, 10**6)
+        self.watcher = Watcher(open_uow, SqlHappenings(engine))
+
+    def ready(self) -> Report:
+        return Report()
 
 
 @pytest.fixture

@@ -19,18 +19,8 @@ from starlette.types import Message
 from app.api.application import make_application
 from app.api.dependencies import Limits
 from app.api.negotiation import EXPECTED
-from app.services.catalogue import Catalogue
-from app.services.idempotency import Idempotency
-from app.services.ingest import Ingest
-from app.services.prediction import Prediction
-from app.services.training import Training
-from app.services.watching import Watcher
-from app.storage.happenings import SqlHappenings
-from app.storage.unit_of_work import now, unit_of_work
-from tests.api.conftest import Report
+from tests.api.conftest import StoredParts
 from tests.api.problems import assert_problem
-from tests.ports.queue import ListedQueue
-from tests.services.in_memory import InMemoryQueue
 
 DATASETS = "/v1/datasets"
 CSV = {"Content-Type": "text/csv"}
@@ -45,22 +35,6 @@ LIMITS = Limits(
     max_prediction_rows=5,
     spool_directory=None,
 )
-
-
-class StoredParts:
-    """An application's parts over a database."""
-
-    def __init__(self, engine: Engine) -> None:
-        open_uow = unit_of_work(engine, ListedQueue)
-        self.ingest = Ingest(open_uow, now)
-        self.idempotency = Idempotency(open_uow)
-        self.catalogue = Catalogue(open_uow)
-        self.training = Training(open_uow, InMemoryQueue(), now)
-        self.prediction = Prediction(open_uow, 10**6)
-        self.watcher = Watcher(open_uow, SqlHappenings(engine))
-
-    def ready(self) -> Report:
-        return Report()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from app.api.schemas.pages import After, Limit, PageOut, Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import JobState
+from app.domain.jobs import JobState, TrainingJob
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 

@@ -1,0 +1,209 @@
+"""Who waits for a job is woken when something happens to it, and nothing runs while nobody waits."""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Event as Bell
+from uuid import UUID
+
+import pytest
+
+from app.domain.errors import UnavailableError
+from app.domain.identity import uuid7
+from app.domain.jobs import Event, Transition
+from app.domain.ports import Hearing
+from app.services.watching import Watcher
+from tests.services.in_memory import NOW, InMemory
+from tests.waiting import until
+
+AT_ONCE = 5.0
+"""Seconds, of which a busy machine may need some; whoever waits for a check below would wait for minutes."""
+
+NEVER = 0.2
+ANY: frozenset[UUID] | None = None
+
+
+@dataclass
+class Told:
+    """A way to hear what a test says; `broken`: not now. Counts how often it was opened, is open, and was asked."""
+
+    said: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
+    broken: bool = False
+    opened: int = 0
+    open_now: int = 0
+    turns: int = 0
+
+    @contextmanager
+    def open(self) -> Iterator[Hearing]:
+        if self.broken:
+            raise UnavailableError("Not now.")
+        self.opened += 1
+        self.open_now += 1
+        try:
+            yield self
+        finally:
+            self.open_now -= 1
+
+    def hear(self) -> frozenset[UUID] | None:
+        self.turns += 1
+        if self.broken:
+            raise UnavailableError("Not any more.")
+        try:
+            return self.said.get(timeout=0.01)
+        except Empty:
+            return frozenset()
+
+
+@pytest.fixture
+def kept() -> InMemory:
+    return InMemory()
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def watcher(kept: InMemory, told: Told) -> Iterator[Watcher]:
+    watcher = Watcher(kept.open, told, check=600.0)
+    yield watcher
+    watcher.close()
+
+
+def happen(kept: InMemory, job_id: UUID) -> None:
+    events = kept.jobs.happened.setdefault(job_id, [])
+    events.append(Event(len(events) + 1, NOW, "transition", Transition("running", NOW, 1)))
+
+
+@contextmanager
+def waiting(watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
+    """Somebody waits for each of these."""
+    bells = [Bell() for _ in jobs]
+    with ExitStack() as stack:
+        for job, bell in zip(jobs, bells, strict=True):
+            stack.enter_context(watcher.watching(job, bell.set))
+        yield bells
+
+
+@contextmanager
+def settled(told: Told, watcher: Watcher, *jobs: UUID) -> Iterator[list[Bell]]:
+    """The same, and each has been looked at: who is woken from now on is woken by what is said."""
+    with waiting(watcher, *jobs) as bells:
+        told.said.put(ANY)
+        until(told.said.empty)
+        turn = told.turns
+        until(lambda: told.turns > turn)  # who hears again has looked
+        for bell in bells:
+            bell.clear()
+        yield bells
+
+
+def test_who_waits_for_a_job_is_woken_when_it_is_named_and_nobody_else(told: Told, watcher: Watcher) -> None:
+    one, other = uuid7(), uuid7()
+    with settled(told, watcher, one, one, other) as (first, second, third):
+        told.said.put(frozenset({one}))
+        assert first.wait(AT_ONCE)
+        assert second.wait(AT_ONCE)
+        assert not third.wait(NEVER)
+
+
+def test_where_it_may_be_any_those_are_woken_whose_jobs_have_more_events(
+    kept: InMemory, told: Told, watcher: Watcher
+) -> None:
+    one, other = uuid7(), uuid7()
+    happen(kept, one)
+    happen(kept, other)
+    with settled(told, watcher, one, other) as (first, second):
+        happen(kept, other)
+        told.said.put(ANY)
+        assert second.wait(AT_ONCE)
+        assert not first.wait(NEVER)
+
+
+def test_a_job_that_is_removed_wakes_those_who_wait_for_it(kept: InMemory, told: Told, watcher: Watcher) -> None:
+    job = uuid7()
+    happen(kept, job)
+    with settled(told, watcher, job) as (bell,):
+        del kept.jobs.happened[job]
+        told.said.put(ANY)
+        assert bell.wait(AT_ONCE)
+
+
+def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
+    kept: InMemory, told: Told, watcher: Watcher
+) -> None:
+    job = uuid7()
+    with settled(told, watcher, job) as (bell,):
+        told.broken = True
+        until(lambda: told.open_now == 0)
+        happen(kept, job)
+        told.broken = False
+        assert bell.wait(AT_ONCE)
+        until(lambda: told.open_now == 1)
+    assert told.opened == 2
+
+
+def test_jobs_are_looked_at_even_where_nobody_can_listen(kept: InMemory, told: Told, watcher: Watcher) -> None:
+    told.broken = True
+    job = uuid7()
+    with waiting(watcher, job) as (bell,):
+        assert bell.wait(AT_ONCE)
+        bell.clear()
+        happen(kept, job)
+        assert bell.wait(AT_ONCE)
+    assert told.opened == 0
+
+
+def test_a_message_that_is_lost_costs_seconds_alone(kept: InMemory, told: Told) -> None:
+    job = uuid7()
+    watcher = Watcher(kept.open, told, check=0.05)
+    with settled(told, watcher, job) as (bell,):
+        happen(kept, job)
+        assert bell.wait(AT_ONCE)
+    watcher.close()
+
+
+def test_a_database_that_is_away_ends_nothing(kept: InMemory, told: Told, watcher: Watcher) -> None:
+    job = uuid7()
+    with settled(told, watcher, job) as (bell,):
+        kept.reachable = False
+        told.said.put(ANY)
+        until(lambda: told.open_now == 0)
+        happen(kept, job)
+        kept.reachable = True
+        assert bell.wait(AT_ONCE)
+
+
+def test_without_anybody_who_waits_nothing_is_asked_and_no_connection_held(kept: InMemory, told: Told) -> None:
+    watcher = Watcher(kept.open, told, check=0.01, linger=0.1)
+    time.sleep(0.05)
+    assert (told.opened, kept.opened) == (0, 0)
+    for turn in (1, 2):
+        with settled(told, watcher, uuid7()):
+            assert told.opened == turn
+        until(lambda: told.open_now == 0)
+        looks = kept.opened
+        time.sleep(0.1)
+        assert kept.opened == looks
+    watcher.close()
+
+
+def test_the_next_who_waits_soon_finds_the_connection_open(told: Told, watcher: Watcher) -> None:
+    for _ in range(3):
+        with settled(told, watcher, uuid7()):
+            pass
+    assert told.opened == 1
+
+
+def test_at_the_end_everybody_is_woken_and_can_see_why(told: Told, watcher: Watcher) -> None:
+    with settled(told, watcher, uuid7(), uuid7()) as bells:
+        assert not watcher.closed
+        watcher.close()
+        assert all(bell.is_set() for bell in bells)
+        assert watcher.closed
+        until(lambda: told.open_now == 0)
+    with waiting(watcher, uuid7()):
+        assert told.open_now == 0

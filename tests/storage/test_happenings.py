@@ -1,0 +1,112 @@
+"""What is heard of jobs, on both databases."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Event, Thread
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, text
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import Hearing, OpenUnitOfWork
+from app.storage.engine import make_engine
+from app.storage.happenings import CHANNEL, SqlHappenings
+from tests.storage import samples
+
+only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def hearing(engine: Engine) -> Iterator[Hearing]:
+    with SqlHappenings(engine).open() as hearing:
+        yield hearing
+
+
+def heard(hearing: Hearing, *, within: int = 10) -> frozenset[UUID] | None:
+    """The first that is no silence."""
+    for _ in range(within):
+        if (jobs := hearing.hear()) is None or jobs:
+            return jobs
+    raise AssertionError("nothing was heard")
+
+
+def concerns(jobs: frozenset[UUID] | None, job_id: UUID) -> bool:
+    return jobs is None or job_id in jobs
+
+
+def test_nothing_is_heard_where_nothing_happens(hearing: Hearing) -> None:
+    assert hearing.hear() == frozenset()
+
+
+def test_every_event_is_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+    job_id = samples.queued_job(open_uow)
+    assert concerns(heard(hearing), job_id)
+    with open_uow() as uow:
+        assert uow.jobs.claim(job_id) == 1
+    assert concerns(heard(hearing), job_id)
+    with open_uow() as uow:
+        assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
+    assert concerns(heard(hearing), job_id)
+    with open_uow() as uow:
+        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+    assert concerns(heard(hearing), job_id)
+    assert hearing.hear() == frozenset()
+
+
+def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+    job_id = samples.queued_job(open_uow)
+    heard(hearing)
+    with suppress(KeyError), open_uow() as uow:
+        assert uow.jobs.claim(job_id) == 1
+        raise KeyError
+    assert hearing.hear() == frozenset()
+
+
+def test_what_happens_between_two_calls_is_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> None:
+    first, second = samples.queued_job(open_uow), samples.queued_job(open_uow)
+    jobs: set[UUID] = set()
+    while (more := hearing.hear()) is None or more:
+        jobs |= more or {first, second}
+    assert jobs == {first, second}
+
+
+def test_it_is_no_connection_of_the_pool(engine: Engine, hearing: Hearing) -> None:
+    assert hearing.hear() == frozenset()
+    assert engine.pool.status().partition("Current Checked out connections: ")[2] in {"", "0"}
+
+
+@only_on_postgresql
+def test_what_somebody_else_says_may_concern_any_job(engine: Engine, hearing: Hearing) -> None:
+    with engine.begin() as connection:
+        connection.execute(text(f"NOTIFY {CHANNEL}, 'look'"))
+    assert heard(hearing) is None
+
+
+@only_on_postgresql
+def test_a_connection_that_was_ended_is_said(engine: Engine, hearing: Hearing) -> None:
+    ended = Event()
+
+    def end() -> None:
+        with engine.begin() as connection:
+            connection.execute(
+                text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+            )
+        ended.set()
+
+    Thread(target=end).start()
+    with pytest.raises(UnavailableError):
+        heard(hearing, within=100)
+    assert ended.wait(10)
+
+
+def test_a_database_that_is_away_is_said() -> None:
+    with pytest.raises(UnavailableError), SqlHappenings(make_engine("sqlite:////nowhere/at/all.db")).open():
+        pass
+
+
+def test_events_are_counted_by_job(open_uow: OpenUnitOfWork) -> None:
+    one, other = samples.queued_job(open_uow), samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.event_counts([one, other, UUID(int=0)]) == {one: 1, other: 2}
+        assert uow.jobs.event_counts([]) == {}
