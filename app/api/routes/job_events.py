@@ -33,7 +33,10 @@ EventNumber = Annotated[int, Query(ge=0, le=MOST_EVENTS, description="Only event
 LastEventId = Annotated[
     int | None,
     Header(
-        ge=0, le=MOST_EVENTS, description="Of a stream: the id of the last event that was seen. It wins over `after`."
+        alias="Last-Event-ID",
+        ge=0,
+        le=MOST_EVENTS,
+        description="Of a stream: the id of the last event that was seen. It wins over `after`.",
     ),
 ]
 
