@@ -79,7 +79,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Callable[[], None]]]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[Mapping[str, Callable[[], None]]]:
-        yield {END_STREAMS: parts.watcher.close}
+        yield {END_STREAMS: parts.watcher.stop}
         parts.watcher.close()
         if close is not None:
             close()

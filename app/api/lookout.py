@@ -91,7 +91,7 @@ class Lookout:
         with self.bell(job_id) as rung, anyio.move_on_after(wait):
             while True:
                 found = await anyio.to_thread.run_sync(look, limiter=self._few)
-                if is_enough(found) or self.watcher.closed:
+                if is_enough(found) or self.watcher.stopped:
                     break
                 await rung.wait()
                 rung.clear()

@@ -24,6 +24,9 @@ LINGER_SECONDS = 30.0
 PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Seconds until the next try to listen, after each one that failed; the last for all that follow."""
 
+JOIN_SECONDS = 2.0
+"""Longer than the thread takes to notice the end, unless the database keeps it waiting."""
+
 MOST_AT_ONCE = 500
 """Jobs looked at in one statement."""
 
@@ -47,12 +50,12 @@ class Watcher:
         self._waiting: dict[UUID, list[Wake]] = {}
         self._counts: dict[UUID, int | None] = {}
         self._thread: Thread | None = None
-        self._closed = False
+        self._stopped = False
 
     @property
-    def closed(self) -> bool:
+    def stopped(self) -> bool:
         """Whether this process is about to end: who waits should not wait any longer."""
-        return self._closed
+        return self._stopped
 
     @contextmanager
     def watching(self, job_id: UUID, wake: Wake) -> Iterator[None]:
@@ -62,7 +65,7 @@ class Watcher:
         """
         with self._changed:
             self._waiting.setdefault(job_id, []).append(wake)
-            if not self._closed and (self._thread is None or not self._thread.is_alive()):
+            if not self._stopped and (self._thread is None or not self._thread.is_alive()):
                 self._thread = Thread(target=self._run, name="watcher", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -76,15 +79,19 @@ class Watcher:
                     del self._waiting[job_id]
                     self._counts.pop(job_id, None)
 
-    def close(self) -> None:
-        """Wake everybody for the last time, and listen no more; may be called again."""
+    def stop(self) -> None:
+        """Wake everybody for the last time; may be called again."""
         with self._changed:
-            self._closed = True
+            self._stopped = True
             self._changed.notify_all()
-            jobs, thread = tuple(self._waiting), self._thread
+            jobs = tuple(self._waiting)
         self._wake(jobs)
-        if thread is not None:
-            thread.join(1.0)
+
+    def close(self) -> None:
+        """The same, and listen no more."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
 
     def _run(self) -> None:
         failures = 0
@@ -104,7 +111,7 @@ class Watcher:
                 if failures == 0:
                     logger.warning("jobs can't be listened to for now", extra={"why": error.detail})
                 with self._changed:
-                    self._changed.wait_for(lambda: self._closed, PAUSES[min(failures, len(PAUSES) - 1)])
+                    self._changed.wait_for(lambda: self._stopped, PAUSES[min(failures, len(PAUSES) - 1)])
                 failures += 1
                 with suppress(UnavailableError):  # they may be looked at even so
                     self._check()
@@ -112,8 +119,8 @@ class Watcher:
     def _is_wanted(self, *, within: float | None = None) -> bool:
         """Whether somebody waits; if not, as soon as somebody does, or False after so many seconds, or at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed, within)
-            return bool(self._waiting) and not self._closed
+            self._changed.wait_for(lambda: self._waiting or self._stopped, within)
+            return bool(self._waiting) and not self._stopped
 
     def _check(self) -> None:
         """Wake those whose jobs have another number of events than when they were last looked at."""

@@ -29,6 +29,9 @@ from tests.storage import samples
 PATH = "/v1/training-jobs"
 STREAM: Final = {"Accept": "text/event-stream"}
 
+on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+"""For what has nothing to do with the database."""
+
 
 @pytest.fixture
 def stored(engine: Engine) -> Iterator[StoredParts]:
@@ -100,18 +103,21 @@ def test_it_goes_on_exactly_after_a_cut_at_any_event(client: TestClient, ended: 
         assert numbers(answer.content) == list(range(seen + 1, 7))
 
 
+@on_one_database
 @pytest.mark.parametrize("seen", [6, 7, 2**31 - 1])
 def test_who_has_seen_the_end_is_told_not_to_ask_again(client: TestClient, ended: UUID, seen: int) -> None:
     answer = client.get(f"{PATH}/{ended}/events", headers={**STREAM, "Last-Event-ID": str(seen)})
     assert (answer.status_code, answer.content) == (204, b"")
 
 
+@on_one_database
 def test_the_header_wins_over_the_parameter(client: TestClient, ended: UUID) -> None:
     path = f"{PATH}/{ended}/events?after=2&limit=1"
     assert numbers(client.get(path, headers=STREAM).content) == [3, 4, 5, 6]
     assert numbers(client.get(path, headers={**STREAM, "Last-Event-ID": "4"}).content) == [5, 6]
 
 
+@on_one_database
 @pytest.mark.parametrize(
     ("seen", "detail"),
     [
@@ -131,6 +137,7 @@ def test_an_after_beyond_all_numbers_is_refused(client: TestClient, running: UUI
     assert client.get(f"{PATH}/{running}/events?after={10**30}").status_code == 422
 
 
+@on_one_database
 def test_a_job_that_is_not_there_is_no_stream(client: TestClient) -> None:
     job_id = uuid4()
     answer = client.get(f"{PATH}/{job_id}/events", headers=STREAM)
@@ -152,7 +159,7 @@ def test_a_job_that_is_not_there_is_no_stream(client: TestClient) -> None:
         ("text/event-stream;q=0.0, application/json;q=0", "application/problem+json"),
     ],
 )
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_one_database
 def test_a_stream_is_what_is_asked_for_above_json(
     client: TestClient, ended: UUID, accept: str, media_type: str
 ) -> None:
@@ -189,6 +196,7 @@ def test_many_events_come_in_several_pieces(
     assert numbers(client.get(f"{PATH}/{running}/events", headers=STREAM).content) == list(range(1, 13))
 
 
+@on_one_database
 def test_a_long_silence_is_broken_by_comments(
     client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +229,7 @@ def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
 
 
 def test_the_end_of_the_process_ends_streams_and_waits(client: TestClient, stored: StoredParts, running: UUID) -> None:
-    timer = Timer(0.3, stored.watcher.close)
+    timer = Timer(0.3, stored.watcher.stop)
     timer.start()
     assert numbers(client.get(f"{PATH}/{running}/events", headers=STREAM).content) == [1, 2]
     assert client.get(f"{PATH}/{running}?wait=60").json()["state"] == "running"
@@ -281,7 +289,7 @@ async def eventually(happened: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_one_database
 def test_a_slow_reader_holds_no_more_than_what_is_read_at_once(
     app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +310,7 @@ def test_a_slow_reader_holds_no_more_than_what_is_read_at_once(
     asyncio.run(read())
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_one_database
 def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, stored: StoredParts, running: UUID) -> None:
     watched: list[UUID] = []
     given_back: list[UUID] = []

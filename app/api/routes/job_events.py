@@ -115,7 +115,7 @@ async def _told(lookout: Lookout, owner: str, job_id: UUID, batch: Batch) -> Asy
         while True:
             if batch.content:
                 yield batch.content
-            if batch.is_end or lookout.watcher.closed:
+            if batch.is_end or lookout.watcher.stopped:
                 return
             if not batch.is_full:
                 with anyio.move_on_after(STILL_HERE_SECONDS) as silence:

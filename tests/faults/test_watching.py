@@ -1,0 +1,253 @@
+"""Whatever breaks between a job and those who watch it, each of them sees each event once."""
+
+import asyncio
+import signal
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from threading import Thread
+from uuid import UUID
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from app.bootstrap import Parts, build
+from app.client.following import follow
+from app.client.http import Http
+from app.domain.identity import BUILT_IN_OWNER
+from app.settings import Settings
+from tests.end_to_end.deployment import Deployment, deployed
+from tests.storage import samples
+from tests.waiting import until
+
+READERS = 200
+
+
+@dataclass
+class Place:
+    """API processes over a database, and a job on it whose events the tests write."""
+
+    deployment: Deployment
+    parts: Parts
+    job_id: UUID
+
+    @property
+    def path(self) -> str:
+        return f"/v1/training-jobs/{self.job_id}/events"
+
+    def start(self, port: int = 0) -> str:
+        """The URL of a new process, once it answers."""
+        return str(self.deployment.api(RELEVANCE_PORT=str(port)).http.base_url)
+
+    def kill(self, number: int) -> None:
+        """End the process of that number without a chance to say so."""
+        process = self.deployment.processes.pop(number)
+        api = self.deployment.apis.pop(number)
+        api.calls.http.close()
+        api.http.close()
+        process.kill()
+        process.communicate()
+
+    def progress(self, times: int = 1) -> None:
+        for _ in range(times):
+            with self.parts.base.open_uow() as uow:
+                assert uow.jobs.progress(self.job_id, 1, samples.PROGRESS)
+
+    def fail(self) -> None:
+        with self.parts.base.open_uow() as uow:
+            assert uow.jobs.fail(self.job_id, 1, samples.PROBLEM)
+
+
+@pytest.fixture
+def place(database_url: str, tmp_path: Path) -> Iterator[Place]:
+    """A running job with two events."""
+    parts = build(Settings(database_url=database_url))
+    with deployed(database_url, tmp_path) as deployment:
+        yield Place(deployment, parts, samples.running_job(parts.base.open_uow, owner=BUILT_IN_OWNER))
+    parts.close()
+
+
+class Either(httpx.BaseTransport):
+    """A balancer before several processes: the first that takes a connection answers."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._urls = [httpx.URL(url) for url in urls]
+        self._transport = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        for url in self._urls:
+            request.url = request.url.copy_with(host=url.host, port=url.port)
+            try:
+                return self._transport.handle_request(request)
+            except httpx.ConnectError:
+                continue
+        raise httpx.ConnectError("none of them answers")
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+@dataclass
+class Follower:
+    """Follows a job in a thread, and notes what it sees and when."""
+
+    http: Http
+    path: str
+
+    def __post_init__(self) -> None:
+        self.numbers: list[int] = []
+        self.moments: list[float] = []
+        self._thread = Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        for event in follow(self.http, self.path):
+            self.moments.append(time.monotonic())
+            self.numbers.append(event.number)
+
+    def sees(self, number: int) -> None:
+        """Wait until it has seen that event."""
+        until(lambda: number in self.numbers, seconds=20, pause=0.002)
+
+    def end(self) -> list[int]:
+        """What it has seen, once the job has ended for it."""
+        self._thread.join(30)
+        assert not self._thread.is_alive()
+        self.http.close()
+        return self.numbers
+
+
+def test_a_reader_goes_on_at_another_process_when_its_own_is_killed(place: Place) -> None:
+    urls = [place.start(), place.start()]
+    reader = Follower(Http.to("http://relevance", api_key=None, transport=Either(urls)), place.path)
+    reader.sees(2)
+    place.progress(3)
+    reader.sees(4)
+    writer = Thread(target=place.progress, args=(40,))
+    writer.start()
+    reader.sees(6)
+    place.kill(0)
+    writer.join()
+    place.progress()
+    reader.sees(46)
+    place.fail()
+    assert reader.end() == list(range(1, 48))
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_readers_go_on_when_the_connection_that_listens_is_ended(place: Place) -> None:
+    url = place.start()
+    reader = Follower(Http.to(url, api_key=None), place.path)
+    reader.sees(2)
+    place.progress()
+    reader.sees(3)
+    ending = text("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+    for event in (4, 5, 6):
+        with place.parts.base.engine.begin() as connection:
+            assert connection.scalar(ending) == 1
+        place.progress()
+        reader.sees(event)
+        until(lambda: listens(place))
+    place.fail()
+    assert reader.end() == list(range(1, 8))
+
+
+def listens(place: Place) -> bool:
+    with place.parts.base.engine.begin() as connection:
+        listening = text("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+        return connection.scalar(listening) == 1
+
+
+def test_events_come_soon(place: Place, database: str) -> None:
+    reader = Follower(Http.to(place.start(), api_key=None), place.path)
+    reader.sees(2)
+    written: list[float] = []
+    for number in range(3, 18):
+        place.progress()
+        written.append(time.monotonic())
+        reader.sees(number)
+        time.sleep(0.03)
+    place.fail()
+    reader.end()
+    latency = median(seen - wrote for seen, wrote in zip(reader.moments[2:], written, strict=False))
+    print(f"{database}: {1000 * latency:.1f} ms")  # noqa: T201
+    assert latency < {"sqlite": 0.5, "postgresql": 0.05}[database]
+
+
+def test_two_hundred_readers_see_each_event_once_over_a_restart(place: Place) -> None:
+    port = free_port()
+    place.start(port)
+
+    async def restart() -> None:
+        api = place.deployment.processes[0]
+        api.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        await asyncio.to_thread(api.wait)
+        assert time.monotonic() - began < 4.0  # and not the grace of five seconds that open requests have
+        await asyncio.to_thread(place.progress, 5)
+        await asyncio.to_thread(place.start, port)
+
+    async def watch() -> list[Reader]:
+        async with asyncio.TaskGroup() as reading:
+            readers = [Reader(port, place.path) for _ in range(READERS)]
+            for reader in readers:
+                reading.create_task(reader.read())
+            await all_have_seen(readers, 2)
+            await asyncio.to_thread(place.progress, 3)
+            await all_have_seen(readers, 5)
+            await restart()
+            await asyncio.to_thread(place.progress, 3)
+            await all_have_seen(readers, 13)
+            await asyncio.to_thread(place.fail)
+        return readers
+
+    readers = asyncio.run(watch())
+    assert len(readers) == READERS
+    assert all(reader.numbers == list(range(1, 15)) for reader in readers)
+    assert all(reader.statuses == [200, 200, 204] for reader in readers)
+
+
+@dataclass
+class Reader:
+    """Reads as a browser's EventSource does: asks again with the last id a moment after each end, until told not to."""
+
+    port: int
+    path: str
+    numbers: list[int] = field(default_factory=list)
+    statuses: list[int] = field(default_factory=list)
+
+    async def read(self) -> None:
+        while 204 not in self.statuses:
+            with suppress(ConnectionError):
+                await self._read_one()
+            await asyncio.sleep(0.2)
+
+    async def _read_one(self) -> None:
+        incoming, outgoing = await asyncio.open_connection("127.0.0.1", self.port)
+        seen = f"Last-Event-ID: {self.numbers[-1]}\r\n" if self.numbers else ""
+        about = f"Host: relevance\r\nAccept: text/event-stream\r\nConnection: close\r\n{seen}\r\n"
+        outgoing.write(f"GET {self.path} HTTP/1.1\r\n{about}".encode())
+        try:
+            if first := await incoming.readline():
+                self.statuses.append(int(first.split()[1]))
+            async for line in incoming:
+                if line.startswith(b"id: "):  # the last line of an event
+                    self.numbers.append(int(line[4:]))
+        finally:
+            outgoing.close()
+
+
+async def all_have_seen(readers: Sequence[Reader], number: int) -> None:
+    async with asyncio.timeout(30):
+        while not all(number in reader.numbers for reader in readers):
+            await asyncio.sleep(0.05)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
