@@ -44,7 +44,7 @@ class SqlHappenings:
             connection = self.engine.connect()
             connection.detach()
         with connection:
-            driver = connection.connection.dbapi_connection
+            driver: object = connection.connection.dbapi_connection
             if isinstance(driver, psycopg.Connection):
                 yield _Listening(driver)
             elif isinstance(driver, sqlite3.Connection):

@@ -200,10 +200,10 @@ def test_the_next_who_waits_soon_finds_the_connection_open(told: Told, watcher: 
 
 def test_at_the_end_everybody_is_woken_and_can_see_why(told: Told, watcher: Watcher) -> None:
     with settled(told, watcher, uuid7(), uuid7()) as bells:
-        assert not watcher.stopped
+        before = watcher.stopped
         watcher.stop()
         assert all(bell.is_set() for bell in bells)
-        assert watcher.stopped
+        assert (before, watcher.stopped) == (False, True)
         until(lambda: told.open_now == 0)
     with waiting(watcher, uuid7()):
         assert told.open_now == 0
