@@ -53,6 +53,15 @@ def test_every_operation_says_what_it_is_and_what_its_problems_look_like(schema:
         assert "HTTPValidationError" not in json.dumps(responses), name
 
 
+def test_a_stream_of_events_is_documented_beside_its_pages(schema: Object) -> None:
+    operation = dict(operations(schema))["GET /v1/training-jobs/{job_id}/events"]
+    text = json.dumps(operation["responses"])
+    assert '"text/event-stream"' in text
+    assert '"application/json"' in text
+    assert '"204"' in text
+    assert '"Last-Event-ID"' in json.dumps(operation["parameters"])
+
+
 def test_every_operation_has_an_example_and_every_example_an_operation(schema: Object) -> None:
     assert {str(exchange["operation"]) for exchange in recorded()} == {name for name, _ in operations(schema)}
     for name, operation in operations(schema):

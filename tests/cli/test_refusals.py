@@ -89,6 +89,21 @@ def test_a_training_that_fails_ends_with_its_reason(stub: Stub, run: Run, file: 
     assert done.stderr == "kiosk.csv: failed\nAll targets are 1.\n"
 
 
+def test_a_job_is_followed_to_its_end_and_then_shown(stub: Stub, run: Run) -> None:
+    stream = f"retry: 1000\n\nid: 1\nevent: transition\ndata: {json.dumps(EVENT)}\n\n"
+    url = stub({"GET /v1/training-jobs/j1/events": (200, stream), "GET /v1/training-jobs/j1": (200, JOB)})
+    done = run("jobs", "j1", "--follow", "--url", url)
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == f"{JOB['model']}: failed\n"
+    assert "All targets are 1." in done.stdout
+
+
+def test_to_follow_a_job_it_has_to_be_named(run: Run) -> None:
+    done = run("jobs", "--follow", "--url", "http://127.0.0.1:9")
+    assert done.exit_code == 2
+    assert "--follow" in done.stderr
+
+
 def test_a_service_that_is_not_there_is_said_with_how_to_start_one(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

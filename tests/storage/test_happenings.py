@@ -43,7 +43,7 @@ def test_every_event_is_heard(open_uow: OpenUnitOfWork, hearing: Hearing) -> Non
     job_id = samples.queued_job(open_uow)
     assert concerns(heard(hearing), job_id)
     with open_uow() as uow:
-        assert uow.jobs.claim(job_id) == 1
+        assert uow.jobs.claim(job_id) is not None
     assert concerns(heard(hearing), job_id)
     with open_uow() as uow:
         assert uow.jobs.progress(job_id, 1, samples.PROGRESS)
@@ -58,7 +58,7 @@ def test_what_is_rolled_back_is_not_heard(open_uow: OpenUnitOfWork, hearing: Hea
     job_id = samples.queued_job(open_uow)
     heard(hearing)
     with suppress(KeyError), open_uow() as uow:
-        assert uow.jobs.claim(job_id) == 1
+        assert uow.jobs.claim(job_id) is not None
         raise KeyError
     assert hearing.hear() == frozenset()
 
