@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
 from typing import Final
@@ -341,6 +342,27 @@ def test_a_reader_who_leaves_is_waited_for_by_nobody(app: Starlette, stored: Sto
 
     asyncio.run(read())
     assert len(watched) == len(given_back) == 2
+
+
+@on_one_database
+def test_what_happens_between_the_first_look_and_the_wait_is_told(
+    app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def too_late(job_id: UUID, _wake: Callable[[], None]) -> Iterator[None]:
+        fail(stored, job_id)
+        yield
+
+    monkeypatch.setattr(stored.watcher, "watching", too_late)
+
+    async def read() -> None:
+        reader = Reader(f"{PATH}/{running}/events")
+        reader.taking.set()
+        async with asyncio.timeout(10):  # less than what breaks a silence
+            await reader.read(app)
+        assert reader.numbers == [1, 2, 3]
+
+    asyncio.run(read())
 
 
 def test_many_readers_of_a_job_share_their_looks(

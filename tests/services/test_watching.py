@@ -27,10 +27,11 @@ ANY: frozenset[UUID] | None = None
 
 @dataclass
 class Told:
-    """A way to hear what a test says; `broken`: not now. Counts how often it was opened, is open, and was asked."""
+    """A way to hear what a test says; `broken`: not now, `late`: not before. Counts how often it was opened, is open, and was asked."""
 
     said: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
     broken: bool = False
+    late: Bell | None = None
     opened: int = 0
     open_now: int = 0
     turns: int = 0
@@ -39,6 +40,8 @@ class Told:
     def open(self) -> Iterator[Hearing]:
         if self.broken:
             raise UnavailableError("Not now.")
+        if self.late is not None:
+            assert self.late.wait(AT_ONCE)
         self.opened += 1
         self.open_now += 1
         try:
@@ -144,6 +147,18 @@ def test_what_happened_while_nobody_could_listen_is_found_by_a_look(
         assert bell.wait(AT_ONCE)
         until(lambda: told.open_now == 1)
     assert told.opened == 2
+
+
+def test_what_happens_before_the_connection_listens_is_found_by_a_look(
+    kept: InMemory, told: Told, watcher: Watcher
+) -> None:
+    told.late = Bell()
+    job = uuid7()
+    with waiting(watcher, job) as (bell,):
+        happen(kept, job)
+        assert not bell.wait(NEVER)
+        told.late.set()
+        assert bell.wait(AT_ONCE)
 
 
 def test_jobs_are_looked_at_even_where_nobody_can_listen(kept: InMemory, told: Told, watcher: Watcher) -> None:
