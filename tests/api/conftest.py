@@ -79,14 +79,14 @@ class InMemoryParts:
 
 
 class StoredParts:
-    """An application's parts over a database."""
+    """An application's parts over a database; at most `most_unfinished` jobs may wait."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, most_unfinished: int = 1_000) -> None:
         self.open_uow = open_uow = unit_of_work(engine, ListedQueue)
         self.ingest = Ingest(open_uow, now)
         self.idempotency = Idempotency(open_uow)
         self.catalogue = Catalogue(open_uow)
-        self.training = Training(open_uow, InMemoryQueue(), now)
+        self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
 

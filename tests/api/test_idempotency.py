@@ -10,20 +10,12 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.idempotency import read_key
-from app.bootstrap import now
 from app.domain.errors import InvalidRequestError, UnavailableError
 from app.domain.tables import Block
-from app.services.catalogue import Catalogue
-from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
-from app.services.prediction import Prediction
-from app.services.training import Training
 from app.storage.codec import encode_block
-from app.storage.unit_of_work import unit_of_work
-from tests.api.conftest import LIMITS, Report
+from tests.api.conftest import LIMITS, StoredParts
 from tests.api.problems import assert_problem
-from tests.ports.queue import ListedQueue
-from tests.services.in_memory import InMemoryQueue
 
 COLUMNS = {"columns": {"x": [1.0, 2.0, 3.5, 4.0], "y": [0.5, 1.1, 2.3, 2.9]}}
 REUSED = "This Idempotency-Key came before with another request: send each request with a key of its own."
@@ -31,24 +23,11 @@ MALFORMED = "Idempotency-Key has 1 to 255 visible ASCII characters, quoted or ba
 CSV = "x,y\n1,0.5\n2,1.1\n3.5,2.3\n"
 
 
-class StoredParts:
-    """An application's parts over a database; at most three jobs may wait."""
-
-    def __init__(self, engine: Engine) -> None:
-        open_uow = unit_of_work(engine, ListedQueue)
-        self.ingest = Ingest(open_uow, now)
-        self.idempotency = Idempotency(open_uow)
-        self.catalogue = Catalogue(open_uow)
-        self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=3)
-        self.prediction = Prediction(open_uow, 10**6)
-
-    def ready(self) -> Report:
-        return Report()
-
-
 @pytest.fixture
 def client(engine: Engine) -> Iterator[TestClient]:
-    with TestClient(make_application(StoredParts(engine), LIMITS), raise_server_exceptions=False) as client:
+    with TestClient(
+        make_application(StoredParts(engine, most_unfinished=3), LIMITS), raise_server_exceptions=False
+    ) as client:
         yield client
 
 

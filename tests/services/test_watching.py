@@ -27,7 +27,10 @@ ANY: frozenset[UUID] | None = None
 
 @dataclass
 class Told:
-    """A way to hear what a test says; `broken`: not now, `late`: not before. Counts how often it was opened, is open, and was asked."""
+    """A way to hear what a test says; `broken`: not now, `late`: not before.
+
+    Counts how often it was opened, is open, and was asked.
+    """
 
     said: SimpleQueue[frozenset[UUID] | None] = field(default_factory=SimpleQueue)
     broken: bool = False
