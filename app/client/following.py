@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from app.client.answers import Event
-from app.client.errors import NOT_REACHABLE, ClientError, Problem
+from app.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
 from app.client.event_stream import Message, messages
 from app.client.http import Http
 
@@ -67,4 +67,4 @@ def _event(message: Message) -> Event:
 
 
 def _may_pass(problem: Problem) -> bool:
-    return problem.type == NOT_REACHABLE or (problem.status or 0) >= 500
+    return problem.type in {NOT_REACHABLE, CONNECTION_LOST} or (problem.status or 0) >= 500
