@@ -32,8 +32,10 @@ MOST_ITERATIONS = 5_000
 START_NOISE = 0.1
 """Noise variance at the start, as a share of the targets' mean square."""
 
-AMPLE = 3.0
-"""Functions much alike have to cancel: under a narrower prior at the start, those of a wide kernel are all pruned."""
+AMPLE = 30.0
+"""Functions much alike have to cancel: under a narrower prior at the start, those of a wide kernel are all pruned.
+Friedman 1 at .82 and 1.1 diameters: error 2.89 with 59 functions and 3.07 with 40, under 3 it was 3.26 with 41 and 4.02
+with 32; Friedman 2 at 2.9: 4,182, under 3 21,120. The papers' figures are 2.80 with 59 and 3,505 with 7."""
 
 
 @dataclass(frozen=True)

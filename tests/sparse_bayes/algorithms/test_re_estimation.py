@@ -173,7 +173,7 @@ def test_a_column_of_zeros_leaves_at_once(name: str, update: Update) -> None:
     assert X.shape[1] - 1 not in states[-1].active
 
 
-@pytest.mark.parametrize("width", [4.0, 16.0, 32.0])
+@pytest.mark.parametrize("width", [4.0, 16.0, 64.0])
 def test_functions_of_a_wide_kernel_are_not_all_pruned(width: float) -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.0, 1.0, (40, 1))
