@@ -32,13 +32,22 @@ LARGER_ALPHAS = (1.0, 4.0, 16.0)
 """... multiples of alpha tried for each, where the gain is only an estimate (Laplace)."""
 
 FEWEST = 6
-"""Where at rest fewer functions are in the model, ..."""
+"""Where each function that is let in takes a search for the mode: only where at rest fewer are in the model, ..."""
 
-PURSUED = 8
+PURSUED = 16
 """... so many are let in together, ..."""
 
-AMPLE = 3.0
-"""... each with a prior sd of so many times the targets' root mean square, since they cancel."""
+AMPLE = 10.0
+"""... each with a prior sd of so many times the targets' root mean square, since they cancel, ..."""
+
+FAR_BEHIND = 20.0
+"""... as long as L does not fall so many nats behind, from where no climb comes back, ..."""
+
+WORTH_IT = 1.0
+"""... and they stay where after the climb they gain so many.
+
+Gaussian noise, Friedman 1 at .82 diameters: error 5.95 with 9 functions without, 3.40 with 35; 4.06 with 29 where 8
+were let in. A fit of 20 to 100 ms takes 10 to 70 more. Two classes gain beyond FEWEST nothing but time."""
 
 
 def step(now: Walk, price: Price) -> Walk | None:
@@ -54,11 +63,7 @@ def step(now: Walk, price: Price) -> Walk | None:
         return _climb(*entered, price=price, iteration=iteration, tolerance=tolerance)
     if not now.state.at_rest:
         return _climb(now.factors, now.evidence, price=price, iteration=iteration, tolerance=REST_TOLERANCE)
-    if price.adding and len(now.state.active) < FEWEST:
-        pursued = _pursue(now, price, iteration)
-        if pursued.state.objective > now.state.objective + LEAST_GAIN:
-            return pursued
-    return None
+    return _pursue(now, price, iteration) if price.adding else None
 
 
 def _climb(factors: Factors, found: Evidence, *, price: Price, iteration: int, tolerance: float) -> Walk:
@@ -86,13 +91,15 @@ def _enter(now: Walk, price: Price) -> tuple[Factors, Evidence] | None:
     return None
 
 
-def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
-    """Several functions let in together, then the climb.
+def _pursue(now: Walk, price: Price, iteration: int) -> Walk | None:
+    """Several functions let in together, then the climb; None where it doesn't raise the objective by WORTH_IT.
 
     Functions of a wide kernel are so much alike that none gains alone what two of opposite sign gain together, and no
     look sees it [SCIENCE 1]. Each time the one with the greatest q^2/s, which explains most of what is left.
     """
     problem, factors, here = now.factors.problem, now.factors, now.evidence
+    if not problem.likelihood.constant_precision and len(factors.active) >= FEWEST:
+        return None
     size = AMPLE**2 * problem.square
     for _ in range(min(PURSUED, problem.candidates.size - len(factors.active))):
         seen = factors.look(here.posterior, here.beta)
@@ -106,7 +113,10 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk:
         factors = factors.added(number, here.posterior.mean)
         alphas = np.append(here.posterior.alpha, float(np.mean(factors.P[:, -1] ** 2)) / size)
         here = evidence(factors, alphas, here.beta, with_zero(here.posterior.mean))
-    return _climb(factors, here, price=price, iteration=iteration, tolerance=CLIMB_TOLERANCE)
+        if here.value < now.evidence.value - FAR_BEHIND:
+            return None
+    pursued = _climb(factors, here, price=price, iteration=iteration, tolerance=CLIMB_TOLERANCE)
+    return pursued if pursued.state.objective > now.state.objective + WORTH_IT else None
 
 
 def _promising(seen: Look, active: tuple[int, ...], entry: float) -> Indices:

@@ -3,15 +3,15 @@ import pytest
 
 from app.sparse_bayes.algorithms import inner, sequential
 from app.sparse_bayes.algorithms.state import State, Termination, walking
-from app.sparse_bayes.basis import KernelBasis
+from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.evidence import gain
 from app.sparse_bayes.factors import SPAN
 from app.sparse_bayes.fitting import iterate, pose, standings
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.scales import FixedWidth, width_range
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, rows_for, sinc, spec_for
+from tests.sparse_bayes.drawn import LIKELIHOODS, friedman, rows_for, sinc, spec_for
 
 each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS.values(), ids=LIKELIHOODS)
 
@@ -72,6 +72,17 @@ def test_few_functions_of_a_noisy_sinc_are_kept(seed: int) -> None:
 def test_not_converging_is_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sequential.MOST_STEPS_PER_ROW, "inner", 0)
     assert fitted(*sinc(30, 0), GaussianNoise()).termination == Termination.MAX_ITERATIONS
+
+
+def test_many_that_gain_only_together_are_found_where_many_are_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, t, _ = friedman(240, 2)
+    _, greatest = width_range(X)
+    spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(0.4 * greatest)), Bias()))
+    *_, together = iterate(pose(X, t, spec), spec)
+    monkeypatch.setattr(inner, "WORTH_IT", np.inf)
+    *_, alone = iterate(pose(X, t, spec), spec)
+    assert inner.FEWEST < len(alone.active) < len(together.active)
+    assert together.objective > alone.objective + 30.0
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), Bernoulli()], ids=lambda member: member.type)
