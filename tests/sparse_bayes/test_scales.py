@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.sparse_bayes.scales import InputMap, MapGradient, width_range
+from app.sparse_bayes.scales import WIDEST, InputMap, MapGradient, width_range
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import by_differences
 
 
 def by_definition(points: Array) -> tuple[float, float]:
     distances = np.array([sorted(float(np.linalg.norm(u - z)) for z in points) for u in points])
-    return float(np.median(distances[:, 3])), float(distances.max())
+    return float(np.median(distances[:, 3])), WIDEST * float(distances.max())
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 6])
-def test_widths_go_from_the_third_nearest_neighbour_to_the_diameter(inputs: int) -> None:
+def test_widths_go_from_the_third_nearest_neighbour_to_twice_the_diameter(inputs: int) -> None:
     X = np.random.default_rng(inputs).standard_normal((40, inputs))
     assert width_range(X) == pytest.approx(by_definition(X))
 
@@ -39,7 +39,7 @@ def test_one_point_alone_may_have_any_width() -> None:
 @pytest.mark.parametrize("points", [2, 3])
 def test_few_points_have_a_range_too(points: int) -> None:
     least, greatest = width_range(np.arange(float(points))[:, None])
-    assert 0.0 < least <= greatest == points - 1.0
+    assert 0.0 < least <= greatest == WIDEST * (points - 1.0)
 
 
 def drawn_map(inputs: int, *, seed: int = 0, one_width: bool = False, skew: bool = True, tail: bool = True) -> InputMap:

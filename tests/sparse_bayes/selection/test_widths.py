@@ -11,11 +11,11 @@ from app.sparse_bayes.algorithms import ReEstimation
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.errors import ConstantTargetError, DataError, IllegalCombinationError, OneClassError
 from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, OneAgainstRest
-from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, OneAgainstRest
+from app.sparse_bayes.prediction import latent, predict, scores
 from app.sparse_bayes.scales import CrossValidationWidth, EvidenceWidth, FixedWidth, Width, width_range
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
-from app.sparse_bayes.selection.widths import AS_GOOD, _search
+from app.sparse_bayes.selection.widths import AS_GOOD, LEAST_DENSITY, Score, _search, _squares
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc
@@ -204,10 +204,13 @@ def test_few_rows_can_be_trained_on_with_the_width_given(rows: int) -> None:
     told(np.arange(float(rows))[:, None], np.arange(float(rows)), spec_of(GaussianNoise(), FixedWidth(1.0)))
 
 
-def by_scores(losses: Callable[[float], Array]) -> Callable[[float], Generator[None, None, Array]]:
-    def score(width: float) -> Generator[None, None, Array]:
+def by_scores(
+    losses: Callable[[float], Array], densities: Callable[[float], Array] | None = None
+) -> Callable[[float], Generator[None, None, Score]]:
+    def score(width: float) -> Generator[None, None, Score]:
         yield
-        return -losses(width)
+        lost = losses(width)
+        return Score(-lost if densities is None else densities(width), -lost)
 
     return score
 
@@ -226,6 +229,29 @@ def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
     error = float(noise.std(ddof=1)) / 20.0
     assert found(0.9 * AS_GOOD * error / np.log(10.0)) == pytest.approx(10.0)
     assert found(4.0 * error / np.log(10.0)) < 4.0
+
+
+@pytest.mark.parametrize(("behind", "wanted"), [(0.9 * LEAST_DENSITY, 0.1), (1.1 * LEAST_DENSITY, 10.0)])
+def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted: float) -> None:
+    def losses(width: float) -> Array:
+        return np.full(20, 1.0 + (log(width) if width < 5.0 else 1.0))
+
+    def densities(width: float) -> Array:
+        return np.full(20, 0.0 if width > 5.0 else -behind)
+
+    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses, densities)))
+    assert last == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise("rows"), LogGaussian()], ids=str)
+def test_squares_are_those_of_the_latent_in_units_of_known_noise(likelihood: Likelihood) -> None:
+    X, t = sinc(20, 0)
+    t = np.exp(t) if isinstance(likelihood, LogGaussian) else t
+    noise_sd = np.linspace(0.1, 0.5, 20) if likelihood.noise_by_row else None
+    model = fit(X, t, spec_of(likelihood, FixedWidth(2.0)), noise_sd=noise_sd)
+    left = (np.log(t) if isinstance(likelihood, LogGaussian) else t) - latent(model, X).mean
+    expected = left**2 if noise_sd is None else (left / noise_sd) ** 2
+    np.testing.assert_allclose(_squares(model, Rows(X, t, noise_sd)), expected, rtol=1e-9)
 
 
 def selected(search: Generator[Step, None, float]) -> list[float]:
