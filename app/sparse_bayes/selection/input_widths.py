@@ -5,11 +5,12 @@ more is learned by it [SPARSE_GP 1]: it is here for those who ask for it.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
+from app.sparse_bayes.algorithms import ReEstimation, Sequential
 from app.sparse_bayes.algorithms.ascent import learns_noise, least_alpha
 from app.sparse_bayes.algorithms.burst import climbed
 from app.sparse_bayes.algorithms.state import State, Walk, walking
@@ -97,7 +98,7 @@ def _told(fits: int) -> Step:
 
 def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], trail: Trail) -> Round:
     """A fit at widths (d,), to its end or until it has grown to MOST_FUNCTIONS."""
-    spec = at(tuple(map(float, widths)))
+    spec = _growing(at(tuple(map(float, widths))))
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
     fitting = trail.standings(problem, spec)
     walk = walking(problem, next(fitting))
@@ -108,6 +109,17 @@ def chosen(rows: Rows, widths: Array, at: Callable[[tuple[float, ...]], Spec], t
             break
         functions = len(walk.state.active)
     return Round(widths, problem, walk, _objective(problem, walk))
+
+
+def _growing(spec: Spec) -> Spec:
+    """With functions that enter one by one, where the prior lets them, whatever fits in the end.
+
+    Where all are in at the start, at widths that are not found yet hundreds stay, and widths follow the noise that they
+    take: Friedman 1 by re-estimation came to 3.1 with 229 functions.
+    """
+    prior = spec.prior
+    free = isinstance(prior, Independent) and not (prior.a or prior.b or prior.c or prior.d)
+    return replace(spec, algorithm=Sequential()) if free and isinstance(spec.algorithm, ReEstimation) else spec
 
 
 def _objective(problem: Problem, walk: Walk) -> float:

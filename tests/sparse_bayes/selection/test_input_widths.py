@@ -186,3 +186,11 @@ def test_rows_of_known_noise_are_heard_by_how_sure_they_are() -> None:
     narrow, wide = widths_of(found)
     assert wide > 4.0 * narrow
     np.testing.assert_allclose(latent(found.model, X).mean, np.sin(2.0 * X[:, 0]), atol=0.25)
+
+
+def test_what_starts_with_everything_in_finds_its_widths_by_few() -> None:
+    X, t, _ = friedman(100, 0)
+    free, held = SPECS["all at once"], SPECS["hyperpriors"]
+    narrow = 0.5 * X.std(axis=0) * np.sqrt(X.shape[1])
+    few, all_of_them = (chosen(Rows(X, t), narrow, fixing(spec), Trail()).walk.state for spec in (free, held))
+    assert 0 < len(few.active) <= MOST_FUNCTIONS < len(all_of_them.active)
