@@ -104,6 +104,8 @@ class _Reader(io.RawIOBase):
 
 @asynccontextmanager
 async def spooled(directory: Path | None, *, most_bytes: int) -> AsyncIterator[SpoolFile]:
-    """A new, empty file in `directory` (the system's place for such files when None)."""
+    """A new, empty file in `directory`, which is made where there is none (None: the system's place for such files)."""
+    if directory is not None:
+        directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=directory) as file:
         yield SpoolFile(file, most_bytes)
