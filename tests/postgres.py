@@ -1,4 +1,4 @@
-"""A real PostgreSQL for the tests: on loopback, as an unprivileged user, gone when the tests are."""
+"""A real PostgreSQL for tests and benchmarks: on loopback, as an unprivileged user, gone when they are."""
 
 import os
 import pwd
@@ -22,15 +22,20 @@ HOMES = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr
 USER = "relevance"
 START_SECONDS = 60.0
 
-# Ends the server and its files when its standard input closes: also when the tests were killed.
+HASTY = ("-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "autovacuum=off")
+"""Of a server whose data nobody misses after a crash."""
+
+# Ends the server and its files when its standard input closes: also when those were killed who started it.
 KEEPER = """
-"$1" -D "$2/data" -k "$2" -p "$3" -h 127.0.0.1 -F -c synchronous_commit=off -c full_page_writes=off \
-    -c shared_buffers=32MB -c max_connections=200 -c autovacuum=off >"$2/log" 2>&1 &
+server=$1 home=$2 port=$3
+shift 3
+"$server" -D "$home/data" -k "$home" -p "$port" -h 127.0.0.1 -c shared_buffers=32MB -c max_connections=200 "$@" \
+    >"$home/log" 2>&1 &
 server=$!
 cat >/dev/null
 kill -INT "$server"
 wait "$server"
-rm -rf "$2"
+rm -rf "$home"
 """
 
 
@@ -97,9 +102,9 @@ def _version(folder: Path) -> int:
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[Server]:
-    """Start a server with an empty cluster of its own, and stop it at the end."""
-    with _cluster(folder) as (home, user), _started(folder, home, user) as server:
+def running(folder: Path, options: tuple[str, ...] = HASTY) -> Iterator[Server]:
+    """Start a server with an empty cluster of its own and these options, and stop it at the end."""
+    with _cluster(folder) as (home, user), _started(folder, home, user, options) as server:
         yield server
 
 
@@ -199,10 +204,10 @@ def _unprivileged() -> int | None:
 
 
 @contextmanager
-def _started(folder: Path, home: Path, user: int | None) -> Iterator[Server]:
+def _started(folder: Path, home: Path, user: int | None, options: tuple[str, ...]) -> Iterator[Server]:
     server = Server(_free_port())
     keeper = subprocess.Popen(
-        ["/bin/sh", "-c", KEEPER, "keeper", folder / "postgres", home, str(server.port)],
+        ["/bin/sh", "-c", KEEPER, "keeper", folder / "postgres", home, str(server.port), *options],
         stdin=subprocess.PIPE,
         user=user,
         cwd=home,
