@@ -18,6 +18,7 @@ from benchmarks.components.tables import components
 from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
 from benchmarks.images.tables import images
+from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
 from benchmarks.report import Table
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "million": million,
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
+    "jobs": jobs,
 }
 
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {

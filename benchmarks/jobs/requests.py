@@ -1,0 +1,36 @@
+"""What the jobs are asked for: fits that take no time, and some that take a while."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from app.client import Relevance
+from app.client.answers import Json
+
+FEW_ROWS, MANY_ROWS, HUGE_ROWS = 20, 800, 4_000
+
+INDEPENDENT: dict[str, Json] = {"target": "y", "prior": {"type": "independent"}, "holdout": 0.0}
+
+
+def empty(calls: Relevance) -> Mapping[str, Json]:
+    """A fit of some ten milliseconds: a width that is told, on few rows."""
+    return _asked(calls, FEW_ROWS, {"type": "fixed", "value": 2.0})
+
+
+def long(calls: Relevance, *, rows: int = MANY_ROWS) -> Mapping[str, Json]:
+    """A fit of ten seconds and more: its width is searched, with folds."""
+    return _asked(calls, rows, {"type": "cross_validation", "folds": 5})
+
+
+def endless(calls: Relevance) -> Mapping[str, Json]:
+    """A fit of minutes, to be cancelled."""
+    return {**_asked(calls, HUGE_ROWS, {"type": "fixed", "value": 1.0}), "algorithm": {"type": "re_estimation"}}
+
+
+def _asked(calls: Relevance, rows: int, width: Json) -> Mapping[str, Json]:
+    rng = np.random.default_rng(2027)
+    x = rng.uniform(-10.0, 10.0, rows)
+    y = np.sinc(x / np.pi) + 0.1 * rng.standard_normal(rows)
+    dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name="sinc")
+    kernel: Json = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": width}
+    return {**INDEPENDENT, "dataset_id": dataset.id, "basis": [kernel, {"type": "bias"}]}
