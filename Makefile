@@ -14,7 +14,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run test check faults format bench bench-accuracy lock secrets clean
+.PHONY: help install demo run test check faults chaos format bench bench-accuracy lock secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
 faults: install ## everything that may die dies, on both databases; half an hour
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m "thorough or not thorough" tests/faults
+
+chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
+	$(BIN)/python -m tests.faults.chaos
 
 format: install ## put the code in its one format, and mend what ruff can mend
 	$(BIN)/ruff format .

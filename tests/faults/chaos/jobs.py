@@ -1,0 +1,61 @@
+"""Fifty real fits of some seconds each, and what has to be true of them once they have ended."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from app.client import Relevance
+from app.client.answers import Json, SupervisedJob, Version
+from tests.faults.chaos.containers import Containers
+
+FEWEST_ROWS, MOST_ROWS = 250, 600
+"""Of the least and the greatest fit: from some five seconds to some fifteen, with its search of a width."""
+
+BASIS: list[Json] = [
+    {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "cross_validation", "folds": 5}},
+    {"type": "bias"},
+]
+
+
+def submitted(containers: Containers, number: int, name: str) -> list[SupervisedJob]:
+    """Jobs from the least fit to the greatest, each with a model of its own."""
+    sizes = np.linspace(FEWEST_ROWS, MOST_ROWS, number).astype(int).tolist()
+    return [containers.ask(partial(_submit, rows=rows, model=f"{name}-{place}")) for place, rows in enumerate(sizes)]
+
+
+def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
+    draw = np.random.default_rng(rows)
+    x = draw.uniform(-10.0, 10.0, rows)
+    y = np.sinc(x / np.pi) + 0.1 * draw.standard_normal(rows)
+    dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
+    asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
+    return calls.submit({**asked, "prior": {"type": "independent"}})
+
+
+def faults(containers: Containers, jobs: list[SupervisedJob], like: list[SupervisedJob]) -> Iterator[str]:
+    """What is not as it should be: each succeeded once, with one version, which learned what that of `like` did."""
+    for job, other in zip(jobs, like, strict=True):
+        if job.state != "succeeded":
+            yield f"{job.model} ended as {job.state}: {job.error}"
+            continue
+        versions = containers.ask(partial(_versions, job=job))
+        if len(versions) != 1:
+            yield f"{job.model} has {len(versions)} versions"
+        ends = [move.state for move in job.transitions].count("succeeded")
+        if ends != 1:
+            yield f"{job.model} succeeded {ends} times"
+        found, expected = (containers.ask(partial(_learned, job=one)) for one in (job, other))
+        if len(found) != len(expected) or not np.allclose(found, expected, rtol=1e-9):
+            yield f"{job.model} learned something else than {other.model}"
+
+
+def _versions(calls: Relevance, job: SupervisedJob) -> list[Version]:
+    return list(calls.versions(job.model))
+
+
+def _learned(calls: Relevance, job: SupervisedJob) -> list[float]:
+    """Its evidence, and its weights."""
+    version = calls.version(job.model)
+    weights = [one.weight_mean or 0.0 for one in calls.relevance_vectors(job.model, version.version)]
+    return [version.log_marginal_likelihood, *weights]
