@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from socket import socketpair
 from tempfile import TemporaryFile
-from threading import Event, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread
 from typing import BinaryIO
 
 import app
@@ -22,6 +23,12 @@ CORE = "app.sparse_bayes.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
 PROGRAM = "from app.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
+
+SHORT_SECONDS = 1.0
+"""A fit that took no longer leaves a child as good as a new one; after a longer one memory may be in pieces."""
+
+MOST_FITS = 100
+"""Of one child."""
 
 MOST_SAID, MOST_WORDS = 8_192, 300
 """Bytes of what a child said that are kept, and characters of its last words."""
@@ -49,7 +56,7 @@ class ChildDied(Exception):
 
 
 class Child:
-    """A process for one fit."""
+    """A process for one fit at a time."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], connection: "Connection[Order, Message]", said: BinaryIO
@@ -57,6 +64,8 @@ class Child:
         self._process = process
         self._connection = connection
         self._said = said
+        self._fits = 0
+        self._heard_first: float | None = None
 
     @property
     def pid(self) -> int:
@@ -69,7 +78,9 @@ class Child:
         return self._process.poll() is None
 
     def start(self, task: Task, trail: tuple[Mark, ...] = ()) -> None:
-        """Hand it the one task of its life, to be gone on with from where a trail ends; raises ChildDied."""
+        """Hand it a task, to be gone on with from where a trail ends; raises ChildDied."""
+        self._fits += 1
+        self._heard_first = None
         try:
             self._connection.send((task, trail))
         except OSError:
@@ -78,9 +89,21 @@ class Child:
     def receive(self, timeout: float) -> Message | None:
         """What it says next, None when it says nothing for `timeout` seconds; raises ChildDied."""
         try:
-            return self._connection.recv() if self._connection.poll(timeout) else None
+            message = self._connection.recv() if self._connection.poll(timeout) else None
         except (EOFError, OSError):
             raise self._died() from None
+        if message is not None and self._heard_first is None:
+            self._heard_first = time.monotonic()
+        return message
+
+    def freshened(self) -> bool:
+        """Whether it is fit for another task, after one that ended well: what it had said is forgotten."""
+        # Counted from its first word: its imports are no part of a fit.
+        if self._fits >= MOST_FITS or time.monotonic() - (self._heard_first or 0.0) > SHORT_SECONDS:
+            return False
+        self._said.seek(0)  # of the child's descriptor too
+        self._said.truncate()
+        return self.alive
 
     def _died(self) -> ChildDied:
         code = self._code()
@@ -104,7 +127,8 @@ class Child:
 class Pool:
     """Keeps `spare` children ready; each fit gets one of its own, and another takes its place.
 
-    `trainer` names what a child calls ("module:function").
+    One whose fit was short and ended well is given back, so that short fits don't wait for new ones. `trainer` names
+    what a child calls ("module:function").
     """
 
     def __init__(self, *, spare: int, limits: Limits, trainer: str = CORE) -> None:
@@ -112,7 +136,10 @@ class Pool:
         self._limits = limits
         self._environment = _environment()
         self._ready: SimpleQueue[Child] = SimpleQueue()
+        self._spare = spare
         self._wanted = Semaphore(spare)
+        self._coming = spare
+        self._counting = Lock()
         self._stopping = Event()
         # On Linux a child dies with the thread that started it: so this one starts them all, and lives on.
         self._thread = Thread(target=self._keep_ready, name="pool", daemon=True)
@@ -130,14 +157,27 @@ class Pool:
         """A child that waits for its task."""
         while True:
             child = self._ready.get()
-            self._wanted.release()
+            with self._counting:
+                if self._ready.qsize() + self._coming < self._spare:
+                    self._coming += 1
+                    self._wanted.release()
             if child.alive:
                 return child
             child.kill()
 
+    def give_back(self, child: Child) -> None:
+        """Take a child whose fit ended well: for another one, or to its end."""
+        with self._counting:
+            room = self._ready.qsize() < 2 * self._spare and not self._stopping.is_set()
+            if room and child.freshened():
+                self._ready.put(child)
+                return
+        child.kill()
+
     def stop(self) -> None:
         """End the children that nobody has taken, and the making of more."""
-        self._stopping.set()
+        with self._counting:
+            self._stopping.set()
         self._wanted.release()
         self._thread.join()
         while not self._ready.empty():
@@ -145,7 +185,10 @@ class Pool:
 
     def _keep_ready(self) -> None:
         while self._wanted.acquire() and not self._stopping.is_set():
-            self._ready.put(self._spawn())
+            child = self._spawn()
+            with self._counting:
+                self._ready.put(child)
+                self._coming -= 1
 
     def _spawn(self) -> Child:
         ours, theirs = socketpair()

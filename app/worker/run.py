@@ -23,7 +23,7 @@ from app.sparse_bayes.trail import Mark
 from app.worker.child.process import Failure
 from app.worker.child.tasks import Rested, Result
 from app.worker.fits import Fit, prepare
-from app.worker.pool import ChildDied, Pool
+from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import name_taken, of_death, of_error, of_failure
 from app.worker.spool import Spool
 
@@ -219,21 +219,30 @@ class Start:
     def _train(self, fit: Fit) -> Result | Failure:
         child = self.runner.pool.take()
         try:
-            child.start(fit.task, self.trail)
-            while True:
-                message = child.receive(LOOK_SECONDS)
-                match message:
-                    case Step():
-                        self._tell(fit.progress(message))
-                    case Rested():
-                        self._rest(message.trail)
-                    case None:
-                        pass
-                    case _:
-                        return message
-                self._look()
-        finally:
+            end = self._heard(child, fit)
+        except BaseException:
             child.kill()
+            raise
+        if isinstance(end, Failure):
+            child.kill()
+        else:
+            self.runner.pool.give_back(child)
+        return end
+
+    def _heard(self, child: Child, fit: Fit) -> Result | Failure:
+        child.start(fit.task, self.trail)
+        while True:
+            message = child.receive(LOOK_SECONDS)
+            match message:
+                case Step():
+                    self._tell(fit.progress(message))
+                case Rested():
+                    self._rest(message.trail)
+                case None:
+                    pass
+                case _:
+                    return message
+            self._look()
 
     def _tell(self, progress: Progress) -> None:
         if not self.runner.try_once(lambda uow: uow.jobs.progress(self.job_id, self.attempt, progress), otherwise=True):

@@ -236,6 +236,72 @@ def test_a_spare_child_that_died_is_never_handed_out(pool: Pool) -> None:
     living.kill()
 
 
+def test_a_child_whose_fit_was_short_does_the_next_one_too(pool: Pool, path: Path) -> None:
+    children = set()
+    for _ in range(6):
+        child = pool.take()
+        children.add(child)
+        assert isinstance(messages(child, task(path, trainers.quick))[-1], Trained)
+        pool.give_back(child)
+    assert len(children) <= 2
+
+
+def test_nothing_of_an_earlier_fit_is_heard_in_the_next_one(child: Child, path: Path) -> None:
+    messages(child, task(path, trainers.quick))
+    (said,) = messages(child, task(path, trainers.told))
+    assert isinstance(said, Failure)
+
+
+def test_a_child_whose_fit_was_long_is_ended(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.worker.pool.SHORT_SECONDS", 0.0)
+    child = pool.take()
+    messages(child, task(path, trainers.quick))
+    pool.give_back(child)
+    assert gone(child.pid)
+
+
+def test_a_child_ends_after_many_fits(pool: Pool, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.worker.pool.MOST_FITS", 2)
+    child = pool.take()
+    assert [_again(child, path) for _ in range(2)] == [True, False]
+    child.kill()
+
+
+def _again(child: Child, path: Path) -> bool:
+    messages(child, task(path, trainers.quick))
+    return child.freshened()
+
+
+def test_children_that_are_given_back_are_no_more_than_twice_the_spare_ones(path: Path) -> None:
+    with another_pool() as pool:
+        taken = [pool.take() for _ in range(4)]
+        for child in taken:
+            messages(child, task(path, trainers.quick))
+        until(lambda: not pool._ready.empty(), seconds=30)
+        for child in taken:
+            pool.give_back(child)
+        assert [gone(child.pid) for child in taken] == [False, True, True, True]
+
+
+def test_what_a_child_said_in_an_earlier_fit_are_not_its_last_words(path: Path) -> None:
+    with its_child() as child:
+        child._said.write(b"heard long ago")
+        child._said.flush()
+        messages(child, task(path, trainers.quick))
+        assert child.freshened()
+        with pytest.raises(ChildDied) as died:
+            messages(child, task(path, trainers.dying))
+    assert died.value.said == ""
+
+
+def test_a_child_that_is_given_back_as_the_pool_stops_ends_too(path: Path) -> None:
+    with another_pool() as pool:
+        child = pool.take()
+        messages(child, task(path, trainers.quick))
+    pool.give_back(child)
+    assert gone(child.pid)
+
+
 def test_no_child_outlives_its_pool() -> None:
     with another_pool() as pool:
         until(lambda: not pool._ready.empty(), seconds=30)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
@@ -44,7 +45,7 @@ Pipe: TypeAlias = "Connection[Message, Order]"
 
 
 def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
-    """Import what is needed, then do the one task that comes through the pipe; ends with it, and with its parent."""
+    """Import what is needed, then do task after task that comes through the pipe; ends with it, and with its parent."""
     _end_with(parent)
     faulthandler.enable()
     if limits.memory is not None:
@@ -53,14 +54,20 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
     train: Trainer = getattr(import_module(module), name)
     connection: Pipe
     with Connection(descriptor) as connection:
-        try:
-            task, trail = connection.recv()
-        except (EOFError, OSError):
-            return
-        Thread(target=_end_with_pipe, args=(connection,), daemon=True).start()
+        orders: SimpleQueue[Order] = SimpleQueue()
+        Thread(target=_listen, args=(connection, orders), daemon=True).start()
         with suppress(BrokenPipeError):
-            for message in _work(train, task, limits, trail):
-                connection.send(message)
+            while True:
+                _obey(orders.get(), train, limits, connection)
+
+
+def _obey(order: Order, train: Trainer, limits: Limits, connection: Pipe) -> None:
+    """Say all there is to a task, up to its end: nothing of it is said, or kept, after that."""
+    task, trail = order
+    for message in _work(train, task, limits, trail):
+        connection.send(message)
+        if not isinstance(message, Step | Rested):
+            return
 
 
 def _work(train: Trainer, task: Task, limits: Limits, trail: tuple[Mark, ...]) -> Iterator[Message]:
@@ -107,7 +114,8 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
 
-def _end_with_pipe(connection: Pipe) -> None:
+def _listen(connection: Pipe, orders: "SimpleQueue[Order]") -> None:
     with suppress(EOFError, OSError):
-        connection.recv_bytes()
+        while True:
+            orders.put(connection.recv())
     os._exit(1)

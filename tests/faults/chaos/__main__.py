@@ -45,14 +45,17 @@ def main() -> None:
 def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iterator[str]:
     """What is wrong."""
     began = time.monotonic()
-    calm = _ended(containers, submitted(containers, number, "calm"))
+    calm = list(_ended(containers, submitted(containers, number, "calm")))
     undisturbed = time.monotonic() - began
     print(f"{number} jobs undisturbed: {undisturbed:.0f} s; {_fits(calm)}", flush=True)
 
     began = time.monotonic()
     queued = submitted(containers, number, "stormy")
-    with Killing(containers, draw, undisturbed) as killing:
-        stormy = _ended(containers, queued)
+    stormy: list[SupervisedJob] = []
+    with Killing(containers, draw) as killing:
+        for job in _ended(containers, queued):
+            stormy.append(job)
+            killing.done = len(stormy) / number
         disturbed = time.monotonic() - began
     print(f"{number} jobs disturbed: {disturbed:.0f} s, {disturbed / undisturbed:.2f} times as long; {_fits(stormy)}")
     print(f"killed: {killing}; questions asked again: {containers.refused}", flush=True)
@@ -65,14 +68,12 @@ def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iter
         yield f"it took more than {MOST_TIMES_LONGER:g} times as long"
 
 
-def _ended(containers: Containers, jobs: list[SupervisedJob]) -> list[SupervisedJob]:
-    """Them, once they all have."""
-    ended = []
+def _ended(containers: Containers, jobs: list[SupervisedJob]) -> Iterator[SupervisedJob]:
+    """Them, each once it has."""
     for job in jobs:
         while not (found := containers.ask(partial(Relevance.job, job_id=job.id))).has_ended:
             time.sleep(LOOK_SECONDS)
-        ended.append(found)
-    return ended
+        yield found
 
 
 def _fits(jobs: list[SupervisedJob]) -> str:

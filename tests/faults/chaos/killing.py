@@ -13,15 +13,17 @@ ROUNDS = 2
 """How often each container is killed."""
 
 MOST_SECONDS_DOWN = 3.0
+LOOK_SECONDS = 0.5
+LAST_SHARE = 0.9
 
 
 @dataclass
 class Killing:
-    """A context in which it goes on in a thread: in random order, at uneven times, within about `seconds` in all."""
+    """A context in which it goes on in a thread: in random order, spread over the work, of which `done` is a share."""
 
     containers: Containers
     draw: np.random.Generator
-    seconds: float
+    done: float = 0.0
     killed: list[str] = field(default_factory=list)
     error: Exception | None = None
 
@@ -53,11 +55,12 @@ class Killing:
 
     def _run(self) -> None:
         victims = [str(one) for _ in range(ROUNDS) for one in self.draw.permutation(sorted(self.service))]
-        pause = self.seconds / (len(victims) + 1)
+        shares = np.sort(self.draw.uniform(0.0, LAST_SHARE, len(victims))).tolist()
         try:
-            for victim in victims:
-                if self._over.wait(pause * self.draw.uniform(0.5, 1.5)):
-                    return
+            for victim, share in zip(victims, shares, strict=True):
+                while self.done < share:
+                    if self._over.wait(LOOK_SECONDS):
+                        return
                 self.containers.kill(victim)
                 self.killed.append(victim)
                 self._over.wait(self.draw.uniform(0.0, MOST_SECONDS_DOWN))
