@@ -14,7 +14,7 @@ from uuid import uuid4
 from app.bootstrap import migrate
 from app.settings import Settings
 from benchmarks.files import NotRun
-from servers import postgres
+from tests import postgres
 
 WORKER_BEGINS = 3.0
 """Seconds after which a worker that was started looks for jobs and has a child ready."""
