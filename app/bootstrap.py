@@ -16,6 +16,7 @@ import sqlalchemy
 import structlog
 from dbos import DBOSClient
 
+from app.domain.addresses import Allowance
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork
 from app.queue import migrations as queue_migrations
@@ -25,8 +26,10 @@ from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
+from app.services.retention import Retention
 from app.services.training import Training
 from app.services.watching import Watcher
+from app.services.webhooks import Webhooks
 from app.settings import Settings
 from app.storage import migrations as storage_migrations
 from app.storage.engine import make_engine
@@ -39,9 +42,11 @@ from app.worker.program import program
 from app.worker.run import Runner
 from app.worker.spool import Spool
 from app.worker.tidy import Housekeeper
+from app.worker.webhooks.courier import Courier, Finder
 from app.worker.worker import Worker
 
 TIDY_SECONDS = 600.0
+DAY = 86_400.0
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where the kernel says how much memory a container has, of both kinds of control groups."""
@@ -80,6 +85,7 @@ class Parts:
     training: Training
     prediction: Prediction
     watcher: Watcher
+    webhooks: Webhooks
     base: Base
     silence_seconds: float
 
@@ -107,6 +113,7 @@ def build(settings: Settings) -> Parts:
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
+        webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
         base=base,
         silence_seconds=settings.silence_seconds,
     )
@@ -126,12 +133,14 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
+    courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
         base.engine,
         base.client,
         run=Runner(
             base.open_uow, pool, spool, settings.max_training_cells, stopping, program(), settings.checkpoint_seconds
         ),
+        deliver=courier,
         executor=executor,
         slots=settings.worker_slots,
         most_of_one_owner=settings.owner_concurrency,
@@ -146,7 +155,12 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
     )
-    chores = (Ingest(base.open_uow, now).sweep, Idempotency(base.open_uow).sweep)
+    chores = (
+        Ingest(base.open_uow, now).sweep,
+        Idempotency(base.open_uow).sweep,
+        Retention(base.open_uow, settings.keep_events_days * DAY).sweep,
+        Finder(courier, Control(base.client)).find,
+    )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS)
     return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
 

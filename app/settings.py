@@ -7,6 +7,8 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 
+from app.domain.addresses import Allowance
+
 MEBIBYTE = 1024 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -56,12 +58,24 @@ class Settings(BaseSettings):
     idempotency_seconds: float = Field(
         86_400.0, gt=0, description="How long the answer to a request with an `Idempotency-Key` is kept."
     )
+    webhook_allow: str | None = Field(
+        None,
+        description="Where webhooks may go beside https to public addresses: host names and networks, with commas.",
+    )
+    keep_events_days: float = Field(
+        30.0, gt=0, description="How long the progress of ended jobs, and what webhooks were told, is kept."
+    )
     log_level: str = Field("INFO", description="Least severity that is logged.")
 
     @model_validator(mode="after")
     def _read_files(self) -> Self:
         if self.api_key is None and self.api_key_file is not None:
             object.__setattr__(self, "api_key", SecretStr(self.api_key_file.read_text().strip()))
+        return self
+
+    @model_validator(mode="after")
+    def _webhooks_go_somewhere(self) -> Self:
+        Allowance.of(self.webhook_allow or "")
         return self
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.lookout import Lookout
 from app.api.middleware import ApiKey, BodyLimit, RequestLog
-from app.api.routes import datasets, health, job_events, models, predictions, training_jobs, wholes
+from app.api.routes import datasets, health, job_events, models, predictions, training_jobs, webhooks, wholes
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -26,6 +26,7 @@ TAGS = [
     {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
     {"name": "Models", "description": "Names with numbered versions, which never change."},
     {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Webhooks", "description": "URLs that are told when a training has ended."},
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
@@ -35,6 +36,7 @@ ROUTERS: Sequence[APIRouter] = (
     datasets.router,
     models.router,
     wholes.router,
+    webhooks.router,
     health.router,
 )
 
@@ -65,6 +67,7 @@ def make_application(
     app.router.routes[:0] = predictions.router.routes
     for router in ROUTERS:
         app.include_router(router)
+    app.webhooks.include_router(webhooks.messages)
     add_handlers(app)
     document(app, protected=api_key is not None)
     # The last one added is the first that a request meets.

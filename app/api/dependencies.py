@@ -18,6 +18,7 @@ from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
 from app.services.watching import Watcher
+from app.services.webhooks import Webhooks
 
 
 class ReadinessReport(Protocol):
@@ -53,6 +54,9 @@ class Parts(Protocol):
 
     @property
     def watcher(self) -> Watcher: ...
+
+    @property
+    def webhooks(self) -> Webhooks: ...
 
     def ready(self) -> ReadinessReport: ...
 

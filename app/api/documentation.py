@@ -13,6 +13,7 @@ from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEX
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
+from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, TooManyJobsError
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -24,11 +25,19 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
 _SCHEMAS: Mapping[
-    str, TypeAdapter[DatasetIn] | TypeAdapter[TrainingJobIn] | TypeAdapter[PredictIn] | TypeAdapter[ProblemOut]
+    str,
+    TypeAdapter[DatasetIn]
+    | TypeAdapter[TrainingJobIn]
+    | TypeAdapter[PredictIn]
+    | TypeAdapter[WebhookIn]
+    | TypeAdapter[WebhookChangeIn]
+    | TypeAdapter[ProblemOut],
 ] = {
     "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
+    "WebhookIn": WEBHOOK_IN,
+    "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "ProblemOut": TypeAdapter(ProblemOut),
 }
 _KINDS = {
@@ -66,6 +75,7 @@ def document(app: FastAPI, *, protected: bool) -> None:
                 summary=app.summary,
                 description=app.description,
                 routes=app.routes,
+                webhooks=app.webhooks.routes,
                 tags=app.openapi_tags,
             )
             app.openapi_schema = _completed(made, protected=protected)

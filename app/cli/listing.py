@@ -18,7 +18,7 @@ def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     if as_json:
         print_json(jobs)
         return
-    rows = ((job.id, job.state, job.model, _learned(job), _time(job.created_at), _outcome(job)) for job in jobs)
+    rows = ((job.id, job.state, job.model, _learned(job), time_text(job.created_at), _outcome(job)) for job in jobs)
     print_table(("job", "state", "model", "target", "created", ""), rows, if_none="No jobs.")
 
 
@@ -40,7 +40,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
             ("priority", str(job.priority) if job.priority else None),
             ("again after", job.retry_of),
             *(
-                (_time(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
+                (time_text(move.at), f"{move.state}{f' ({move.reason})' if move.reason else ''}")
                 for move in job.transitions
             ),
         ]
@@ -121,7 +121,7 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
             model.target or "",
             ", ".join(model.inputs),
             str(model.versions),
-            _time(model.created_at),
+            time_text(model.created_at),
         )
         for model in models
     )
@@ -184,5 +184,6 @@ def _outcome(job: Job) -> str:
     return ""
 
 
-def _time(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
+    """A moment as the clock on the wall here has it."""
     return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 import msgspec
 
+from app.client.answers.datasets import Slice
 from app.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
 
 T = TypeVar("T")
@@ -56,6 +57,16 @@ class Http:
         """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
         return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
 
+    def pages(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
+        """The items of a list, page by page as they are asked for. Raises ClientError."""
+        after: str | None = None
+        while True:
+            page = self.get(answer, path, {**(query or {}), "after": after})
+            yield from page.items
+            if not page.has_more:
+                return
+            after = page.after
+
     def fetch(self, path: str, *, media_type: str) -> bytes:
         """The bytes at `path`, as this type. Raises ClientError."""
         return self._send("GET", path, headers={"Accept": media_type}).content
@@ -78,6 +89,11 @@ class Http:
         headers = {} if body is None else {"Content-Type": "application/json"}
         content = None if body is None else _encoded(body)
         return _decoded(self._send("POST", path, content=content, headers=headers), answer)
+
+    def patch(self, answer: Form[T], path: str, body: object) -> T:
+        """Send `body` as JSON, to change what stands at `path`. Raises ClientError."""
+        headers = {"Content-Type": "application/json"}
+        return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), answer)
 
     def create(self, answer: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
         """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).

@@ -30,6 +30,7 @@ from app.client.errors import ClientError, Problem
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
+from app.client.webhooks import Webhooks
 from app.domain.tables import Label
 
 T = TypeVar("T")
@@ -71,6 +72,11 @@ class Relevance:
 
     def __exit__(self, *_: object) -> None:
         self.http.close()
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Who is told of the ends of jobs."""
+        return Webhooks(self.http)
 
     # Datasets
 
@@ -262,13 +268,7 @@ class Relevance:
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})
 
     def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
-        after: str | None = None
-        while True:
-            page = self.http.get(answer, path, {**(query or {}), "after": after})
-            yield from page.items
-            if not page.has_more:
-                return
-            after = page.after
+        return self.http.pages(answer, path, query)
 
 
 def _of(kind: type[A], answer: A) -> A:

@@ -13,6 +13,7 @@ from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
+from app.domain.webhooks import Attempt, Delivery, Errand, EventType, Webhook
 
 T = TypeVar("T")
 
@@ -126,6 +127,12 @@ class Jobs(Protocol):
     def count_unfinished(self, owner: str) -> int:
         """How many jobs of this owner have not ended."""
 
+    def forget_progress(self, *, ended_before: float) -> bool:
+        """Remove a piece of the progress of jobs that ended so many seconds ago; transitions stay, and all numbers.
+
+        Whether to call again, in a new transaction.
+        """
+
 
 class Checkpoints(Protocol):
     """How far running fits were; each job's newest, gone with its end."""
@@ -222,6 +229,66 @@ class Keys(Protocol):
         """Forget some of those whose time is over; whether to call again, in a new transaction."""
 
 
+class Webhooks(Protocol):
+    """Who is told of the ends of jobs."""
+
+    def add(self, webhook: Webhook, secret: str) -> None:
+        """Raises ConflictError when its owner has MOST_WEBHOOKS already."""
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        """Raises NotFoundError."""
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]: ...
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is not None; raises NotFoundError."""
+
+    def disable(self, webhook_id: UUID) -> None:
+        """Its receiver wants no more."""
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
+
+    def sweep(self) -> bool:
+        """Forget a piece of those that were removed; whether to call again, in a new transaction."""
+
+
+class Deliveries(Protocol):
+    """What webhooks were and are to be told; made and queued in the transaction that ends a job.
+
+    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
+    """
+
+    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+        """Newest first; raises NotFoundError."""
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+
+    def errand(self, entry: UUID) -> Errand | None:
+        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+
+    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
+        """Note an attempt and queue the next one; without one, and where it failed, that was all.
+
+        False, and nothing noted, when the entry is no longer the newest.
+        """
+
+    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
+
+    def sweep(self, *, older_than: float) -> bool:
+        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
+
+
 QueueState = Literal["waiting", "running", "ended", "unknown"]
 
 
@@ -230,6 +297,9 @@ class Queue(Protocol):
 
     def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         """Within the transaction of the unit of work that this queue belongs to."""
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        """Queue one attempt to tell a webhook, in so many seconds; within the transaction likewise."""
 
 
 class QueueControl(Protocol):
@@ -280,6 +350,8 @@ class UnitOfWork(Protocol):
     models: Models
     workers: Workers
     keys: Keys
+    webhooks: Webhooks
+    deliveries: Deliveries
     queue: Queue
 
 

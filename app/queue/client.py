@@ -4,12 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from dbos import DBOSClient, DBOSPortableJSONSerializer
+from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
-from app.queue.names import APPLICATION, QUEUE, VERSION, WORKFLOW, rank
+from app.queue.names import (
+    APPLICATION,
+    QUEUE,
+    VERSION,
+    WEBHOOK_PRIORITY,
+    WEBHOOK_QUEUE,
+    WEBHOOK_WORKFLOW,
+    WORKFLOW,
+    rank,
+)
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 
@@ -59,6 +68,21 @@ class Submission:
                 },
                 str(job_id),
             )
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        """Queue one attempt to tell a webhook, in so many seconds, if the transaction commits."""
+        options: EnqueueOptions = {
+            "workflow_name": WEBHOOK_WORKFLOW,
+            "queue_name": WEBHOOK_QUEUE,
+            "workflow_id": str(entry),
+            "workflow_id_reuse_policy": "reject",
+            "queue_partition_key": str(webhook_id),
+            "priority": WEBHOOK_PRIORITY,
+        }
+        if delay > 0:
+            options["delay_seconds"] = delay
+        with translated():
+            self.client.enqueue_in_transaction(self.connection, options, str(entry))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,15 @@ import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
 from app.queue.failures import translated
-from app.queue.names import APPLICATION, MOST_RECOVERIES, QUEUE, VERSION, WORKFLOW
+from app.queue.names import (
+    APPLICATION,
+    MOST_RECOVERIES,
+    QUEUE,
+    VERSION,
+    WEBHOOK_QUEUE,
+    WEBHOOK_WORKFLOW,
+    WORKFLOW,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -20,11 +28,19 @@ class LeftUnfinished(BaseException):
     """
 
 
+WEBHOOK_SLOTS = 8
+"""Attempts to tell webhooks that one process makes at a time, in threads of their own: no fit waits for them."""
+
+WEBHOOK_SHARE = 2
+"""Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
+
+
 class Engine:
     """The engine of this process; there is one at a time. `run` says whether the job it was given has ended.
 
     Of one owner at most so many jobs run at a time over all workers; the worker that started last decides for all.
-    An exception out of `run` ends the job's entry as failed; False leaves it for others to recover.
+    `deliver` says likewise whether one attempt to tell a webhook was made; without it, others make them. An exception
+    out of either ends the entry as failed; False leaves it for others to recover.
     """
 
     def __init__(
@@ -33,6 +49,7 @@ class Engine:
         client: DBOSClient,
         *,
         run: Callable[[UUID], bool],
+        deliver: Callable[[UUID], bool] | None = None,
         executor: str,
         slots: int,
         most_of_one_owner: int | None = None,
@@ -41,6 +58,7 @@ class Engine:
         self._database = database
         self._client = client
         self._run = run
+        self._deliver = deliver
         self._executor = executor
         self._slots = slots
         self._most_of_one_owner = most_of_one_owner
@@ -65,7 +83,7 @@ class Engine:
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)
         def train(job: str) -> None:
-            self._start(job)
+            self._start(self._run, job)
 
         # A limit for each partition makes partitions, which are owners, visited in random order. Where an owner may run
         # as many jobs as there are slots it never binds, and shares no budget with other workers.
@@ -78,18 +96,35 @@ class Engine:
                 partition_worker_concurrency=self._slots if most is None else min(self._slots, most),
                 polling_interval_sec=self._poll_seconds,
             )
-        DBOS.listen_queues([QUEUE])
+        queues = [QUEUE]
+        if self._deliver is not None:
+            queues.append(WEBHOOK_QUEUE)
+            self._register_deliveries(self._deliver)
+        DBOS.listen_queues(queues)
         DBOS.launch()
 
-    def _start(self, job: str) -> None:
-        self._running.add(job)
+    def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
+        @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)
+        def tell(entry: str) -> None:
+            self._start(deliver, entry)
+
+        with translated():
+            self._client.register_queue(
+                WEBHOOK_QUEUE,
+                worker_concurrency=WEBHOOK_SLOTS,
+                partition_worker_concurrency=WEBHOOK_SHARE,
+                polling_interval_sec=self._poll_seconds,
+            )
+
+    def _start(self, do: Callable[[UUID], bool], entry: str) -> None:
+        self._running.add(entry)
         try:
-            ended = self._run(UUID(job))
+            ended = do(UUID(entry))
         except Exception:
-            logger.exception("a job met an unexpected error", extra={"job": job})
+            logger.exception("a job met an unexpected error", extra={"job": entry})
             raise
         finally:
-            self._running.discard(job)
+            self._running.discard(entry)
         if not ended:
             raise LeftUnfinished
 

@@ -15,6 +15,10 @@ def rank(priority: int) -> int:
     return MOST_PRIORITY + 1 - priority
 
 
+WEBHOOK_QUEUE = "webhooks"
+WEBHOOK_WORKFLOW = "deliver"
+WEBHOOK_PRIORITY = 100
+
 MOST_RECOVERIES = 100
 """How often the engine starts a job again, whatever became of the starts before; then it gives up.
 

@@ -10,6 +10,7 @@ from app.domain.jobs import JobState, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
 from app.domain.requests import TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary
+from app.domain.webhooks import DeliveryState, EventType, Obstacle
 
 T = TypeVar("T")
 
@@ -36,9 +37,13 @@ PLAN = Document(TypeAdapter(TrainingPlan))
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))
+EVENTS: Document[tuple[EventType, ...]] = Document(TypeAdapter(tuple[EventType, ...]))
 NAMES = Document(TypeAdapter(tuple[str, ...]))
 WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
 SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))
 CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))
 
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
+DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
+EVENT_TYPE: TypeAdapter[EventType] = TypeAdapter(EventType)
+OBSTACLE: TypeAdapter[Obstacle] = TypeAdapter(Obstacle)

@@ -8,9 +8,30 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
-from app.domain.ports import Checkpoints, Clock, Datasets, Jobs, Keys, Models, OpenUnitOfWork, Queue, Workers
+from app.domain.ports import (
+    Checkpoints,
+    Clock,
+    Datasets,
+    Deliveries,
+    Jobs,
+    Keys,
+    Models,
+    OpenUnitOfWork,
+    Queue,
+    Webhooks,
+    Workers,
+)
 from app.storage.failures import translated
-from app.storage.repositories import SqlCheckpoints, SqlDatasets, SqlJobs, SqlKeys, SqlModels, SqlWorkers
+from app.storage.repositories import (
+    SqlCheckpoints,
+    SqlDatasets,
+    SqlDeliveries,
+    SqlJobs,
+    SqlKeys,
+    SqlModels,
+    SqlWebhooks,
+    SqlWorkers,
+)
 
 DAY = 86_400.0
 
@@ -25,6 +46,8 @@ class SqlUnitOfWork:
     models: Models
     workers: Workers
     keys: Keys
+    webhooks: Webhooks
+    deliveries: Deliveries
     queue: Queue
 
 
@@ -51,14 +74,18 @@ def unit_of_work(
     @contextmanager
     def opened() -> Iterator[SqlUnitOfWork]:
         with translated(), engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
+            queue = submitter(connection)
+            deliveries = SqlDeliveries(session, clock, queue)
             yield SqlUnitOfWork(
                 SqlDatasets(session, clock),
-                SqlJobs(session, clock),
+                SqlJobs(session, clock, deliveries),
                 SqlCheckpoints(session, clock),
                 SqlModels(session, clock),
                 SqlWorkers(session),
                 SqlKeys(session, answers_kept_for),
-                submitter(connection),
+                SqlWebhooks(session, clock),
+                deliveries,
+                queue,
             )
             session.flush()
 

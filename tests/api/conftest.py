@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.dependencies import Limits
+from app.domain.addresses import Allowance
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.tables import Block
 from app.services.catalogue import Catalogue
@@ -18,6 +19,7 @@ from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
 from app.services.watching import Watcher
+from app.services.webhooks import Webhooks
 from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import now, unit_of_work
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
@@ -73,6 +75,7 @@ class InMemoryParts:
         self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
+        self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
 
     def ready(self) -> Report:
         return self.report
@@ -89,6 +92,7 @@ class StoredParts:
         self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
+        self.webhooks = Webhooks(open_uow, Allowance(), now)
 
     def ready(self) -> Report:
         return Report()

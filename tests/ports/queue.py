@@ -16,3 +16,12 @@ class ListedQueue:
         self._connection.execute(
             text("INSERT INTO submitted VALUES (:job_id, :owner)"), {"job_id": str(job_id), "owner": owner}
         )
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        self._connection.execute(
+            text("CREATE TABLE IF NOT EXISTS attempts (entry TEXT, webhook_id TEXT, delay DOUBLE PRECISION)")
+        )
+        self._connection.execute(
+            text("INSERT INTO attempts VALUES (:entry, :webhook_id, :delay)"),
+            {"entry": str(entry), "webhook_id": str(webhook_id), "delay": delay},
+        )

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.errors import InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
+from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
 from app.domain.jobs import (
@@ -27,6 +27,7 @@ from app.domain.ports import (
     Beat,
     Checkpoints,
     Datasets,
+    Deliveries,
     Hearing,
     Jobs,
     Keys,
@@ -35,10 +36,12 @@ from app.domain.ports import (
     Queue,
     QueueState,
     UnitOfWork,
+    Webhooks,
     Workers,
 )
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
+from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, EventType, Webhook
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -197,6 +200,9 @@ class InMemoryJobs:
     def count_unfinished(self, owner: str) -> int:
         return sum(job.owner == owner and job.state not in FINISHED for job in self.kept.values())
 
+    def forget_progress(self, *, ended_before: float) -> bool:
+        raise NotImplementedError
+
 
 @dataclass
 class InMemoryCheckpoints:
@@ -344,6 +350,90 @@ def _name(key: RequestKey) -> tuple[str, str, str]:
 
 
 @dataclass
+class InMemoryWebhooks:
+    kept: dict[UUID, Webhook] = field(default_factory=dict)
+    secrets: dict[UUID, str] = field(default_factory=dict)
+
+    def add(self, webhook: Webhook, secret: str) -> None:
+        if sum(kept.owner == webhook.owner for kept in self.kept.values()) >= MOST_WEBHOOKS:
+            raise ConflictError("There are too many webhooks.")
+        self.kept[webhook.id] = webhook
+        self.secrets[webhook.id] = secret
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        webhook = self.kept.get(webhook_id)
+        if webhook is None or webhook.owner != owner:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return webhook
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
+        return page_of([one for one in reversed(self.kept.values()) if one.owner == owner], limit, after)
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        webhook = self.get(owner, webhook_id)
+        self.kept[webhook_id] = replace(
+            webhook,
+            url=webhook.url if url is None else url,
+            events=webhook.events if events is None else tuple(events),
+            enabled=webhook.enabled if enabled is None else enabled,
+        )
+        return self.kept[webhook_id]
+
+    def disable(self, webhook_id: UUID) -> None:
+        raise NotImplementedError
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        self.get(owner, webhook_id)
+        del self.kept[webhook_id]
+
+    def sweep(self) -> bool:
+        raise NotImplementedError
+
+
+@dataclass
+class InMemoryDeliveries:
+    webhooks: InMemoryWebhooks
+    kept: dict[UUID, Delivery] = field(default_factory=dict)
+
+    def put(self, delivery: Delivery) -> None:
+        """Have a delivery as it is."""
+        self.kept[delivery.id] = delivery
+
+    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+        self.webhooks.get(owner, webhook_id)
+        mine = [delivery for delivery in reversed(self.kept.values()) if delivery.webhook_id == webhook_id]
+        return page_of(mine, limit, after)
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        if not self.webhooks.get(owner, webhook_id).enabled:
+            raise ConflictError("The webhook is disabled: enable it first.")
+        if delivery_id not in self.kept:
+            raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
+        self.kept[delivery_id] = replace(self.kept[delivery_id], state="pending", next_attempt_at=NOW)
+        return self.kept[delivery_id]
+
+    def errand(self, entry: UUID) -> Errand | None:
+        raise NotImplementedError
+
+    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
+        raise NotImplementedError
+
+    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        raise NotImplementedError
+
+    def sweep(self, *, older_than: float) -> bool:
+        raise NotImplementedError
+
+
+@dataclass
 class InMemoryQueue:
     """Both what is submitted and what is asked of the engine; `reachable`: whether it answers at all."""
 
@@ -355,6 +445,9 @@ class InMemoryQueue:
     def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
         self.submitted.append(job_id)
         self.priorities[job_id] = priority
+
+    def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:
+        raise NotImplementedError
 
     def cancel(self, job_id: UUID) -> None:
         if not self.reachable:
@@ -387,6 +480,8 @@ class Unit:
     models: Models
     workers: Workers
     keys: Keys
+    webhooks: Webhooks
+    deliveries: Deliveries
     queue: Queue
 
 
@@ -400,13 +495,27 @@ class InMemory:
     models: InMemoryModels = field(default_factory=InMemoryModels)
     workers: InMemoryWorkers = field(default_factory=InMemoryWorkers)
     keys: InMemoryKeys = field(default_factory=InMemoryKeys)
+    webhooks: InMemoryWebhooks = field(default_factory=InMemoryWebhooks)
     queue: InMemoryQueue = field(default_factory=InMemoryQueue)
     reachable: bool = True
     opened: int = 0
+
+    def __post_init__(self) -> None:
+        self.deliveries = InMemoryDeliveries(self.webhooks)
 
     @contextmanager
     def open(self) -> Iterator[UnitOfWork]:
         if not self.reachable:
             raise UnavailableError("The database can't be reached.")
         self.opened += 1
-        yield Unit(self.datasets, self.jobs, self.checkpoints, self.models, self.workers, self.keys, self.queue)
+        yield Unit(
+            self.datasets,
+            self.jobs,
+            self.checkpoints,
+            self.models,
+            self.workers,
+            self.keys,
+            self.webhooks,
+            self.deliveries,
+            self.queue,
+        )

@@ -6,13 +6,14 @@ from app.cli.commands.reading import decode, jobs, models, predict
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
 from app.cli.commands.untargeted import approximate, components, encode
+from app.cli.commands.webhooks import add, deliveries, list_webhooks, redeliver, remove
 
 __all__ = ["application", "main"]
 
 application = typer.Typer(
     name="relevance",
     help="Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    epilog="train to decode, jobs and models speak to a running service; the others are the service.",
+    epilog="train to decode, jobs, models and webhooks speak to a running service; the others are the service.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -27,6 +28,14 @@ for command in (*SERVING, *LEARNING, *READING):
 check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")
+
+webhooks = typer.Typer(help="Have URLs told when a training has ended.", no_args_is_help=True)
+webhooks.command("add")(add)
+webhooks.command("list")(list_webhooks)
+webhooks.command("remove")(remove)
+webhooks.command("deliveries")(deliveries)
+webhooks.command("redeliver")(redeliver)
+application.add_typer(webhooks, name="webhooks")
 
 
 def main() -> None:

@@ -2,9 +2,20 @@
 
 from app.storage.repositories.checkpoints import SqlCheckpoints
 from app.storage.repositories.datasets import SqlDatasets
+from app.storage.repositories.deliveries import SqlDeliveries
 from app.storage.repositories.jobs import SqlJobs
 from app.storage.repositories.keys import SqlKeys
 from app.storage.repositories.models import SqlModels
+from app.storage.repositories.webhooks import SqlWebhooks
 from app.storage.repositories.workers import SqlWorkers
 
-__all__ = ["SqlCheckpoints", "SqlDatasets", "SqlJobs", "SqlKeys", "SqlModels", "SqlWorkers"]
+__all__ = [
+    "SqlCheckpoints",
+    "SqlDatasets",
+    "SqlDeliveries",
+    "SqlJobs",
+    "SqlKeys",
+    "SqlModels",
+    "SqlWebhooks",
+    "SqlWorkers",
+]

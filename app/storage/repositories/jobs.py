@@ -29,7 +29,9 @@ from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST
 from app.storage.engine import lock_for_writing
 from app.storage.happenings import announce
 from app.storage.repositories import histories
+from app.storage.repositories.deliveries import SqlDeliveries
 from app.storage.repositories.recording import record
+from app.storage.repositories.retention import forget_progress
 from app.storage.tables import (
     DatasetRow,
     JobCheckpointRow,
@@ -48,6 +50,7 @@ class SqlJobs:
 
     session: Session
     clock: Clock
+    deliveries: SqlDeliveries
 
     def add(self, job: TrainingJob) -> None:
         """Record a queued job; raises NotFoundError when its dataset is gone."""
@@ -229,6 +232,10 @@ class SqlJobs:
         mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
         return self.session.scalar(mine) or 0
 
+    def forget_progress(self, *, ended_before: float) -> bool:
+        """Remove a piece of the progress of jobs that ended so many seconds ago; whether to call again."""
+        return forget_progress(self.session, ended_before=ended_before)
+
     def _move(
         self,
         job_id: UUID,
@@ -254,6 +261,7 @@ class SqlJobs:
         moved = _Moved(row.owner, row.attempt)
         if ends:
             changed(self.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
+            self.deliveries.job_ended(job_id, moved.owner, state)
         self.session.add(
             JobTransitionRow(
                 job_id=job_id,

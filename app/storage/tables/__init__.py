@@ -5,6 +5,7 @@ from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from app.storage.tables.keys import RequestKeyRow
 from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.storage.tables.webhooks import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from app.storage.tables.workers import WorkerRow
 
 __all__ = [
@@ -21,5 +22,8 @@ __all__ = [
     "RelevanceVectorRow",
     "RequestKeyRow",
     "TrainingJobRow",
+    "WebhookAttemptRow",
+    "WebhookDeliveryRow",
+    "WebhookRow",
     "WorkerRow",
 ]

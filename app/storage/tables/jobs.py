@@ -3,11 +3,13 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.jobs import FINISHED, MOVES
 from app.storage.tables.base import Base, one_of
+
+PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 
 
 class TrainingJobRow(Base):
@@ -15,7 +17,7 @@ class TrainingJobRow(Base):
 
     `for_model` is the name that the plan says, `model` the one under which a version was made.
     `deaths` are starts that ended without a word, `handed_back` says that the last one did not, and `last_words` are
-    what a child that died was heard to say.
+    what a child that died was heard to say. `progress_kept` is false once its progress was removed for its age.
     """
 
     __tablename__ = "training_jobs"
@@ -36,6 +38,12 @@ class TrainingJobRow(Base):
             "for_model",
             sqlite_where=text("finished_at IS NULL"),
             postgresql_where=text("finished_at IS NULL"),
+        ),
+        Index(
+            "ix_training_jobs_progress_kept",
+            "finished_at",
+            sqlite_where=text(PROGRESS_KEPT),
+            postgresql_where=text(PROGRESS_KEPT),
         ),
     )
 
@@ -61,6 +69,7 @@ class TrainingJobRow(Base):
     deaths: Mapped[int] = mapped_column(default=0, server_default="0")
     handed_back: Mapped[bool] = mapped_column(default=False, server_default=false())
     last_words: Mapped[str | None] = mapped_column(default=None)
+    progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
 
 
 class JobTransitionRow(Base):

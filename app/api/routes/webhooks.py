@@ -1,0 +1,126 @@
+"""Webhooks: have a URL told when a training has ended, and see what it was told."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request, Response
+
+from app.api.bodies import read_strictly
+from app.api.dependencies import JsonBody, Owner, PartsDependency, identifier
+from app.api.documentation import json_body, problems
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import AcceptsJson, media_type_of
+from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.webhooks import (
+    WEBHOOK_CHANGE_IN,
+    WEBHOOK_IN,
+    DeliveryOut,
+    MessageOut,
+    NewWebhookOut,
+    WebhookOut,
+)
+from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.webhooks import EVENT_TYPES, Webhook
+
+router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
+messages = APIRouter()
+"""What is sent, for the documentation."""
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Have a URL told",
+    response_model=NewWebhookOut,
+    openapi_extra=json_body("WebhookIn"),
+    responses=problems(400, 406, 409, 413, 415, 422),
+)
+def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
+
+    def create(keyed: Keyed[tuple[Webhook, str]] | None) -> tuple[Webhook, str]:
+        asked = read_strictly(WEBHOOK_IN, body)
+        return parts.webhooks.register(
+            owner, asked.url, events=asked.events, description=asked.description, keyed=keyed
+        )
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(parts.idempotency, named(request, owner, key, content_type, body), _registered, create)
+
+
+def _registered(made: tuple[Webhook, str]) -> KeptAnswer:
+    webhook, secret = made
+    shown = NewWebhookOut(**WebhookOut.model_validate(webhook).model_dump(), secret=secret)
+    headers = (
+        ("Location", f"/v1/webhooks/{webhook.id}"),
+        ("Cache-Control", "no-store"),
+        ("Content-Type", "application/json"),
+    )
+    return KeptAnswer(201, headers, shown.model_dump_json().encode())
+
+
+@router.get("", summary="List webhooks", responses=problems(406, 422))
+def webhooks(owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None) -> PageOut[WebhookOut]:
+    """Webhooks, newest first."""
+    page = parts.webhooks.page(owner, limit=limit, after=after)
+    return PageOut.of([WebhookOut.model_validate(webhook) for webhook in page.items], page.next)
+
+
+@router.get("/{webhook_id}", summary="Look at a webhook", responses=problems(404, 406))
+def webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> WebhookOut:
+    """A webhook, without its secret."""
+    return WebhookOut.model_validate(parts.webhooks.get(owner, identifier(webhook_id, "webhook")))
+
+
+@router.patch(
+    "/{webhook_id}",
+    summary="Change a webhook",
+    openapi_extra=json_body("WebhookChangeIn"),
+    responses=problems(400, 404, 406, 413, 415, 422),
+)
+def change(webhook_id: str, body: JsonBody, owner: Owner, parts: PartsDependency) -> WebhookOut:
+    """Change its URL, what it is told of, or whether it is told at all; the secret stays."""
+    asked = read_strictly(WEBHOOK_CHANGE_IN, body)
+    changed = parts.webhooks.change(
+        owner, identifier(webhook_id, "webhook"), url=asked.url, events=asked.events, enabled=asked.enabled
+    )
+    return WebhookOut.model_validate(changed)
+
+
+@router.delete("/{webhook_id}", status_code=204, summary="Remove a webhook", responses=problems(404, 406))
+def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
+    """Tell it no more, and forget what it was told."""
+    parts.webhooks.remove(owner, identifier(webhook_id, "webhook"))
+
+
+@router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
+def deliveries(
+    webhook_id: str, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+) -> PageOut[DeliveryOut]:
+    """What it was and is to be told, newest first, with each attempt."""
+    page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), limit=limit, after=after)
+    return PageOut.of([DeliveryOut.model_validate(delivery) for delivery in page.items], page.next)
+
+
+@router.post(
+    "/{webhook_id}/deliveries/{delivery_id}/redeliver",
+    status_code=202,
+    summary="Tell a webhook again",
+    responses=problems(404, 406, 409),
+)
+def redeliver(webhook_id: str, delivery_id: str, owner: Owner, parts: PartsDependency) -> DeliveryOut:
+    """Send a message again, now, and as often as a new one if that fails; its `webhook-id` is the same."""
+    wanted, again = identifier(webhook_id, "webhook"), identifier(delivery_id, "delivery")
+    return DeliveryOut.model_validate(parts.webhooks.redeliver(owner, wanted, again))
+
+
+def _sent(
+    _body: MessageOut,
+    webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
+) -> None:
+    """A training has ended. Any status from 200 to 299 says that you have taken the message; 410 that you want none."""
+
+
+for event in EVENT_TYPES:
+    messages.add_api_route(event, _sent, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)

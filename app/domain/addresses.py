@@ -1,0 +1,198 @@
+"""Where webhooks may go: URLs that are taken, and which of the world's addresses anybody may have us speak to."""
+
+import re
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from app.domain.errors import Fault, InvalidRequestError
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+LONGEST_URL = 2000
+HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
+PRINTABLE = re.compile(r"[!-~]+")
+PORTS = {"http": 80, "https": 443}
+
+# The registries of special addresses (RFC 6890 and what came after), written out: `ipaddress` knows them as they were
+# when a Python was made.
+SPECIAL_V4 = tuple(
+    map(
+        IPv4Network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # behind a carrier's translation
+            "127.0.0.0/8",  # loopback
+            "169.254.0.0/16",  # link-local, where clouds answer questions about themselves
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # protocols
+            "192.0.2.0/24",  # documentation
+            "192.88.99.0/24",  # relays of 6to4
+            "192.168.0.0/16",  # private
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+        ),
+    )
+)
+GLOBAL_V6 = IPv6Network("2000::/3")
+"""All of IPv6 that is handed out; what lies outside of it is loopback, private, link-local, multicast or nobody's."""
+
+SPECIAL_V6 = tuple(
+    map(
+        IPv6Network,
+        (
+            "2001::/23",  # protocols, Teredo among them
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+MAPPED = IPv6Network("::ffff:0:0/96")
+TRANSLATED = IPv6Network("64:ff9b::/96")
+"""NAT64: how a network with IPv6 alone reaches the others; the address is in the last 32 bits, as in `MAPPED`."""
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one machine of the internet's, also by the address that is embedded in it."""
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in SPECIAL_V4)
+    if address in MAPPED or address in TRANSLATED:
+        return is_public(IPv4Address(int(address) & 0xFFFF_FFFF))
+    return address in GLOBAL_V6 and not any(address in network for network in SPECIAL_V6)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A URL in the parts that a request is made of; `host` in lower case, without brackets."""
+
+    scheme: Literal["http", "https"]
+    host: str
+    port: int
+    path: str
+
+    @property
+    def address(self) -> Address | None:
+        """The address that the host is, None where it is a name."""
+        try:
+            return ip_address(self.host)
+        except ValueError:
+            return None
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as the header `Host` says them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What the operator allows beside https to public addresses: host names, and networks in any scheme."""
+
+    names: frozenset[str] = frozenset()
+    networks: tuple[Network, ...] = ()
+
+    @classmethod
+    def of(cls, listed: str) -> "Allowance":
+        """From names, addresses and networks with commas between; raises ValueError for what is none of these."""
+        names, networks = set[str](), list[Network]()
+        for entry in filter(None, (part.strip().lower() for part in listed.split(","))):
+            try:
+                networks.append(ip_network(entry))
+            except ValueError as error:
+                if "/" in entry or ":" in entry or not HOST_NAME.fullmatch(entry) or _ends_in_a_number(entry):
+                    raise ValueError(f"{entry!r} is no network (as 10.1.0.0/16), address or host name") from error
+                names.add(entry.rstrip("."))
+        return cls(frozenset(names), tuple(networks))
+
+    def admits(self, target: Target, address: Address) -> bool:
+        """Whether a request to a target may go to this address of its host's."""
+        if target.host.rstrip(".") in self.names or any(address in network for network in self.networks):
+            return True
+        return target.scheme == "https" and is_public(address)
+
+    def checked(self, url: str) -> Target:
+        """A URL that is not plainly refused: where its name leads is seen at each delivery.
+
+        Raises InvalidRequestError.
+        """
+        target = read_target(url)
+        address = target.address
+        if address is None:
+            listed = bool(self.networks) or target.host.rstrip(".") in self.names
+            here = target.host.rstrip(".").rpartition(".")[2] == "localhost"
+        else:
+            listed, here = self.admits(target, address), not is_public(address)
+        if here and not listed:
+            raise _refused(f"{target.host} is no public address; the operator of this service may allow it.")
+        if target.scheme == "http" and not listed:
+            raise _refused("Expected https://; the operator of this service may allow http:// for some hosts.")
+        return target
+
+
+def read_target(url: str) -> Target:
+    """A URL in its parts; raises InvalidRequestError for what is no http(s) URL, or has more than such a one needs."""
+    if len(url) > LONGEST_URL or not PRINTABLE.fullmatch(url):
+        raise _refused(
+            f"Expected a URL of up to {LONGEST_URL} ASCII characters without spaces; others are written %xx."
+        )
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError as error:
+        raise _refused(f"This is no URL: {error}.") from error
+    scheme: Literal["http", "https"]
+    if parts.scheme == "http":
+        scheme = "http"
+    elif parts.scheme == "https":
+        scheme = "https"
+    else:
+        raise _refused("Expected a URL that begins with https://.")
+    if "@" in parts.netloc:
+        raise _refused("A URL must not hold a name or a password: messages are signed instead.")
+    if parts.fragment or "#" in url:
+        raise _refused("A URL's #fragment is never sent: leave it out.")
+    if port == 0:
+        raise _refused("Expected a port from 1 to 65535.")
+    if not _is_host(host):
+        raise _refused(f"{host!r} is no host name and no address.")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(scheme, host, port or PORTS[scheme], path)
+
+
+def _is_host(host: str) -> bool:
+    if ":" in host:
+        try:
+            return IPv6Address(host).scope_id is None
+        except ValueError:
+            return False
+    if _ends_in_a_number(host):  # then it must be an address in full, not one of its many old spellings
+        try:
+            IPv4Address(host)
+        except ValueError:
+            return False
+        return True
+    return len(host) <= 253 and HOST_NAME.fullmatch(host) is not None
+
+
+def _ends_in_a_number(host: str) -> bool:
+    last = host.rstrip(".").rpartition(".")[2]
+    return last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last) is not None
+
+
+def _refused(detail: str) -> InvalidRequestError:
+    return InvalidRequestError(f"The URL can't be used: {detail}", [Fault(detail, pointer="/url")])

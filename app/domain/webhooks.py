@@ -1,0 +1,147 @@
+"""Webhooks: who is told that a job has ended, in which words, and how often it is tried (Standard Webhooks, 1.0.0)."""
+
+import hmac
+import json
+import secrets
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from app.domain.jobs import JobState, Problem, TrainingJob
+
+EventType = Literal["training_job.succeeded", "training_job.failed", "training_job.cancelled"]
+EVENT_TYPES: tuple[EventType, ...] = ("training_job.succeeded", "training_job.failed", "training_job.cancelled")
+OF_STATE: Mapping[JobState, EventType] = {
+    "succeeded": "training_job.succeeded",
+    "failed": "training_job.failed",
+    "cancelled": "training_job.cancelled",
+}
+
+DeliveryState = Literal["pending", "delivered", "failed"]
+
+Obstacle = Literal[
+    "address-refused", "name-not-found", "not-connected", "tls", "timeout", "not-http", "interrupted", "disabled"
+]
+"""Why an attempt got no status: the URL leads where it may not, nowhere, to nobody, to somebody else, to somebody too
+slow or to no server of HTTP; or the service lost the attempt; or the webhook was disabled.
+"""
+
+MINUTE, HOUR = 60.0, 3600.0
+PAUSES = (5.0, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR)
+"""Seconds from each attempt that failed to the next: ten attempts in 75 hours and a half."""
+
+MOST_WEBHOOKS = 20
+"""Most that one owner may have."""
+
+LONGEST_DESCRIPTION = 200
+
+SECRET_PREFIX = "whsec_"
+GONE = 410
+"""The status by which a receiver says that it wants no more."""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A URL that is told of the ends of its owner's jobs; where it is disabled, of none."""
+
+    id: UUID
+    owner: str
+    url: str
+    events: tuple[EventType, ...]
+    created_at: datetime
+    description: str | None = None
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One request: when it began, how long it took, and the status or what stood in its way."""
+
+    at: datetime
+    seconds: float
+    status: int | None = None
+    obstacle: Obstacle | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the receiver has taken the message."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One event on its way to one webhook; `event_id` is the same in every attempt, and for every webhook."""
+
+    id: UUID
+    webhook_id: UUID
+    event_id: UUID
+    type: EventType
+    job_id: UUID
+    created_at: datetime
+    state: DeliveryState
+    next_attempt_at: datetime | None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What one attempt needs to know; `tries` are those before it since the delivery began, or began anew."""
+
+    delivery_id: UUID
+    webhook_id: UUID
+    event_id: UUID
+    type: EventType
+    job_id: UUID
+    url: str
+    enabled: bool
+    tries: int
+    secret: str = field(repr=False)
+
+
+def new_secret() -> str:
+    """256 random bits, as the specification writes them."""
+    return SECRET_PREFIX + b64encode(secrets.token_bytes(32)).decode()
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """HMAC-SHA256 of "id.timestamp.body", as the header `webhook-signature` has it."""
+    key = b64decode(secret.removeprefix(SECRET_PREFIX))
+    return "v1," + b64encode(hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")).decode()
+
+
+def message(event: EventType, job: TrainingJob) -> bytes:
+    """What is sent: the same bytes each time, since a job that has ended never changes.
+
+    The members of `data` are those that the job has where it is looked at, without what is long.
+    """
+    data = {
+        "id": str(job.id),
+        "state": job.state,
+        "created_at": _moment(job.created_at),
+        "started_at": _moment(job.started_at),
+        "finished_at": _moment(job.finished_at),
+        "attempt": job.attempt,
+        "version": None if job.version is None else {"model": job.model or job.plan.model, "version": job.version},
+        "error": None if job.error is None else _problem(job.error, job.id),
+        "dataset_id": str(job.request.dataset_id),
+        "model": job.plan.model,
+        "task": job.plan.task,
+    }
+    content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _problem(problem: Problem, job_id: UUID) -> dict[str, str]:
+    return {
+        "type": f"/problems/{problem.kind}",
+        "title": problem.title,
+        "detail": problem.detail,
+        "instance": f"/v1/training-jobs/{job_id}",
+    }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat().replace("+00:00", "Z")

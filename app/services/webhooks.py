@@ -1,0 +1,89 @@
+"""Webhooks: from a URL to its deliveries, as their owner meets them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.addresses import Allowance
+from app.domain.idempotency import Keyed
+from app.domain.identity import uuid7
+from app.domain.ports import Clock, OpenUnitOfWork, Page
+from app.domain.webhooks import EVENT_TYPES, Delivery, EventType, Webhook, new_secret
+
+
+@dataclass(frozen=True)
+class Webhooks:
+    """Who is told of the ends of jobs; `allowed` is where they may be."""
+
+    open_uow: OpenUnitOfWork
+    allowed: Allowance
+    clock: Clock
+
+    def register(
+        self,
+        owner: str,
+        url: str,
+        *,
+        events: Sequence[EventType] = EVENT_TYPES,
+        description: str | None = None,
+        keyed: Keyed[tuple[Webhook, str]] | None = None,
+    ) -> tuple[Webhook, str]:
+        """A new one, and its secret, which is shown in this answer alone; that of a `keyed` request is kept with it.
+
+        Raises InvalidRequestError where the URL is plainly refused, ConflictError where there are too many.
+        """
+        self.allowed.checked(url)
+        webhook, secret = Webhook(uuid7(), owner, url, _once(events), self.clock(), description), new_secret()
+        answer = None if keyed is None else keyed.answer((webhook, secret))
+        with self.open_uow() as uow:
+            uow.webhooks.add(webhook, secret)
+            if keyed is not None and answer is not None:
+                uow.keys.keep(keyed.key, answer)
+        return webhook, secret
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        """One; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.webhooks.get(owner, webhook_id)
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
+        """All, newest first."""
+        with self.open_uow() as uow:
+            return uow.webhooks.page(owner, limit=limit, after=after)
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is not None; raises NotFoundError, InvalidRequestError."""
+        if url is not None:
+            self.allowed.checked(url)
+        with self.open_uow() as uow:
+            return uow.webhooks.change(
+                owner, webhook_id, url=url, events=None if events is None else _once(events), enabled=enabled
+            )
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        """Have it told no more, and forget it; raises NotFoundError."""
+        with self.open_uow() as uow:
+            uow.webhooks.remove(owner, webhook_id)
+
+    def deliveries(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+        """What it was and is to be told, newest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.deliveries.page(owner, webhook_id, limit=limit, after=after)
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        """Tell it again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+        with self.open_uow() as uow:
+            return uow.deliveries.redeliver(owner, webhook_id, delivery_id)
+
+
+def _once(events: Sequence[EventType]) -> tuple[EventType, ...]:
+    """Each once, in the order in which they are documented."""
+    return tuple(event for event in EVENT_TYPES if event in events)

@@ -1,0 +1,198 @@
+"""What webhooks were and are to be told."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, insert, select, text, update
+from sqlalchemy.orm import Session
+
+from app.domain.errors import ConflictError, NotFoundError
+from app.domain.identity import uuid7
+from app.domain.jobs import JobState
+from app.domain.ports import Clock, Page, Queue
+from app.domain.webhooks import OF_STATE, Attempt, Delivery, Errand
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.documents import DELIVERY_STATE, EVENT_TYPE, EVENTS, OBSTACLE
+from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
+from app.storage.tables import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
+from app.storage.tables.webhooks import PENDING
+from app.storage.types import DatabaseNow, SecondsSince
+
+ATTEMPTS_KEPT = 50
+"""Of each delivery, however often somebody asks for it again."""
+
+
+@dataclass(frozen=True)
+class SqlDeliveries:
+    """The port `Deliveries`, and what an end of a job makes; `queue` belongs to the same transaction."""
+
+    session: Session
+    clock: Clock
+    queue: Queue
+
+    def job_ended(self, job_id: UUID, owner: str, state: JobState) -> None:
+        """Queue the news for every webhook of the owner that wants it."""
+        event, event_id = OF_STATE[state], uuid7()
+        hook = WebhookRow
+        mine = select(hook.id, hook.events).where(
+            hook.owner == owner, hook.enabled.is_(True), hook.deleted_at.is_(None)
+        )
+        # Whoever removes one of them for good waits for this transaction, or is waited for.
+        for webhook_id, events in self.session.execute(mine.with_for_update(read=True, key_share=True)).all():
+            if event not in EVENTS.read(events):
+                continue
+            entry = uuid7()
+            made = insert(WebhookDeliveryRow).values(
+                id=uuid7(),
+                webhook_id=webhook_id,
+                event_id=event_id,
+                type=event,
+                job_id=job_id,
+                created_at=self.clock(),
+                state="pending",
+                entry=entry,
+                queued_at=DatabaseNow(),
+                delay=0.0,
+                tries=0,
+                attempts=0,
+            )
+            self.session.execute(made)
+            self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+
+    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        self._webhook(owner, webhook_id)
+        row = WebhookDeliveryRow
+        query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
+        if after is not None:
+            query = query.where(row.id < cursors.read_id(after))
+        rows = self.session.scalars(query.order_by(row.id.desc()).limit(limit + 1)).all()
+        return cursors.page(self._read(rows), limit, lambda delivery: delivery, lambda delivery: delivery.id)
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+        if not self._webhook(owner, webhook_id):
+            raise ConflictError("The webhook is disabled: enable it first.")
+        row, entry = WebhookDeliveryRow, uuid7()
+        anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
+        mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
+        if not changed(self.session, mine.values(**anew)):
+            raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
+        self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        again = select(row).where(row.id == delivery_id).execution_options(populate_existing=True)
+        return self._read(self.session.scalars(again).all())[0]
+
+    def errand(self, entry: UUID) -> Errand | None:
+        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+        row, hook = WebhookDeliveryRow, WebhookRow
+        found = self.session.execute(
+            select(row, hook)
+            .join(hook, hook.id == row.webhook_id)
+            .where(row.entry == entry, row.state == "pending", hook.deleted_at.is_(None))
+            .execution_options(populate_existing=True)
+        ).one_or_none()
+        if found is None:
+            return None
+        delivery, webhook = found
+        return Errand(
+            delivery.id,
+            webhook.id,
+            delivery.event_id,
+            EVENT_TYPE.validate_python(delivery.type),
+            delivery.job_id,
+            webhook.url,
+            webhook.enabled,
+            delivery.tries,
+            webhook.secret,
+        )
+
+    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
+        """Note an attempt and queue the next one; False, and nothing noted, when the entry is no longer the newest."""
+        row, following = WebhookDeliveryRow, uuid7()
+        again = not attempt.succeeded and retry_in is not None
+        state = "pending" if again else "delivered" if attempt.succeeded else "failed"
+        values = {"state": state, "tries": row.tries + 1, "attempts": row.attempts + 1}
+        next_one = {"entry": following, "queued_at": DatabaseNow(), "delay": retry_in} if again else {}
+        noted = self.session.execute(
+            update(row)
+            .where(row.entry == entry, row.state == "pending")
+            .values(**values, **next_one)
+            .returning(row.id, row.webhook_id, row.attempts),
+            execution_options={"synchronize_session": False},
+        ).one_or_none()
+        if noted is None:
+            return False
+        delivery_id, webhook_id, number = noted
+        old = delete(WebhookAttemptRow).where(
+            WebhookAttemptRow.delivery_id == delivery_id, WebhookAttemptRow.number <= number - ATTEMPTS_KEPT
+        )
+        changed(self.session, old)
+        self.session.add(
+            WebhookAttemptRow(
+                delivery_id=delivery_id,
+                number=number,
+                at=attempt.at,
+                seconds=attempt.seconds,
+                status=attempt.status,
+                obstacle=attempt.obstacle,
+            )
+        )
+        self.session.flush()
+        if again and retry_in is not None:
+            self.queue.deliver(following, webhook_id=webhook_id, delay=retry_in)
+        return True
+
+    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
+        row = WebhookDeliveryRow
+        late = select(row.entry, row.tries).where(text(PENDING), SecondsSince(row.queued_at) > row.delay + seconds)
+        found = self.session.execute(late.order_by(row.queued_at).limit(limit))
+        return tuple((entry, tries) for entry, tries in found)
+
+    def sweep(self, *, older_than: float) -> bool:
+        """Forget some that are done and that old, in seconds; whether to call again."""
+        row = WebhookDeliveryRow
+        oldest = self.session.execute(
+            select(row.id, SecondsSince(row.created_at))
+            .where(row.state != "pending")
+            .order_by(row.id)
+            .limit(DELIVERIES_AT_ONCE)
+        ).all()
+        old = [delivery_id for delivery_id, seconds in oldest if seconds > older_than]
+        which = select(row.id).where(row.id.in_(old), row.state != "pending")
+        return bool(old) and forget_deliveries(self.session, which) == DELIVERIES_AT_ONCE
+
+    def _webhook(self, owner: str, webhook_id: UUID) -> bool:
+        """Whether it is enabled; raises NotFoundError."""
+        hook = WebhookRow
+        mine = select(hook.enabled).where(hook.owner == owner, hook.id == webhook_id, hook.deleted_at.is_(None))
+        enabled = self.session.scalar(mine)
+        if enabled is None:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return enabled
+
+    def _read(self, rows: Sequence[WebhookDeliveryRow]) -> list[Delivery]:
+        made: dict[UUID, list[Attempt]] = defaultdict(list)
+        attempts = select(WebhookAttemptRow).where(WebhookAttemptRow.delivery_id.in_([row.id for row in rows]))
+        for row in self.session.scalars(attempts.order_by(WebhookAttemptRow.delivery_id, WebhookAttemptRow.number)):
+            obstacle = None if row.obstacle is None else OBSTACLE.validate_python(row.obstacle)
+            made[row.delivery_id].append(Attempt(row.at, row.seconds, row.status, obstacle))
+        return [_delivery(row, tuple(made[row.id])) for row in rows]
+
+
+def _delivery(row: WebhookDeliveryRow, attempts: tuple[Attempt, ...]) -> Delivery:
+    return Delivery(
+        id=row.id,
+        webhook_id=row.webhook_id,
+        event_id=row.event_id,
+        type=EVENT_TYPE.validate_python(row.type),
+        job_id=row.job_id,
+        created_at=row.created_at,
+        state=DELIVERY_STATE.validate_python(row.state),
+        next_attempt_at=row.queued_at + timedelta(seconds=row.delay) if row.state == "pending" else None,
+        attempts=attempts,
+    )

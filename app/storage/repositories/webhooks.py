@@ -1,0 +1,112 @@
+"""Who is told of the ends of jobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.errors import ConflictError, NotFoundError
+from app.domain.ports import Clock, Page
+from app.domain.webhooks import MOST_WEBHOOKS, EventType, Webhook
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.documents import EVENTS
+from app.storage.engine import lock_for_writing
+from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
+from app.storage.tables import WebhookDeliveryRow, WebhookRow
+
+
+@dataclass(frozen=True)
+class SqlWebhooks:
+    """The port `Webhooks`."""
+
+    session: Session
+    clock: Clock
+
+    def add(self, webhook: Webhook, secret: str) -> None:
+        """Record one; raises ConflictError when its owner has MOST_WEBHOOKS already."""
+        lock_for_writing(self.session.connection())
+        mine = _visible().where(WebhookRow.owner == webhook.owner).subquery()
+        if (self.session.scalar(select(func.count()).select_from(mine)) or 0) >= MOST_WEBHOOKS:
+            raise ConflictError(f"There are {MOST_WEBHOOKS} webhooks, and that is the most: remove one first.")
+        self.session.add(
+            WebhookRow(
+                id=webhook.id,
+                owner=webhook.owner,
+                url=webhook.url,
+                description=webhook.description,
+                events=EVENTS.write(webhook.events),
+                secret=secret,
+                enabled=webhook.enabled,
+                created_at=webhook.created_at,
+            )
+        )
+        self.session.flush()
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        """One; raises NotFoundError."""
+        row = self.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
+        if row is None:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return _webhook(row)
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
+        """All, newest first; raises InvalidRequestError for an `after` of no page."""
+        query = _visible().where(WebhookRow.owner == owner)
+        if after is not None:
+            query = query.where(WebhookRow.id < cursors.read_id(after))
+        rows = self.session.scalars(query.order_by(WebhookRow.id.desc()).limit(limit + 1)).all()
+        return cursors.page(rows, limit, _webhook, lambda row: row.id)
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is not None; raises NotFoundError."""
+        row = WebhookRow
+        values = {
+            "url": url,
+            "events": None if events is None else EVENTS.write(tuple(events)),
+            "enabled": enabled,
+        }
+        asked = {name: value for name, value in values.items() if value is not None}
+        if asked:
+            mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
+            changed(self.session, mine.values(**asked))
+        return self.get(owner, webhook_id)
+
+    def disable(self, webhook_id: UUID) -> None:
+        """Have it told no more."""
+        changed(self.session, update(WebhookRow).where(WebhookRow.id == webhook_id).values(enabled=False))
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        """Make it invisible, and its secret unknown; raises NotFoundError."""
+        row = WebhookRow
+        mine = update(row).where(row.owner == owner, row.id == webhook_id, row.deleted_at.is_(None))
+        if not changed(self.session, mine.values(deleted_at=self.clock(), enabled=False, secret="")):
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+
+    def sweep(self) -> bool:
+        """Forget some deliveries of one that was removed, and with the last of them itself; whether to call again."""
+        removed = self.session.scalar(select(WebhookRow.id).where(WebhookRow.deleted_at.is_not(None)).limit(1))
+        if removed is None:
+            return False
+        mine = select(WebhookDeliveryRow.id).where(WebhookDeliveryRow.webhook_id == removed).limit(DELIVERIES_AT_ONCE)
+        if forget_deliveries(self.session, mine) < DELIVERIES_AT_ONCE:
+            changed(self.session, delete(WebhookRow).where(WebhookRow.id == removed))
+        return True
+
+
+def _visible() -> Select[WebhookRow]:
+    return select(WebhookRow).where(WebhookRow.deleted_at.is_(None)).execution_options(populate_existing=True)
+
+
+def _webhook(row: WebhookRow) -> Webhook:
+    return Webhook(row.id, row.owner, row.url, EVENTS.read(row.events), row.created_at, row.description, row.enabled)

@@ -1,0 +1,1 @@
+"""Telling webhooks: where one may be reached, one request, one attempt."""

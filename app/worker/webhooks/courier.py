@@ -1,0 +1,149 @@
+"""One attempt to tell one webhook, from its entry in the engine to the next one's."""
+
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from app import __version__
+from app.domain.addresses import Allowance, Target, read_target
+from app.domain.errors import InvalidRequestError, UnavailableError
+from app.domain.jobs import TrainingJob
+from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
+from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, message, signature
+from app.worker.webhooks.patience import GivenUp, Patience
+from app.worker.webhooks.sending import NotSent, post
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+LATER = 0.1
+"""Most by which a pause is lengthened, by chance, so that what failed together does not come again together."""
+
+OVERDUE_SECONDS = 60.0
+OVERDUE_AT_ONCE = 1000
+
+T = TypeVar("T")
+
+
+class Post(Protocol):
+    """Sends one request, and answers its status."""
+
+    def __call__(
+        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience
+    ) -> int: ...
+
+
+@dataclass(frozen=True)
+class Courier:
+    """Makes attempts, any number at a time; a lost database is waited for before and after, never in a transaction.
+
+    A worker that dies between request and record leaves an entry that others make again: a webhook is told at least
+    once, with the same id.
+    """
+
+    open_uow: OpenUnitOfWork
+    allowed: Allowance
+    clock: Clock
+    stopping: Event
+    pauses: Sequence[float] = PAUSES
+    post: Post = post
+
+    def __call__(self, entry: UUID) -> bool:
+        """Make the attempt that an entry is for; False when it is left to others."""
+        try:
+            if self.stopping.is_set():
+                return False
+            found = self._insist(lambda uow: _read(entry, uow))
+            if found is not None:
+                errand, job = found
+                attempt = self._attempt(errand, job)
+                self._insist(lambda uow: self._record(entry, errand, attempt, uow))
+        except GivenUp:
+            return False
+        return True
+
+    def _attempt(self, errand: Errand, job: TrainingJob) -> Attempt:
+        at, began = self.clock(), time.monotonic()
+        if not errand.enabled:
+            return Attempt(at, 0.0, obstacle="disabled")
+        body, said = message(errand.type, job), int(at.timestamp())
+        headers = {
+            "User-Agent": f"Relevance/{__version__}",
+            "webhook-id": str(errand.event_id),
+            "webhook-timestamp": str(said),
+            "webhook-signature": signature(errand.secret, str(errand.event_id), said, body),
+        }
+        try:
+            target = read_target(errand.url)
+            status = self.post(target, headers, body, allowed=self.allowed, patience=Patience(self.stopping))
+        except NotSent as error:
+            return Attempt(at, time.monotonic() - began, obstacle=error.obstacle)
+        except InvalidRequestError:  # what was taken once, and no longer is
+            return Attempt(at, time.monotonic() - began, obstacle="address-refused")
+        return Attempt(at, time.monotonic() - began, status=status)
+
+    def _record(self, entry: UUID, errand: Errand, attempt: Attempt, uow: UnitOfWork) -> None:
+        unwanted = attempt.status == GONE or attempt.obstacle == "disabled"
+        retry_in = None if unwanted else self.pause(errand.tries)
+        if not uow.deliveries.record(entry, attempt, retry_in=retry_in):
+            return
+        if attempt.status == GONE:
+            uow.webhooks.disable(errand.webhook_id)
+        if not attempt.succeeded:
+            logger.info(
+                "a webhook was not told",
+                extra={
+                    "webhook": errand.webhook_id,
+                    "delivery": errand.delivery_id,
+                    "why": attempt.obstacle or attempt.status,
+                    "again_in": retry_in,
+                },
+            )
+
+    def pause(self, tries: int) -> float | None:
+        """Seconds to the next attempt after so many that failed before this one, None where this was the last."""
+        if tries >= len(self.pauses):
+            return None
+        return self.pauses[tries] * (1 + LATER * random.random())
+
+    def _insist(self, action: Callable[[UnitOfWork], T]) -> T:
+        """Do it in a transaction, again and again while the database is away; raises GivenUp."""
+        while True:
+            try:
+                with self.open_uow() as uow:
+                    return action(uow)
+            except UnavailableError:
+                if self.stopping.wait(RETRY_SECONDS):
+                    raise GivenUp from None
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds attempts that the engine has lost (ended by a fault, or never heard of) and has them made again."""
+
+    courier: Courier
+    recovery: Recovery
+
+    def find(self) -> None:
+        """Each counts as one that failed; raises UnavailableError."""
+        courier = self.courier
+        with courier.open_uow() as uow:
+            late = dict(uow.deliveries.overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
+        for entry in self.recovery.endings(list(late)):
+            attempt = Attempt(courier.clock(), 0.0, obstacle="interrupted")
+            with courier.open_uow() as uow:
+                uow.deliveries.record(entry, attempt, retry_in=courier.pause(late[entry]))
+            logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
+
+
+def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, TrainingJob] | None:
+    errand = uow.deliveries.errand(entry)
+    if errand is None:
+        return None
+    job = uow.jobs.find(errand.job_id)
+    return None if job is None else (errand, job)

@@ -1,0 +1,44 @@
+"""How long one attempt may take in all."""
+
+import time
+from dataclasses import dataclass, field
+from threading import Event
+
+SECONDS = 10.0
+"""For one attempt, from looking up the name to the status."""
+
+CONNECT_SECONDS = 4.0
+"""Of these, for one connection, and for agreeing on its keys; less than a worker's grace."""
+
+LAST_SECONDS = 2.0
+"""For what is on its way when the worker is asked to end; the rest is handed back, and sent again by others."""
+
+PIECE = 0.25
+
+
+class GivenUp(Exception):
+    """The worker is to end: the attempt is left to others."""
+
+
+@dataclass
+class Patience:
+    """Counts down from its making; soon over once `stopping` is set."""
+
+    stopping: Event
+    seconds: float = SECONDS
+    began: float = field(default_factory=time.monotonic)
+    asked_to_end: float | None = field(default=None, init=False)
+
+    def piece(self, most: float = PIECE) -> float:
+        """For how long to wait before asking again; raises TimeoutError, GivenUp."""
+        now = time.monotonic()
+        left = self.began + self.seconds - now
+        if left <= 0:
+            raise TimeoutError
+        if self.stopping.is_set():
+            if self.asked_to_end is None:
+                self.asked_to_end = now
+            left = min(left, self.asked_to_end + LAST_SECONDS - now)
+            if left <= 0:
+                raise GivenUp
+        return min(most, left)

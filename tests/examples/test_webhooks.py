@@ -1,0 +1,69 @@
+"""What docs/webhooks.md says is so."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from app.api.schemas.webhooks import MessageOut
+from app.domain.webhooks import PAUSES, Obstacle, new_secret, signature
+from tests.examples.python_blocks import BLOCK
+
+PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
+UNITS = {"s": 1, "min": 60, "h": 3600}
+BODY = b'{"type":"training_job.failed"}'
+
+
+@pytest.fixture
+def is_genuine() -> Callable[[str, Mapping[str, str], bytes], bool]:
+    """The page's own."""
+    names: dict[str, Callable[[str, Mapping[str, str], bytes], bool]] = {}
+    (block,) = BLOCK.findall(PAGE)
+    assert len(block.split("\n\n")[1].splitlines()) <= 10
+    exec(block, names)
+    return names["is_genuine"]
+
+
+def headers(secret: str, body: bytes, *, age: float = 0.0) -> dict[str, str]:
+    stamp = int(time.time() - age)
+    return {
+        "webhook-id": "one",
+        "webhook-timestamp": str(stamp),
+        "webhook-signature": f"v1a,other {signature(secret, 'one', stamp, body)}",
+    }
+
+
+def test_the_pages_program_knows_our_messages_from_others(
+    is_genuine: Callable[[str, Mapping[str, str], bytes], bool],
+) -> None:
+    secret = new_secret()
+    sent = headers(secret, BODY)
+    assert is_genuine(secret, sent, BODY)
+    assert not is_genuine(secret, sent, BODY + b" ")
+    assert not is_genuine(new_secret(), sent, BODY)
+    assert not is_genuine(secret, {**sent, "webhook-id": "two"}, BODY)
+    assert not is_genuine(secret, {**sent, "webhook-timestamp": str(int(time.time()) - 1)}, BODY)
+    assert not is_genuine(secret, headers(secret, BODY, age=301), BODY)
+
+
+def test_the_pages_pauses_are_those_that_are_made() -> None:
+    (row,) = re.findall(r"^\| after a pause of \| none \| (.*) \|$", PAGE, re.MULTILINE)
+    shown = [int(number) * UNITS[unit] for number, unit in (cell.split() for cell in row.split(" | "))]
+    assert shown == list(PAUSES)
+
+
+def test_the_pages_obstacles_are_all_there_are() -> None:
+    assert set(re.findall(r"^\| `([a-z-]+)` \| [A-Z]", PAGE, re.MULTILINE)) >= set(get_args(Obstacle))
+
+
+def test_the_pages_message_is_one() -> None:
+    (block,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert MessageOut.model_validate_json(json.dumps(json.loads(block)), strict=True).data.version is not None
+
+
+def test_the_page_is_pointed_to() -> None:
+    assert "docs/webhooks.md" in (Path(__file__).parents[2] / "README.md").read_text()

@@ -1,0 +1,71 @@
+"""Whatever a worker dies of, a webhook is told, by the same id."""
+
+import json
+import signal
+import socket
+from threading import Event
+
+import pytest
+
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.webhooks import Delivery, Webhook
+from tests.faults.conftest import MakePlace, Place
+from tests.receivers import Behaviour, answers, receiving
+from tests.waiting import until
+from tests.worker import trainers
+
+
+@pytest.fixture(autouse=True)
+def _receivers_here_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_WEBHOOK_ALLOW", "127.0.0.0/8")
+
+
+def kills(place: Place, number: int) -> Behaviour:
+    """The worker is dead before it hears that its message was taken."""
+
+    def behave(connection: socket.socket, ending: Event) -> None:
+        place.workers[number].kill()
+        place.workers[number].wait()
+        answers(200)(connection, ending)
+
+    return behave
+
+
+def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
+    return place.parts.webhooks.deliveries(BUILT_IN_OWNER, webhook.id, limit=9, after=None).items
+
+
+def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(make_place: MakePlace) -> None:
+    place = make_place()
+    with receiving(kills(place, 0), answers(204)) as receiver:
+        webhook, _ = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        job = place.submit(trainers.marked)
+        place.parts.training.cancel(BUILT_IN_OWNER, job.id)
+        place.start_worker()
+        place.start_worker()
+        until(lambda: [one.state for one in deliveries(place, webhook)] == ["delivered"], seconds=60)
+    (delivery,) = deliveries(place, webhook)
+    told = [(request.headers["webhook-id"], request.body) for request in receiver.received]
+    assert len(told) == 2
+    assert len(set(told)) == 1
+    assert told[0][0] == str(delivery.event_id)
+    assert json.loads(told[0][1])["data"]["id"] == str(job.id)
+    assert [attempt.status for attempt in delivery.attempts] == [204]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_end_that_its_receiver_could_not_take_is_told_again(make_place: MakePlace) -> None:
+    place = make_place()
+    place.start_worker()
+    with receiving(answers(500), answers(200)) as receiver:
+        webhook, _ = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        job = place.submit(trainers.marked)
+        place.started()
+        place.open_the_gate()
+        assert place.ended(job).state == "succeeded"
+        until(lambda: [one.state for one in deliveries(place, webhook)] == ["delivered"], seconds=60)
+        place.workers[0].send_signal(signal.SIGTERM)
+        assert place.workers[0].wait(15) == 0
+    (delivery,) = deliveries(place, webhook)
+    assert [attempt.status for attempt in delivery.attempts] == [500, 200]
+    assert json.loads(receiver.received[-1].body)["data"]["version"] == {"model": job.plan.model, "version": 1}

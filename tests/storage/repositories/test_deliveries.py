@@ -1,0 +1,292 @@
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import Engine, text
+
+from app.domain.errors import ConflictError, NotFoundError
+from app.domain.ports import OpenUnitOfWork
+from app.domain.webhooks import OF_STATE, Attempt, Delivery, EventType
+from app.storage.unit_of_work import unit_of_work
+from tests.ports.queue import ListedQueue
+from tests.storage import samples
+from tests.storage.repositories.test_webhooks import hook
+
+REFUSED = Attempt(samples.AT, 0.25, status=500)
+TAKEN = Attempt(samples.AT, 0.5, status=204)
+LATE = Attempt(samples.AT, 10.0, obstacle="timeout")
+
+
+class Away(Exception):
+    """Whoever was about to end a job."""
+
+
+def queued(engine: Engine) -> list[tuple[UUID, UUID, float]]:
+    """The attempts that the queue was asked to make: entry, webhook, and seconds from then."""
+    with engine.begin() as connection:
+        made = "CREATE TABLE IF NOT EXISTS attempts (entry TEXT, webhook_id TEXT, delay DOUBLE PRECISION)"
+        connection.execute(text(made))
+        rows = connection.execute(text("SELECT entry, webhook_id, delay FROM attempts ORDER BY entry"))
+        return [(UUID(entry), UUID(webhook), delay) for entry, webhook, delay in rows]
+
+
+def deliveries(open_uow: OpenUnitOfWork, webhook_id: UUID) -> list[Delivery]:
+    with open_uow() as uow:
+        return list(uow.deliveries.page(samples.OWNER, webhook_id, limit=100, after=None).items)
+
+
+def failed(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    with open_uow() as uow:
+        assert uow.jobs.fail(job_id, 1, samples.PROBLEM)
+
+
+def cancelled(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    with open_uow() as uow:
+        assert uow.jobs.cancelled(job_id, 1)
+
+
+def succeeded(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    with open_uow() as uow:
+        assert uow.jobs.succeed(job_id, 1, samples.new_version()) is not None
+
+
+@pytest.mark.parametrize(
+    ("end", "event"),
+    [
+        (succeeded, "training_job.succeeded"),
+        (failed, "training_job.failed"),
+        (cancelled, "training_job.cancelled"),
+    ],
+)
+def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
+    engine: Engine, open_uow: OpenUnitOfWork, end: Callable[[OpenUnitOfWork, UUID], None], event: EventType
+) -> None:
+    all_of_it, that_alone = hook(open_uow), hook(open_uow, events=(event,))
+    others = tuple(one for one in OF_STATE.values() if one != event)
+    unwanted, strangers = hook(open_uow, events=others), hook(open_uow, owner=samples.STRANGER)
+    disabled, removed = hook(open_uow), hook(open_uow)
+    with open_uow() as uow:
+        uow.webhooks.disable(disabled.id)
+        uow.webhooks.remove(samples.OWNER, removed.id)
+    job_id = samples.running_job(open_uow)
+    assert queued(engine) == []
+    end(open_uow, job_id)
+    made = [*deliveries(open_uow, all_of_it.id), *deliveries(open_uow, that_alone.id)]
+    assert [(one.type, one.job_id, one.state, one.attempts) for one in made] == 2 * [(event, job_id, "pending", ())]
+    assert len({one.event_id for one in made}) == 1
+    assert len({one.id for one in made}) == 2
+    assert [(webhook, delay) for _, webhook, delay in queued(engine)] == [(all_of_it.id, 0.0), (that_alone.id, 0.0)]
+    assert deliveries(open_uow, unwanted.id) == deliveries(open_uow, disabled.id) == []
+    with open_uow() as uow:
+        assert uow.deliveries.page(samples.STRANGER, strangers.id, limit=9, after=None).items == ()
+
+
+def test_an_end_that_is_taken_back_tells_nobody(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    job_id = samples.running_job(open_uow)
+    with suppress(Away), open_uow() as uow:
+        uow.jobs.fail(job_id, 1, samples.PROBLEM)
+        raise Away
+    with open_uow() as uow:
+        assert not uow.jobs.fail(job_id, 7, samples.PROBLEM)  # of a start that was superseded
+        uow.jobs.request_cancel(samples.OWNER, job_id)  # a wish is no end
+    assert deliveries(open_uow, webhook.id) == []
+    assert queued(engine) == []
+    cancelled(open_uow, job_id)
+    with open_uow() as uow:
+        assert not uow.jobs.cancelled(job_id, 1)
+    assert len(deliveries(open_uow, webhook.id)) == len(queued(engine)) == 1
+
+
+def first_entry(engine: Engine, open_uow: OpenUnitOfWork, webhook_id: UUID) -> UUID:
+    """That of a job's end which the webhook is to be told."""
+    job_id = samples.queued_job(open_uow)
+    with open_uow() as uow:
+        uow.jobs.request_cancel(samples.OWNER, job_id)
+    return queued(engine)[-1][0]
+
+
+def test_an_attempt_that_fails_queues_the_next_one_and_one_that_succeeds_does_not(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    webhook = hook(open_uow)
+    first = first_entry(engine, open_uow, webhook.id)
+    with open_uow() as uow:
+        errand = uow.deliveries.errand(first)
+        assert errand is not None
+        assert (errand.url, errand.enabled, errand.tries) == (webhook.url, True, 0)
+        assert errand.secret.startswith("whsec_")
+        assert errand.secret not in repr(errand)
+        assert uow.deliveries.record(first, LATE, retry_in=30.0)
+    second, to, delay = queued(engine)[-1]
+    assert (to, delay) == (webhook.id, 30.0)
+    with open_uow() as uow:
+        assert uow.deliveries.errand(first) is None
+        assert not uow.deliveries.record(first, TAKEN, retry_in=None)  # a worker that was frozen, and thawed
+        again = uow.deliveries.errand(second)
+        assert again is not None
+        assert (again.event_id, again.tries) == (errand.event_id, 1)
+    (pending,) = deliveries(open_uow, webhook.id)
+    assert (pending.state, pending.attempts) == ("pending", (LATE,))
+    assert pending.next_attempt_at is not None
+    with open_uow() as uow:
+        assert uow.deliveries.record(second, TAKEN, retry_in=30.0)
+        assert uow.deliveries.errand(second) is None
+    (done,) = deliveries(open_uow, webhook.id)
+    assert (done.state, done.next_attempt_at, done.attempts) == ("delivered", None, (LATE, TAKEN))
+    assert len(queued(engine)) == 2
+
+
+def test_the_next_attempt_is_foretold(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    (before,) = deliveries(open_uow, webhook.id)
+    with open_uow() as uow:
+        uow.deliveries.record(entry, REFUSED, retry_in=3600.0)
+    (after,) = deliveries(open_uow, webhook.id)
+    assert before.next_attempt_at is not None
+    assert after.next_attempt_at is not None
+    assert timedelta(0) <= after.next_attempt_at - before.next_attempt_at - timedelta(hours=1) < timedelta(minutes=1)
+
+
+def test_where_the_last_attempt_fails_a_delivery_has_failed(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    with open_uow() as uow:
+        assert uow.deliveries.record(entry, REFUSED, retry_in=None)
+    (delivery,) = deliveries(open_uow, webhook.id)
+    assert (delivery.state, delivery.next_attempt_at, delivery.attempts) == ("failed", None, (REFUSED,))
+    assert len(queued(engine)) == 1
+
+
+@pytest.mark.parametrize("state", ["pending", "failed", "delivered"])
+def test_a_delivery_begins_anew_whatever_became_of_it(engine: Engine, open_uow: OpenUnitOfWork, state: str) -> None:
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    before = {"pending": (REFUSED, 60.0), "failed": (REFUSED, None), "delivered": (TAKEN, None)}[state]
+    with open_uow() as uow:
+        uow.deliveries.record(entry, before[0], retry_in=before[1])
+    (delivery,) = deliveries(open_uow, webhook.id)
+    waiting = queued(engine)[-1][0]
+    assert delivery.state == state
+    with open_uow() as uow:
+        again = uow.deliveries.redeliver(samples.OWNER, webhook.id, delivery.id)
+    assert (again.state, again.attempts, again.event_id) == ("pending", (before[0],), delivery.event_id)
+    entry, _, delay = queued(engine)[-1]
+    assert delay == 0.0
+    with open_uow() as uow:
+        errand = uow.deliveries.errand(entry)
+        assert errand is not None
+        assert errand.tries == 0
+        assert uow.deliveries.errand(waiting) is None
+        uow.deliveries.record(entry, TAKEN, retry_in=None)
+    (done,) = deliveries(open_uow, webhook.id)
+    assert (done.state, done.attempts) == ("delivered", (before[0], TAKEN))
+
+
+def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook, other = hook(open_uow), hook(open_uow)
+    first_entry(engine, open_uow, webhook.id)
+    (delivery,) = deliveries(open_uow, webhook.id)
+    with open_uow() as uow:
+        for webhook_id, delivery_id in ((other.id, delivery.id), (webhook.id, uuid4()), (uuid4(), delivery.id)):
+            with pytest.raises(NotFoundError):
+                uow.deliveries.redeliver(samples.OWNER, webhook_id, delivery_id)
+        uow.webhooks.disable(webhook.id)
+        with pytest.raises(ConflictError):
+            uow.deliveries.redeliver(samples.OWNER, webhook.id, delivery.id)
+
+
+def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    with open_uow() as uow:
+        uow.webhooks.remove(samples.OWNER, webhook.id)
+        assert uow.deliveries.errand(entry) is None
+
+
+def test_a_disabled_webhook_is_known_to_be_so(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    with open_uow() as uow:
+        uow.webhooks.disable(webhook.id)
+        errand = uow.deliveries.errand(entry)
+        assert errand is not None
+        assert not errand.enabled
+
+
+def test_of_many_attempts_the_newest_are_kept(
+    engine: Engine, open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.repositories.deliveries.ATTEMPTS_KEPT", 2)
+    webhook = hook(open_uow)
+    entry = first_entry(engine, open_uow, webhook.id)
+    for status in (500, 501, 502):
+        with open_uow() as uow:
+            uow.deliveries.record(entry, Attempt(samples.AT, 0.1, status), retry_in=1.0)
+        entry = queued(engine)[-1][0]
+    (delivery,) = deliveries(open_uow, webhook.id)
+    assert [attempt.status for attempt in delivery.attempts] == [501, 502]
+
+
+def test_deliveries_are_listed_newest_first_page_by_page(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    for _ in range(3):
+        first_entry(engine, open_uow, webhook.id)
+    with open_uow() as uow:
+        first = uow.deliveries.page(samples.OWNER, webhook.id, limit=2, after=None)
+        second = uow.deliveries.page(samples.OWNER, webhook.id, limit=2, after=first.next)
+    listed = [delivery.id for delivery in (*first.items, *second.items)]
+    assert listed == sorted(listed, reverse=True)
+    assert (len(set(listed)), second.next) == (3, None)
+
+
+def test_attempts_that_should_have_begun_are_found(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    late, waiting, done = (first_entry(engine, open_uow, webhook.id) for _ in range(3))
+    with open_uow() as uow:
+        uow.deliveries.record(waiting, REFUSED, retry_in=1000.0)
+        uow.deliveries.record(done, TAKEN, retry_in=None)
+        uow.deliveries.record(late, REFUSED, retry_in=0.0)
+    late = queued(engine)[-1][0]
+    with open_uow() as uow:
+        assert uow.deliveries.overdue(seconds=60.0, limit=9) == ()
+        assert uow.deliveries.overdue(seconds=-1.0, limit=9) == ((late, 1),)
+        assert [tries for _, tries in uow.deliveries.overdue(seconds=-2000.0, limit=9)] == [1, 1]
+        assert len(uow.deliveries.overdue(seconds=-2000.0, limit=1)) == 1
+
+
+def test_deliveries_that_are_done_are_forgotten_for_their_age(
+    engine: Engine, open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.repositories.deliveries.DELIVERIES_AT_ONCE", 2)
+    webhook = hook(open_uow)
+    entries = [first_entry(engine, open_uow, webhook.id) for _ in range(5)]
+    with open_uow() as uow:
+        for entry in entries[:4]:
+            uow.deliveries.record(entry, TAKEN, retry_in=None)
+    age("webhook_deliveries", "created_at", engine)
+    young = unit_of_work(engine, ListedQueue)  # by the real clock
+    entries.append(first_entry(engine, young, webhook.id))
+    with open_uow() as uow:
+        uow.deliveries.record(entries[-1], REFUSED, retry_in=None)
+    swept = []
+    for _ in range(3):
+        with open_uow() as uow:
+            swept.append(uow.deliveries.sweep(older_than=86_400.0))
+    assert swept == [True, True, False]
+    left = deliveries(open_uow, webhook.id)
+    assert [delivery.state for delivery in left] == ["failed", "pending"]
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM webhook_attempts")).scalar_one() == 1
+
+
+def age(table: str, column: str, engine: Engine) -> None:
+    """Have all rows be ten days old."""
+    with engine.begin() as connection:
+        old = "now() - interval '10 days'" if engine.dialect.name == "postgresql" else "datetime('now', '-10 days')"
+        connection.execute(text(f"UPDATE {table} SET {column} = {old} WHERE {column} IS NOT NULL"))

@@ -1,0 +1,319 @@
+"""From a job's end to its webhook's receiver: real sockets, real databases, the real engine."""
+
+import base64
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from threading import Event
+from uuid import UUID
+
+import pytest
+from dbos import DBOSClient
+from sqlalchemy import Engine as Database
+from sqlalchemy import text
+
+from app.api.schemas.jobs import job_out
+from app.api.schemas.webhooks import MessageOut
+from app.bootstrap import now
+from app.domain.addresses import Allowance, Target
+from app.domain.identity import uuid7
+from app.domain.jobs import TrainingJob
+from app.domain.ports import OpenUnitOfWork
+from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook, message, new_secret
+from app.queue.client import Control, Submitter, make_client
+from app.queue.engine import WEBHOOK_SHARE, Engine
+from app.storage.unit_of_work import unit_of_work
+from app.worker.webhooks import courier as courier_module
+from app.worker.webhooks.courier import Courier, Finder
+from app.worker.webhooks.patience import GivenUp, Patience
+from app.worker.webhooks.sending import NotSent
+from tests.receivers import Receiver, answers, hangs, receiving
+from tests.storage import samples
+from tests.waiting import until
+
+HERE = Allowance.of("127.0.0.0/8")
+ONE_DATABASE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+@dataclass
+class Place:
+    """A database with its engine, and what is on its way."""
+
+    database: Database
+    client: DBOSClient
+    open_uow: OpenUnitOfWork
+    stopping: Event
+
+    def courier(self, *pauses: float) -> Courier:
+        return Courier(self.open_uow, HERE, now, self.stopping, pauses)
+
+    def engine(self, courier: Courier, *, executor: str = "here:1") -> Engine:
+        return Engine(
+            self.database,
+            self.client,
+            run=lambda _: True,
+            deliver=courier,
+            executor=executor,
+            slots=1,
+            poll_seconds=0.05,
+        )
+
+    def hook(self, url: str) -> tuple[Webhook, str]:
+        webhook, secret = Webhook(uuid7(), samples.OWNER, url, EVENT_TYPES, now()), new_secret()
+        with self.open_uow() as uow:
+            uow.webhooks.add(webhook, secret)
+        return webhook, secret
+
+    def end(self) -> TrainingJob:
+        """A job that ends by its owner's wish, before it began."""
+        job_id = samples.queued_job(self.open_uow)
+        with self.open_uow() as uow:
+            return uow.jobs.request_cancel(samples.OWNER, job_id)
+
+    def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
+        with self.open_uow() as uow:
+            return uow.deliveries.page(samples.OWNER, webhook.id, limit=100, after=None).items
+
+    def entry(self) -> UUID:
+        with self.database.connect() as connection:
+            return UUID(str(connection.execute(text("SELECT entry FROM webhook_deliveries")).scalar_one()))
+
+
+@pytest.fixture
+def place(engine: Database) -> Place:
+    client = make_client(engine)
+    return Place(engine, client, unit_of_work(engine, Submitter(client, 60.0)), Event())
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving(answers(200)) as receiver:
+        yield receiver
+
+
+def verified(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """As the specification says it, and not as the service does it."""
+    signed = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
+    expected = hmac.new(base64.b64decode(secret[6:]), signed, hashlib.sha256).digest()
+    sent = [one.split(",", 1) for one in headers["webhook-signature"].split(" ")]
+    return any(kind == "v1" and hmac.compare_digest(base64.b64decode(value), expected) for kind, value in sent)
+
+
+def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_failed(place: Place) -> None:
+    with receiving(answers(500), answers(204)) as receiver:
+        webhook, secret = place.hook(receiver.url)
+        engine = place.engine(place.courier(0.2, 60.0))
+        engine.launch()
+        try:
+            job = place.end()
+            until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
+        finally:
+            engine.shutdown(5.0)
+    first, second = receiver.received
+    (delivery,) = place.deliveries(webhook)
+    assert [attempt.status for attempt in delivery.attempts] == [500, 204]
+    assert first.body == second.body == message("training_job.cancelled", job)
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == str(delivery.event_id)
+    for request in (first, second):
+        headers = {name.lower(): str(value) for name, value in request.headers.items()}
+        assert verified(secret, headers, request.body)
+        assert not verified(secret, headers, request.body + b" ")
+        assert not verified(new_secret(), headers, request.body)
+        assert abs(int(headers["webhook-timestamp"]) - now().timestamp()) < 60
+
+
+def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
+    webhook, _ = place.hook(receiver.url)
+    engine = place.engine(place.courier())
+    engine.launch()
+    try:
+        place.end()
+        until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
+        (before,) = place.deliveries(webhook)
+        with place.open_uow() as uow:
+            uow.deliveries.redeliver(samples.OWNER, webhook.id, before.id)
+        until(lambda: len(place.deliveries(webhook)[0].attempts) == 2, seconds=20)
+    finally:
+        engine.shutdown(5.0)
+    assert len({request.headers["webhook-id"] for request in receiver.received}) == 1
+
+
+@ONE_DATABASE
+def test_a_receiver_that_hangs_keeps_nobody_elses_news_back(place: Place, receiver: Receiver) -> None:
+    with receiving(hangs) as hanging:
+        place.hook(hanging.url)
+        webhook, _ = place.hook(receiver.url)
+        engine = place.engine(place.courier(60.0))
+        engine.launch()
+        try:
+            for _ in range(2 * WEBHOOK_SHARE):
+                place.end()
+            until(lambda: all(one.state == "delivered" for one in place.deliveries(webhook)), seconds=8)
+            assert hanging.connections <= WEBHOOK_SHARE
+            place.stopping.set()
+        finally:
+            engine.shutdown(5.0)
+
+
+@ONE_DATABASE
+def test_what_is_cut_off_by_a_workers_end_is_told_by_the_next_one(place: Place) -> None:
+    with receiving(hangs, answers(200)) as receiver:
+        webhook, _ = place.hook(receiver.url)
+        engine = place.engine(place.courier(60.0))
+        engine.launch()
+        try:
+            place.end()
+            until(lambda: len(receiver.received) == 1, seconds=20)
+            place.stopping.set()
+        finally:
+            engine.shutdown(5.0)
+        assert place.deliveries(webhook)[0].attempts == ()
+        place.stopping.clear()
+        Control(place.client).recover(["here:1"])
+        engine = place.engine(place.courier(60.0), executor="there:2")
+        engine.launch()
+        try:
+            until(lambda: place.deliveries(webhook)[0].state == "delivered", seconds=20)
+        finally:
+            engine.shutdown(5.0)
+    assert len({request.headers["webhook-id"] for request in receiver.received}) == 1
+
+
+class Answers:
+    """In the network's place: answers, or raises, the same each time."""
+
+    def __init__(self, answer: int | Exception) -> None:
+        self.answer = answer
+        self.sent = 0
+
+    def __call__(
+        self, target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience
+    ) -> int:
+        self.sent += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_a_receiver_that_is_gone_is_told_no_more(place: Place) -> None:
+    webhook, _ = place.hook("https://hooks.example/")
+    place.end()
+    first, post = place.entry(), Answers(410)
+    assert replace(place.courier(*PAUSES), post=post)(first)
+    (delivery,) = place.deliveries(webhook)
+    assert (delivery.state, [attempt.status for attempt in delivery.attempts]) == ("failed", [410])
+    with place.open_uow() as uow:
+        assert not uow.webhooks.get(samples.OWNER, webhook.id).enabled
+    place.end()
+    assert len(place.deliveries(webhook)) == 1
+
+
+@ONE_DATABASE
+def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) -> None:
+    webhook, _ = place.hook("https://hooks.example/")
+    place.end()
+    with place.open_uow() as uow:
+        uow.webhooks.disable(webhook.id)
+    post = Answers(200)
+    assert replace(place.courier(*PAUSES), post=post)(place.entry())
+    (delivery,) = place.deliveries(webhook)
+    assert (delivery.state, [one.obstacle for one in delivery.attempts]) == ("failed", ["disabled"])
+    assert post.sent == 0
+
+
+@ONE_DATABASE
+def test_after_ten_attempts_it_has_failed(place: Place) -> None:
+    webhook, _ = place.hook("https://hooks.example/?token=abc")
+    place.end()
+    courier = replace(place.courier(*PAUSES), post=Answers(NotSent("timeout")))
+    pauses: list[float] = []
+    while (delivery := place.deliveries(webhook)[0]).state == "pending":
+        assert courier(place.entry())
+        with place.database.connect() as connection:
+            pauses.append(connection.execute(text("SELECT delay FROM webhook_deliveries")).scalar_one())
+    assert [one.obstacle for one in delivery.attempts] == 10 * ["timeout"]
+    assert all(least <= pause <= 1.1 * least for least, pause in zip(PAUSES, pauses[:9], strict=True))
+
+
+@ONE_DATABASE
+def test_no_log_has_a_secret_or_a_url(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    _, secret = place.hook("https://hooks.example/?token=abc")
+    place.end()
+    with caplog.at_level(logging.DEBUG):
+        replace(place.courier(*PAUSES), post=Answers(503))(place.entry())
+    said = " ".join(str(record.__dict__) for record in caplog.records)
+    assert "a webhook was not told" in said
+    assert secret not in said
+    assert "token=abc" not in said
+
+
+def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -> None:
+    webhook, _ = place.hook("https://hooks.example/")
+    place.end()
+    entry, post = place.entry(), Answers(500)
+    courier = replace(place.courier(60.0), post=post)
+    assert courier(entry)
+    assert courier(entry)
+    assert post.sent == 1
+    assert len(place.deliveries(webhook)[0].attempts) == 1
+
+
+@ONE_DATABASE
+def test_a_worker_that_is_to_end_leaves_attempts_to_others(place: Place) -> None:
+    webhook, _ = place.hook("https://hooks.example/")
+    place.end()
+    post = Answers(GivenUp())
+    courier = replace(place.courier(60.0), post=post)
+    assert not courier(place.entry())
+    place.stopping.set()
+    assert not courier(place.entry())
+    assert post.sent == 1
+    assert place.deliveries(webhook)[0].attempts == ()
+
+
+def test_attempts_that_the_engine_lost_are_found_and_made_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courier_module, "OVERDUE_SECONDS", -1.0)
+    webhook, _ = place.hook("https://hooks.example/")
+    place.end()
+    control, courier = Control(place.client), place.courier(60.0, 60.0)
+    Finder(courier, control).find()
+    assert place.deliveries(webhook)[0].attempts == ()  # it waits its turn
+    control.cancel(place.entry())
+    Finder(courier, control).find()
+    (delivery,) = place.deliveries(webhook)
+    assert (delivery.state, [one.obstacle for one in delivery.attempts]) == ("pending", ["interrupted"])
+    assert control.state(place.entry()) == "waiting"
+
+
+@ONE_DATABASE
+@pytest.mark.parametrize("ended", ["succeeded", "failed", "cancelled"])
+def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) -> None:
+    job_id = samples.running_job(place.open_uow)
+    with place.open_uow() as uow:
+        match ended:
+            case "succeeded":
+                uow.jobs.succeed(job_id, 1, samples.new_version())
+            case "failed":
+                uow.jobs.fail(job_id, 1, samples.PROBLEM)
+            case _:
+                uow.jobs.cancelled(job_id, 1)
+        job = uow.jobs.get(samples.OWNER, job_id)
+    (event,) = (one for one in EVENT_TYPES if one.endswith(ended))
+    told = json.loads(message(event, job))
+    assert MessageOut.model_validate_json(json.dumps(told), strict=True).data.id == job_id
+    shown = json.loads(job_out(job).model_dump_json())
+    assert (told["type"], told["timestamp"]) == (event, shown["finished_at"])
+    for name, value in told["data"].items():
+        seen = shown[name]
+        assert value == ({key: seen[key] for key in value} if isinstance(value, dict) else seen), name
+
+
+def test_attempts_succeed_by_their_status_alone() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    good = {status for status in range(100, 600) if Attempt(at, 0.0, status).succeeded}
+    assert good == set(range(200, 300))
+    assert not Attempt(at, 0.0, obstacle="timeout").succeeded
