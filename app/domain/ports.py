@@ -4,29 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Literal, Protocol
 from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.pages import Page as Page
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
-from app.domain.webhooks import Attempt, Delivery, Errand, EventType, Webhook
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Page(Generic[T]):
-    """A slice of a keyset list, newest first unless said.
-
-    `next` is the opaque `after` of the following page, None at the end.
-    """
-
-    items: tuple[T, ...]
-    next: str | None
+from app.domain.webhook_ports import Deliveries, Webhooks
 
 
 class Datasets(Protocol):
@@ -227,66 +215,6 @@ class Keys(Protocol):
 
     def sweep(self) -> bool:
         """Forget some of those whose time is over; whether to call again, in a new transaction."""
-
-
-class Webhooks(Protocol):
-    """Who is told of the ends of jobs."""
-
-    def add(self, webhook: Webhook, secret: str) -> None:
-        """Raises ConflictError when its owner has MOST_WEBHOOKS already."""
-
-    def get(self, owner: str, webhook_id: UUID) -> Webhook:
-        """Raises NotFoundError."""
-
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]: ...
-
-    def change(
-        self,
-        owner: str,
-        webhook_id: UUID,
-        *,
-        url: str | None = None,
-        events: Sequence[EventType] | None = None,
-        enabled: bool | None = None,
-    ) -> Webhook:
-        """Change what is not None; raises NotFoundError."""
-
-    def disable(self, webhook_id: UUID) -> None:
-        """Its receiver wants no more."""
-
-    def remove(self, owner: str, webhook_id: UUID) -> None:
-        """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
-
-    def sweep(self) -> bool:
-        """Forget a piece of those that were removed; whether to call again, in a new transaction."""
-
-
-class Deliveries(Protocol):
-    """What webhooks were and are to be told; made and queued in the transaction that ends a job.
-
-    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
-    """
-
-    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
-        """Newest first; raises NotFoundError."""
-
-    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
-
-    def errand(self, entry: UUID) -> Errand | None:
-        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
-
-    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
-        """Note an attempt and queue the next one; without one, and where it failed, that was all.
-
-        False, and nothing noted, when the entry is no longer the newest.
-        """
-
-    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
-        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
-
-    def sweep(self, *, older_than: float) -> bool:
-        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
 
 
 QueueState = Literal["waiting", "running", "ended", "unknown"]

@@ -12,15 +12,14 @@ from app.domain.ports import (
     Checkpoints,
     Clock,
     Datasets,
-    Deliveries,
     Jobs,
     Keys,
     Models,
     OpenUnitOfWork,
     Queue,
-    Webhooks,
     Workers,
 )
+from app.domain.webhook_ports import Deliveries, Webhooks
 from app.storage.failures import translated
 from app.storage.repositories import (
     SqlCheckpoints,

@@ -27,7 +27,6 @@ from app.domain.ports import (
     Beat,
     Checkpoints,
     Datasets,
-    Deliveries,
     Hearing,
     Jobs,
     Keys,
@@ -36,11 +35,11 @@ from app.domain.ports import (
     Queue,
     QueueState,
     UnitOfWork,
-    Webhooks,
     Workers,
 )
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
+from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, EventType, Webhook
 
 T = TypeVar("T")

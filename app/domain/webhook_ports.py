@@ -1,0 +1,68 @@
+"""What the services and workers need of the world outside to tell webhooks: part of a unit of work."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from app.domain.pages import Page
+from app.domain.webhooks import Attempt, Delivery, Errand, EventType, Webhook
+
+
+class Webhooks(Protocol):
+    """Who is told of the ends of jobs."""
+
+    def add(self, webhook: Webhook, secret: str) -> None:
+        """Raises ConflictError when its owner has MOST_WEBHOOKS already."""
+
+    def get(self, owner: str, webhook_id: UUID) -> Webhook:
+        """Raises NotFoundError."""
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]: ...
+
+    def change(
+        self,
+        owner: str,
+        webhook_id: UUID,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is not None; raises NotFoundError."""
+
+    def disable(self, webhook_id: UUID) -> None:
+        """Its receiver wants no more."""
+
+    def remove(self, owner: str, webhook_id: UUID) -> None:
+        """What was and is to be delivered goes with it, piece by piece; raises NotFoundError."""
+
+    def sweep(self) -> bool:
+        """Forget a piece of those that were removed; whether to call again, in a new transaction."""
+
+
+class Deliveries(Protocol):
+    """What webhooks were and are to be told; made and queued in the transaction that ends a job.
+
+    Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
+    """
+
+    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+        """Newest first; raises NotFoundError."""
+
+    def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+        """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
+
+    def errand(self, entry: UUID) -> Errand | None:
+        """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
+
+    def record(self, entry: UUID, attempt: Attempt, *, retry_in: float | None) -> bool:
+        """Note an attempt and queue the next one; without one, and where it failed, that was all.
+
+        False, and nothing noted, when the entry is no longer the newest.
+        """
+
+    def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
+
+    def sweep(self, *, older_than: float) -> bool:
+        """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""
