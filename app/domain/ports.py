@@ -109,8 +109,8 @@ class Jobs(Protocol):
 
     def cancelled(self, job_id: UUID, attempt: int) -> bool: ...
 
-    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
-        """Id, state and attempt of every job that has not ended, for the sweep."""
+    def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+        """Id, state and attempt of jobs that have not ended, past an id, oldest first, for the sweep."""
 
     def count_unfinished(self, owner: str) -> int:
         """How many jobs of this owner have not ended."""

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 from threading import Event, Thread
+from uuid import UUID
 
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, Recovery
@@ -75,12 +76,13 @@ class Heart:
             logger.warning("could not say goodbye: the others will notice", extra={"executor": self._executor})
 
     def _run(self) -> None:
+        swept: UUID | None = None
         try:
             while not self._stopping.wait(self._beat):
                 try:
                     self._say_alive()
                     self._reap()
-                    sweep(self._open_uow, self._recovery)
+                    swept = sweep(self._open_uow, self._recovery, after=swept)
                 except UnavailableError as error:
                     logger.warning("a beat failed", extra={"executor": self._executor, "why": error.detail})
         finally:

@@ -1,17 +1,25 @@
 """The sweep: no job stays unfinished whose entry in the engine has ended."""
 
 import logging
+from uuid import UUID
 
 from app.domain.ports import OpenUnitOfWork, Recovery
 from app.worker.problems import BY_ENDING
 
 logger = logging.getLogger(__name__)
 
+MOST_AT_ONCE = 1000
+"""Jobs that one sweep looks at: the next one goes on behind them, so that a long queue does not keep a heart busy."""
 
-def sweep(open_uow: OpenUnitOfWork, recovery: Recovery) -> None:
-    """End jobs that were started too often, ran out of time, were cancelled or met a fault; raises UnavailableError."""
+
+def sweep(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = None) -> UUID | None:
+    """End jobs that were started too often, ran out of time, were cancelled or met a fault; raises UnavailableError.
+
+    Those past the job `after` are looked at, from the oldest on; what is returned is the next sweep's `after`.
+    """
     with open_uow() as uow:
-        attempts = {job_id: attempt for job_id, _, attempt in uow.jobs.unfinished()}
+        found = uow.jobs.unfinished(after=after, limit=MOST_AT_ONCE)
+    attempts = {job_id: attempt for job_id, _, attempt in found}
     for job_id, ending in recovery.endings(list(attempts)).items():
         with open_uow() as uow:
             # Whoever ended it since was first: these two change nothing then.
@@ -21,3 +29,4 @@ def sweep(open_uow: OpenUnitOfWork, recovery: Recovery) -> None:
                 ended = uow.jobs.fail(job_id, attempts[job_id], BY_ENDING[ending])
         if ended:
             logger.warning("ended a job that was left unfinished", extra={"job": str(job_id), "ending": ending})
+    return found[-1][0] if len(found) == MOST_AT_ONCE else None

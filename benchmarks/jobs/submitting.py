@@ -75,7 +75,7 @@ def _fill(deployment: Deployment, queued: int) -> None:
     """Queue as many jobs as the newest one as are missing, without HTTP."""
     parts = build(deployment.settings)
     with parts.base.open_uow() as uow:
-        there = len(uow.jobs.unfinished())
+        there = len(uow.jobs.unfinished(after=None, limit=queued))
     request = parts.training.page(BUILT_IN_OWNER, limit=1, after=None).items[0].request
     for _ in range(queued - there):
         parts.training.submit(BUILT_IN_OWNER, request)

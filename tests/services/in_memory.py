@@ -193,8 +193,9 @@ class InMemoryJobs:
     def cancelled(self, job_id: UUID, attempt: int) -> bool:
         raise NotImplementedError
 
-    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
-        return tuple((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
+    def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+        found = sorted((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
+        return tuple(job for job in found if after is None or job[0] > after)[:limit]
 
     def count_unfinished(self, owner: str) -> int:
         return sum(job.owner == owner and job.state not in FINISHED for job in self.kept.values())

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
@@ -87,3 +88,21 @@ def test_a_job_that_went_on_to_another_attempt_meanwhile_is_left_alone(open_uow:
 
     sweep(open_uow, Late())
     assert (look(open_uow, job_id).state, look(open_uow, job_id).attempt) == ("running", 1)
+
+
+def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
+    open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.worker.sweep.MOST_AT_ONCE", 2)
+    first = look(open_uow, job_id)
+    others = [replace(first, id=later, transitions=()) for later in sorted(uuid7() for _ in range(2))]
+    with open_uow() as uow:
+        for other in others:
+            uow.jobs.add(other)
+    recovery = ToldRecovery(ended=dict.fromkeys([job_id, *(other.id for other in others)], "lost"))
+    after = sweep(open_uow, recovery)
+    assert after == others[0].id
+    assert [look(open_uow, other.id).state for other in [first, *others]] == ["failed", "failed", "queued"]
+    assert sweep(open_uow, recovery, after=after) is None
+    assert look(open_uow, others[1].id).state == "failed"
+    assert sweep(open_uow, recovery) is None

@@ -221,10 +221,13 @@ class SqlJobs:
         here = (TrainingJobRow.attempt == attempt,)
         return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.clock()) is not None
 
-    def unfinished(self) -> tuple[tuple[UUID, JobState, int], ...]:
-        """Id, state and attempt of every job that has not ended, oldest first."""
+    def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+        """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
         query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
-        rows = self.session.execute(query.where(TrainingJobRow.state.in_(UNFINISHED)).order_by(TrainingJobRow.id))
+        query = query.where(TrainingJobRow.state.in_(UNFINISHED))
+        if after is not None:
+            query = query.where(TrainingJobRow.id > after)
+        rows = self.session.execute(query.order_by(TrainingJobRow.id).limit(limit))
         return tuple((row.id, histories.state(row.state), row.attempt) for row in rows)
 
     def count_unfinished(self, owner: str) -> int:

@@ -337,7 +337,11 @@ def test_unfinished_jobs_are_listed_with_their_attempts(open_uow: OpenUnitOfWork
     for ended in ("succeeded", "failed", "cancelled"):
         _bring_to(open_uow, ended)
     with open_uow() as uow:
-        assert set(uow.jobs.unfinished()) == {(queued, "queued", 0), (running, "running", 1)}
+        found = uow.jobs.unfinished(after=None, limit=10)
+        assert set(found) == {(queued, "queued", 0), (running, "running", 1)}
+        assert [job[0] for job in found] == sorted(job[0] for job in found)
+        assert uow.jobs.unfinished(after=None, limit=1) == found[:1]
+        assert uow.jobs.unfinished(after=found[0][0], limit=10) == found[1:]
 
 
 def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(open_uow: OpenUnitOfWork) -> None:
