@@ -28,6 +28,9 @@ from tests.waiting import until
 API = ("-m", "app.cli", "api", "--until-eof")
 ROWS = 80
 
+MANY = 50
+"""So many that some of them are killed, and go on with what they had kept, wherever chance strikes."""
+
 
 def requests(place: Place) -> list[SupervisedRequest]:
     """One of each algorithm, which takes a few seconds with its search of a width and its folds."""
@@ -118,9 +121,10 @@ def run(place: Place, number: int, *, seed: int, seconds: float) -> None:
     ended = [place.look(job) for job in jobs]
     assert [job.state for job in ended] == ["succeeded"] * number, [job.error for job in ended]
     assert [place.versions(job) for job in jobs] == [1] * number
-    assert mayhem.killed > 3
-    assert any(job.attempt > 1 for job in ended)
-    assert any(job.resumed_from is not None for job in ended)
+    if number >= MANY:
+        assert mayhem.killed > 10
+        assert any(job.attempt > 1 for job in ended)
+        assert any(job.resumed_from is not None for job in ended)
     for k, job in enumerate(ended):
         same_weights(model_of(place, job), expected[k % len(asked)])
     for worker in mayhem.workers:
@@ -143,4 +147,4 @@ def test_a_few_jobs_end_once_each_though_everything_is_killed(make_place: MakePl
 
 @pytest.mark.thorough
 def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
-    run(make_place(checkpoint=0.2), 50, seed=2, seconds=600)
+    run(make_place(checkpoint=0.2), MANY, seed=2, seconds=600)
