@@ -89,7 +89,8 @@ def mean_square(q: Array) -> Array:
 def quality_over_sparsity(rested: Posterior) -> Array:
     """q^2/s (R,) of the functions in the model: above 1, the best alpha is finite [FAUL2002, eq. 17]."""
     weight = np.maximum(rested.covariance.diagonal() * rested.determined, TINY)
-    return np.asarray(rested.squares / (rested.latents * weight))
+    with np.errstate(over="ignore"):  # a weight that nothing determines: infinite is above 1
+        return np.asarray(rested.squares / (rested.latents * weight))
 
 
 TINY = float(np.finfo(float).tiny)

@@ -138,6 +138,10 @@ def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
     return ((first, min(first + step, rows)) for first in range(0, rows, step))
 
 
+LARGEST = 1e150
+"""An error whose square is still a number: beyond it r2 counts the greatest as this."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
     """What came, t (N,), beside what was predicted of it: `each` has a row's figures (N,), so that rows can be joined.
@@ -175,9 +179,11 @@ class Measured:
         means = {name: float(rows.mean()) for name, rows in self.each.items()}
         if "mae" not in self.each:
             return means
-        squared, spread = float(np.mean(self.each["mae"] ** 2)), float(np.var(self.t))
+        lost, spread = self.each["mae"], float(np.var(self.t))
+        unit = max(1.0, float(lost.max()) / LARGEST)
+        squared = float(np.mean((lost / unit) ** 2))
         mae, r2 = means.pop("mae"), 1.0 - squared / spread if spread > 0.0 else 0.0
-        return {"rmse": float(np.sqrt(squared)), "mae": mae, "r2": r2, **means}
+        return {"rmse": unit * float(np.sqrt(squared)), "mae": mae, "r2": r2, **means}
 
 
 def scores(prediction: Prediction, t: Array) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 from app.sparse_bayes.algorithms.ascent import ROUNDING, climb
 from app.sparse_bayes.algorithms.price import Price
 from app.sparse_bayes.algorithms.state import Walk
+from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.evidence import Evidence, evidence, gain, mean_square
 from app.sparse_bayes.factors import SPAN, Factors, Look
 from app.sparse_bayes.posterior import with_zero
@@ -64,7 +65,10 @@ def step(now: Walk, price: Price) -> Walk | None:
         return _climb(*entered, price=price, iteration=iteration, tolerance=tolerance)
     if not now.state.at_rest:
         return _climb(now.factors, now.evidence, price=price, iteration=iteration, tolerance=REST_TOLERANCE)
-    return _pursue(now, price, iteration) if price.adding else None
+    try:
+        return _pursue(now, price, iteration) if price.adding else None
+    except NotPositiveDefiniteError:  # so much alike that rounding decides: what is in the model stays
+        return None
 
 
 def _climb(factors: Factors, found: Evidence, *, price: Price, iteration: int, tolerance: float) -> Walk:
