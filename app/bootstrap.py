@@ -157,7 +157,6 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
-        Idempotency(base.open_uow).sweep,
         Retention(base.open_uow, settings.keep_events_days * DAY).sweep,
         Finder(courier, Control(base.client)).find,
     )

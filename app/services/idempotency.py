@@ -19,10 +19,3 @@ class Idempotency:
         """
         with self.open_uow() as uow:
             return uow.keys.find(key)
-
-    def sweep(self) -> None:
-        """Forget those whose time is over, in short transactions."""
-        found = True
-        while found:
-            with self.open_uow() as uow:
-                found = uow.keys.sweep()

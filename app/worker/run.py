@@ -23,6 +23,7 @@ from app.sparse_bayes.trail import Mark
 from app.worker.child.process import Failure
 from app.worker.child.tasks import Rested, Result
 from app.worker.fits import Fit, prepare
+from app.worker.insisting import HandedBack, insist
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import name_taken, of_death, of_error, of_failure
 from app.worker.spool import Spool
@@ -32,14 +33,9 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 """How often a running fit's owner is heard: a cancel is seen after this."""
 
-RETRY_SECONDS = 1.0
 RECORDINGS = 3
 
 T = TypeVar("T")
-
-
-class HandedBack(Exception):
-    """The worker is to stop: the job stays unfinished, for others."""
 
 
 class NoLongerOurs(Exception):
@@ -81,13 +77,7 @@ class Runner:
 
     def insist(self, action: Callable[[UnitOfWork], T]) -> T:
         """Do it in a transaction, again and again while the database is away; raises HandedBack."""
-        while True:
-            try:
-                with self.open_uow() as uow:
-                    return action(uow)
-            except UnavailableError:
-                if self.stopping.wait(RETRY_SECONDS):
-                    raise HandedBack from None
+        return insist(self.open_uow, action, stopping=self.stopping)
 
     def try_once(self, action: Callable[[UnitOfWork], T], *, otherwise: T) -> T:
         """Do it in a transaction, or not at all while the database is away: the child is heard in the meantime."""

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import Event, JobState, TrainingJob, Transition
+from app.domain.jobs import UNFINISHED, Event, JobState, TrainingJob, Transition
 from app.domain.starts import Resumption
 from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST, STATE
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -62,6 +62,16 @@ def _event(
 
 def _resumed(attempt: int | None, at: datetime | None) -> Resumption | None:
     return None if attempt is None or at is None else Resumption(attempt, at)
+
+
+def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
+    """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
+    query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
+    query = query.where(TrainingJobRow.state.in_(UNFINISHED))
+    if after is not None:
+        query = query.where(TrainingJobRow.id > after)
+    rows = session.execute(query.order_by(TrainingJobRow.id).limit(limit))
+    return tuple((row.id, state(row.state), row.attempt) for row in rows)
 
 
 def state(text: str) -> JobState:

@@ -12,7 +12,6 @@ from app.domain.errors import NotFoundError
 from app.domain.jobs import (
     FINISHED,
     MOVES,
-    UNFINISHED,
     Event,
     JobState,
     Problem,
@@ -223,12 +222,7 @@ class SqlJobs:
 
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
-        query = select(TrainingJobRow.id, TrainingJobRow.state, TrainingJobRow.attempt)
-        query = query.where(TrainingJobRow.state.in_(UNFINISHED))
-        if after is not None:
-            query = query.where(TrainingJobRow.id > after)
-        rows = self.session.execute(query.order_by(TrainingJobRow.id).limit(limit))
-        return tuple((row.id, histories.state(row.state), row.attempt) for row in rows)
+        return histories.unfinished(self.session, after=after, limit=limit)
 
     def count_unfinished(self, owner: str) -> int:
         """Jobs of an owner that have not ended; ten thousand are counted in a millisecond or so, from their index."""

@@ -3,31 +3,29 @@
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Protocol, TypeVar
+from typing import Protocol
 from uuid import UUID
 
 from app import __version__
 from app.domain.addresses import Allowance, Target, read_target
-from app.domain.errors import InvalidRequestError, UnavailableError
+from app.domain.errors import InvalidRequestError
 from app.domain.jobs import TrainingJob
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, message, signature
-from app.worker.webhooks.patience import GivenUp, Patience
+from app.worker.insisting import HandedBack, insist
+from app.worker.webhooks.patience import Patience
 from app.worker.webhooks.sending import NotSent, post
 
 logger = logging.getLogger(__name__)
 
-RETRY_SECONDS = 1.0
 LATER = 0.1
 """Most by which a pause is lengthened, by chance, so that what failed together does not come again together."""
 
 OVERDUE_SECONDS = 60.0
 OVERDUE_AT_ONCE = 1000
-
-T = TypeVar("T")
 
 
 class Post(Protocol):
@@ -58,12 +56,12 @@ class Courier:
         try:
             if self.stopping.is_set():
                 return False
-            found = self._insist(lambda uow: _read(entry, uow))
+            found = insist(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
             if found is not None:
                 errand, job = found
                 attempt = self._attempt(errand, job)
-                self._insist(lambda uow: self._record(entry, errand, attempt, uow))
-        except GivenUp:
+                insist(self.open_uow, lambda uow: self._record(entry, errand, attempt, uow), stopping=self.stopping)
+        except HandedBack:
             return False
         return True
 
@@ -110,16 +108,6 @@ class Courier:
         if tries >= len(self.pauses):
             return None
         return self.pauses[tries] * (1 + LATER * random.random())
-
-    def _insist(self, action: Callable[[UnitOfWork], T]) -> T:
-        """Do it in a transaction, again and again while the database is away; raises GivenUp."""
-        while True:
-            try:
-                with self.open_uow() as uow:
-                    return action(uow)
-            except UnavailableError:
-                if self.stopping.wait(RETRY_SECONDS):
-                    raise GivenUp from None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass, field
 from threading import Event
 
+from app.worker.insisting import HandedBack
+
 SECONDS = 10.0
 """For one attempt, from looking up the name to the status."""
 
@@ -16,10 +18,6 @@ LAST_SECONDS = 2.0
 PIECE = 0.25
 
 
-class GivenUp(Exception):
-    """The worker is to end: the attempt is left to others."""
-
-
 @dataclass
 class Patience:
     """Counts down from its making; soon over once `stopping` is set."""
@@ -30,7 +28,7 @@ class Patience:
     asked_to_end: float | None = field(default=None, init=False)
 
     def piece(self, most: float = PIECE) -> float:
-        """For how long to wait before asking again; raises TimeoutError, GivenUp."""
+        """For how long to wait before asking again; raises TimeoutError, HandedBack."""
         now = time.monotonic()
         left = self.began + self.seconds - now
         if left <= 0:
@@ -40,5 +38,5 @@ class Patience:
                 self.asked_to_end = now
             left = min(left, self.asked_to_end + LAST_SECONDS - now)
             if left <= 0:
-                raise GivenUp
+                raise HandedBack
         return min(most, left)

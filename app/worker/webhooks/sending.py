@@ -38,7 +38,7 @@ class NotSent(Exception):
 
 
 def post(target: Target, headers: Mapping[str, str], body: bytes, *, allowed: Allowance, patience: Patience) -> int:
-    """The status that is answered; redirects are not followed. Raises NotSent, GivenUp."""
+    """The status that is answered; redirects are not followed. Raises NotSent, HandedBack."""
     head = {
         "Host": target.authority,
         "Content-Type": "application/json",

@@ -27,9 +27,10 @@ from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook,
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work
+from app.worker.insisting import HandedBack
 from app.worker.webhooks import courier as courier_module
 from app.worker.webhooks.courier import Courier, Finder
-from app.worker.webhooks.patience import GivenUp, Patience
+from app.worker.webhooks.patience import Patience
 from app.worker.webhooks.sending import NotSent
 from tests.receivers import Receiver, answers, hangs, receiving
 from tests.storage import samples
@@ -266,7 +267,7 @@ def test_an_entry_that_is_no_longer_the_newest_is_not_made_again(place: Place) -
 def test_a_worker_that_is_to_end_leaves_attempts_to_others(place: Place) -> None:
     webhook, _ = place.hook("https://hooks.example/")
     place.end()
-    post = Answers(GivenUp())
+    post = Answers(HandedBack())
     courier = replace(place.courier(60.0), post=post)
     assert not courier(place.entry())
     place.stopping.set()

@@ -9,8 +9,9 @@ import pytest
 
 from app.domain.addresses import Allowance, read_target
 from app.domain.webhooks import Obstacle
+from app.worker.insisting import HandedBack
 from app.worker.webhooks import sending
-from app.worker.webhooks.patience import LAST_SECONDS, GivenUp, Patience
+from app.worker.webhooks.patience import LAST_SECONDS, Patience
 from app.worker.webhooks.sending import NotSent, post
 from tests.receivers import Behaviour, answers, floods, hangs, nobody, receiving, says, says_slowly
 
@@ -177,7 +178,7 @@ def test_a_worker_that_is_to_end_waits_a_little_for_an_answer_and_no_longer() ->
     with receiving(hangs) as receiver:
         Timer(0.1, stopping.set).start()
         began = time.monotonic()
-        with pytest.raises(GivenUp):
+        with pytest.raises(HandedBack):
             status_of(receiver.url, seconds=60.0, stopping=stopping)
         assert LAST_SECONDS <= time.monotonic() - began < LAST_SECONDS + 2.0
 

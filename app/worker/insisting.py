@@ -1,0 +1,27 @@
+"""What has to be written down, also when the database is away for a while."""
+
+from collections.abc import Callable
+from threading import Event
+from typing import TypeVar
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import OpenUnitOfWork, UnitOfWork
+
+RETRY_SECONDS = 1.0
+
+T = TypeVar("T")
+
+
+class HandedBack(Exception):
+    """The worker is to stop: what it was doing stays unfinished, for others."""
+
+
+def insist(open_uow: OpenUnitOfWork, action: Callable[[UnitOfWork], T], *, stopping: Event) -> T:
+    """Do it in a transaction, again and again while the database is away; raises HandedBack once `stopping` is set."""
+    while True:
+        try:
+            with open_uow() as uow:
+                return action(uow)
+        except UnavailableError:
+            if stopping.wait(RETRY_SECONDS):
+                raise HandedBack from None
