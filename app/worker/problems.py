@@ -1,7 +1,6 @@
 """Why a job failed, in sentences that say what to do."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem, TrainingJob
@@ -17,12 +16,15 @@ UNEXPECTED = Problem(
     " Sending the job again is safe, and may help.",
 )
 
-LOST = Problem(
-    "worker-died",
-    "The fit's process died each time",
-    "The job was started again and again, and each time its process was ended from outside, most often for want of"
-    " memory: train on fewer rows or inputs, or give the workers more memory.",
-)
+
+def _died(how_often: str, heard: str = "") -> Problem:
+    return Problem(
+        "worker-died",
+        "The fit's process died each time",
+        f"The job was started {how_often}, and each time its process was ended from outside, most often for want of"
+        f" memory: train on fewer rows or inputs, or give the workers more memory.{heard}",
+    )
+
 
 TOO_LONG = Problem(
     "timed-out",
@@ -32,7 +34,7 @@ TOO_LONG = Problem(
 )
 
 BY_ENDING: Mapping[QueueEnding, Problem] = {
-    "lost": LOST,
+    "lost": _died("again and again"),
     "cancelled": TOO_LONG,
     "failed": UNEXPECTED,
     "succeeded": UNEXPECTED,
@@ -73,12 +75,7 @@ def of_death(job: TrainingJob) -> Problem:
     if not heard and job.progress is not None:
         of = "" if job.progress.total is None else f" of {job.progress.total:,}"
         heard = f"phase {job.progress.phase!r}, {job.progress.completed:,}{of} {job.progress.unit}"
-    said = f" Last heard of it: {heard}" if heard else ""
-    return replace(
-        LOST,
-        detail=f"The job was started {MOST_STARTS} times, and each time its process was ended from outside, most often"
-        f" for want of memory: train on fewer rows or inputs, or give the workers more memory.{said}",
-    )
+    return _died(f"{MOST_STARTS} times", f" Last heard of it: {heard}" if heard else "")
 
 
 def of_failure(failure: Failure, *, memory: int | None) -> Problem:
