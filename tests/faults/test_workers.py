@@ -188,6 +188,7 @@ def test_a_job_that_kills_its_worker_is_started_three_times_and_holds_up_nobody(
     assert [place.look(job).state for job in others] == ["succeeded"] * 3
 
 
+@pytest.mark.thorough
 def test_a_worker_of_another_version_goes_on_with_a_job_from_its_beginning(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.0)
     place.start_worker()
