@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import subprocess
 from threading import Event
 
 import pytest
@@ -20,12 +21,12 @@ def _receivers_here_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELEVANCE_WEBHOOK_ALLOW", "127.0.0.0/8")
 
 
-def kills(place: Place, number: int) -> Behaviour:
+def kills(worker: subprocess.Popen[bytes]) -> Behaviour:
     """The worker is dead before it hears that its message was taken."""
 
     def behave(connection: socket.socket, ending: Event) -> None:
-        place.workers[number].kill()
-        place.workers[number].wait()
+        worker.kill()
+        worker.wait()
         answers(200)(connection, ending)
 
     return behave
@@ -37,11 +38,12 @@ def deliveries(place: Place, webhook: Webhook) -> tuple[Delivery, ...]:
 
 def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(make_place: MakePlace) -> None:
     place = make_place()
-    with receiving(kills(place, 0), answers(204)) as receiver:
+    worker = place.start_worker()
+    with receiving(kills(worker), answers(204)) as receiver:
         webhook, _ = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
         place.parts.training.cancel(BUILT_IN_OWNER, job.id)
-        place.start_worker()
+        worker.wait(60)
         place.start_worker()
         until(lambda: [one.state for one in deliveries(place, webhook)] == ["delivered"], seconds=60)
     (delivery,) = deliveries(place, webhook)
