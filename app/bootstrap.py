@@ -132,7 +132,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ),
         trainer=trainer,
     )
-    spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()))
+    spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
         base.engine,

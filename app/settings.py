@@ -44,7 +44,7 @@ class Settings(BaseSettings):
     cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
-    silence_seconds: float = Field(8.0, gt=0, description="After how long a silent worker's jobs are taken over.")
+    silence_seconds: float = Field(7.0, gt=0, description="After how long a silent worker's jobs are taken over.")
     poll_seconds: float = Field(0.1, gt=0, description="How often a worker looks for new jobs.")
     fit_memory_bytes: int | None = Field(
         None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."

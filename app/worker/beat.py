@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event, Thread
 from uuid import UUID
 
@@ -60,9 +60,15 @@ class Heart:
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heart", daemon=True)
 
-    def start(self) -> None:
-        """Beat once, then go on beating; raises UnavailableError when the first beat can't be written down."""
+    def start(self, dead: Iterable[str] = ()) -> None:
+        """Beat once, say of executors that are known to be dead that they left, then go on beating.
+
+        Raises UnavailableError when the first beat can't be written down.
+        """
         self._say_alive()
+        with self._open_uow() as uow:
+            for executor in dead:
+                uow.workers.leave(executor)
         self._thread.start()
 
     def stop(self) -> None:

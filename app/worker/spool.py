@@ -15,17 +15,22 @@ LOCK = ".lock"
 class Spool:
     """This process's folder under `root`; a lock that the kernel drops with the process says that it is in use."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, executor: str) -> None:
         self._root = root
+        self._executor = executor
         self._lock: int | None = None
         self._folder = root
 
-    def open(self) -> None:
-        """Remove what killed workers left behind, and make a folder of our own."""
+    def open(self) -> frozenset[str]:
+        """Remove what killed workers left behind, and make a folder of our own; the executors that they were.
+
+        Only those of this host are told of: not every file system that hosts share shows one what another has locked.
+        """
         self._root.mkdir(parents=True, exist_ok=True)
+        left = set()
         for path in self._root.glob(f"{PREFIX}*{LOCK}"):
             with suppress(OSError):
-                _remove_if_left(path)
+                left.add(_remove_if_left(path))
         while self._lock is None:
             descriptor, name = tempfile.mkstemp(prefix=PREFIX, suffix=LOCK, dir=self._root)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -33,7 +38,9 @@ class Spool:
                 self._lock, self._folder = descriptor, Path(name.removesuffix(LOCK))
             else:  # another worker's start took it for a dead one's before it was locked
                 os.close(descriptor)
+        os.write(self._lock, self._executor.encode())
         self._folder.mkdir(mode=0o700)
+        return frozenset(executor for executor in left if _host(executor) == _host(self._executor))
 
     @contextmanager
     def directory(self) -> Iterator[Path]:
@@ -50,9 +57,17 @@ class Spool:
             self._lock = None
 
 
-def _remove_if_left(path: Path) -> None:
-    """Remove a folder whose lock nobody holds; raises OSError where somebody does, or it is not ours to remove."""
+def _host(executor: str) -> str:
+    return executor.rpartition(":")[0]
+
+
+def _remove_if_left(path: Path) -> str:
+    """Remove a folder whose lock nobody holds, and say whose it was.
+
+    Raises OSError where somebody holds it, or it is not ours to remove.
+    """
     with path.open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(str(path).removesuffix(LOCK), ignore_errors=True)
         path.unlink()
+        return lock.read().decode(errors="replace")

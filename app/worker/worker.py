@@ -33,9 +33,9 @@ class Worker:
 
     def start(self) -> None:
         """Begin to take jobs; raises UnavailableError."""
-        self.spool.open()
+        dead = self.spool.open()
         self.pool.start()
-        self.heart.start()
+        self.heart.start(dead)
         self.housekeeper.start()
         self.engine.launch()
 

@@ -20,16 +20,31 @@ on_one_database = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 """For what has nothing to do with the database."""
 
 
+def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make_place: MakePlace) -> None:
+    place = make_place(beat=0.3, limit=600.0)  # nobody would be judged dead in this test's time
+    killed = place.start_worker()
+    job = place.submit(trainers.marked)
+    place.started()
+    killed.kill()
+    killed.wait()
+    place.start_worker()
+    place.started(2)
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt) == ("succeeded", 2)
+    assert place.versions(job) == 1
+
+
 @pytest.mark.thorough
-def test_a_job_whose_only_worker_was_killed_ends_within_30_seconds_of_its_next_start(make_place: MakePlace) -> None:
-    place = make_place(beat=2.0, limit=8.0)  # as shipped
+def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place: MakePlace) -> None:
+    place = make_place(beat=2.0, limit=7.0)  # as shipped
     killed = place.start_worker()
     job = place.submit(trainers.marked)
     place.started()
     killed.kill()
     killed.wait()
     before = set(workers_alive(place.settings))
-    place.start_worker()
+    place.start_worker(RELEVANCE_SPOOL_DIRECTORY=str(place.folder / "elsewhere"))
     until(lambda: bool(set(workers_alive(place.settings)) - before), seconds=60)
     place.open_the_gate()
     ended = place.ended(job, seconds=30)

@@ -126,6 +126,17 @@ def test_a_heart_that_has_beaten_long_enough_takes_over_from_the_silent(life: Li
     life.heart.stop()
 
 
+def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(life: Life) -> None:
+    life.recovery.holding = {HERE, "here:0", "here:2"}
+    with life.door() as uow:
+        uow.workers.beat("here:0")
+        uow.workers.beat("here:2")
+    heart = Heart(life.door, life.recovery, executor=HERE, beat=0.02, limit=600.0, broken=life.broken.set)
+    heart.start(["here:0", "of another database:3"])
+    until(lambda: life.recovery.recovered == ["here:0"])
+    heart.stop()
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_heart_that_breaks_says_so(life: Life, monkeypatch: pytest.MonkeyPatch) -> None:
     def unforeseen() -> frozenset[str]:

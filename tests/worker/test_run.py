@@ -116,7 +116,7 @@ def open_uow(engine: Engine) -> OpenUnitOfWork:
 
 @pytest.fixture
 def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
-    spool = Spool(tmp_path)
+    spool = Spool(tmp_path, executor="here:1")
     spool.open()
     stopping = Event()
     yield Bench(Runner(open_uow, pool, spool, 10_000, stopping, PROGRAM, 600.0), open_uow)

@@ -7,7 +7,7 @@ from app.worker.spool import Spool
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Spool:
-    spool = Spool(tmp_path / "spool")
+    spool = Spool(tmp_path / "spool", executor="here:1")
     spool.open()
     return spool
 
@@ -37,10 +37,10 @@ def test_what_a_killed_worker_left_is_removed_and_what_a_living_one_uses_is_not(
     left.mkdir()
     (left / "rows.f64").touch()
     lock = root / "relevance-worker-killed.lock"
-    lock.touch()
+    lock.write_text("here:0")
     with spool.directory() as used:
-        another = Spool(root)
-        another.open()
+        another = Spool(root, executor="here:2")
+        assert another.open() == {"here:0"}
         assert not left.exists()
         assert not lock.exists()
         assert used.exists()
@@ -52,7 +52,16 @@ def test_what_a_killed_worker_left_is_removed_and_what_a_living_one_uses_is_not(
 def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
     others = tmp_path / "somebody-elses.lock"
     others.touch()
-    spool = Spool(tmp_path)
+    spool = Spool(tmp_path, executor="here:1")
     spool.open()
     spool.close()
     assert others.exists()
+
+
+def test_what_another_host_left_is_removed_and_that_it_died_is_for_others_to_judge(tmp_path: Path) -> None:
+    lock = tmp_path / "relevance-worker-killed.lock"
+    lock.write_text("there:0")
+    spool = Spool(tmp_path, executor="here:1")
+    assert not spool.open()
+    assert not lock.exists()
+    spool.close()
