@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Callable
+from threading import Thread, current_thread
 from uuid import UUID
+from weakref import WeakSet
 
 import sqlalchemy
 from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
@@ -35,6 +37,10 @@ WEBHOOK_SHARE = 2
 """Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
 
 
+LAST_WORDS_SECONDS = 5.0
+"""For writing down the end of one entry, once the process is to end."""
+
+
 class Engine:
     """The engine of this process; there is one at a time. `run` says whether the job it was given has ended.
 
@@ -63,7 +69,8 @@ class Engine:
         self._slots = slots
         self._most_of_one_owner = most_of_one_owner
         self._poll_seconds = poll_seconds
-        self._running: set[str] = set()
+        self._running: dict[str, Thread] = {}
+        self._threads: WeakSet[Thread] = WeakSet()
 
     def launch(self) -> None:
         """Begin to take jobs from the queue; raises UnavailableError where the database is away or not migrated."""
@@ -117,17 +124,21 @@ class Engine:
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:
-        self._running.add(entry)
+        self._running[entry] = current_thread()
+        self._threads.add(current_thread())
         try:
             ended = do(UUID(entry))
         except Exception:
             logger.exception("a job met an unexpected error", extra={"job": entry})
             raise
         finally:
-            self._running.discard(entry)
+            del self._running[entry]
         if not ended:
             raise LeftUnfinished
 
     def shutdown(self, grace: float) -> None:
         """Take no more jobs, wait up to `grace` seconds for the running ones, and stop."""
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=round(grace) if self._running else 0)
+        # The engine lets go of its threads while they write down what has ended, and soon nobody has a database.
+        for thread in set(self._threads) - set(self._running.values()):
+            thread.join(LAST_WORDS_SECONDS)

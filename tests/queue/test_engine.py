@@ -1,14 +1,15 @@
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
-from threading import Event
+from threading import Event, get_ident
 from uuid import UUID, uuid4
 
 import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine as Database
-from sqlalchemy import inspect, text
+from sqlalchemy import event, inspect, text
 
 from app.domain.ports import OpenUnitOfWork
 from app.queue.client import Control, Submitter
@@ -184,6 +185,26 @@ def test_a_shutdown_waits_for_what_runs_and_takes_nothing_more(
         stopping.set()
     assert control.state(job) == "running"  # till somebody recovers it
     assert control.state(later) == "waiting"
+
+
+def test_a_shutdown_waits_until_what_has_ended_is_written_down(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    at_work: set[int] = set()
+
+    def run(_job: UUID) -> bool:
+        at_work.add(get_ident())
+        return True
+
+    def slow(*_statement: object) -> None:
+        if get_ident() in at_work:
+            time.sleep(0.3)
+
+    job = submit(open_uow)
+    event.listen(engine, "before_cursor_execute", slow)
+    with running(engine, client, run):
+        until(lambda: bool(at_work))
+    assert control.endings([job]) == {job: "succeeded"}
 
 
 def test_nothing_of_the_engines_is_pickled(

@@ -173,7 +173,7 @@ def few_fits_of_few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 walk = settings(
-    max_examples=150,
+    max_examples=80,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],

@@ -35,8 +35,8 @@ each = pytest.mark.parametrize("likelihood", SEVERAL.values(), ids=SEVERAL)
 
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM creeps for thousands of steps; what is said of the first 60 is said of them all."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 60)
+    """EM creeps for thousands of steps; what is said of the first 15 is said of them all."""
+    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 15)
 
 
 def spec_of(likelihood: Likelihood, prior: Prior, algorithm: Algorithm) -> Spec:
