@@ -35,6 +35,6 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
     )
     key = settings.api_key.get_secret_value() if settings.api_key else None
     if parts is not None:
-        return make_application(parts, limits, api_key=key)
+        return make_application(parts, limits, api_key=key, log_requests=settings.log_requests)
     built = build(settings)
-    return make_application(built, limits, api_key=key, close=built.close)
+    return make_application(built, limits, api_key=key, log_requests=settings.log_requests, close=built.close)

@@ -66,6 +66,7 @@ class Settings(BaseSettings):
         30.0, gt=0, description="How long the progress of ended jobs, and what webhooks were told, is kept."
     )
     log_level: str = Field("INFO", description="Least severity that is logged.")
+    log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")
 
     @model_validator(mode="after")
     def _read_files(self) -> Self:

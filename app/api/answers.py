@@ -1,8 +1,9 @@
 """Predictions as bytes: from arrays to JSON without detours, since this is what the service does most."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
-import orjson
+import msgspec
 
 from app.api.errors import KINDS, fault_members
 from app.domain.decisions import Decisions
@@ -36,6 +37,23 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
 
 Row = Mapping[str, object]
 
+Columns = dict[str, Sequence[object]]
+"""What predictions have, by member and in their order, a value for each row."""
+
+_ENCODER = msgspec.json.Encoder()
+
+ROWS_AT_ONCE = 1_000
+"""A piece of a long answer, while whose encoding nobody else runs."""
+
+
+class Variance(msgspec.Struct, gc=False):
+    """A variance and its three parts."""
+
+    total: float
+    noise: float
+    weights: float
+    beyond: float
+
 
 def outputs_of(served: ServedVersion) -> tuple[str, ...]:
     """The members that this version's predictions can have."""
@@ -48,28 +66,50 @@ def predictions_json(
     *,
     outputs: Sequence[str],
     faults: Iterable[Fault] = (),
+    breathe: Callable[[], None] = lambda: None,
 ) -> bytes:
-    """The whole answer; a row with a fault has its problem in its place."""
-    rows: list[Row]
-    match answer:
-        case RegressionAnswer():
-            rows = _explained_rows(_real_rows(answer, outputs), answer.explanation, served.functions)
-        case ClassificationAnswer():
-            rows = _explained_rows(_class_rows(answer, outputs), answer.explanation, served.functions)
-            if answer.decisions is not None:
-                told = _decisions(answer.classes, answer.decisions)
-                rows = [{**row, "decision": one} for row, one in zip(rows, told, strict=True)]
-        case ValueAnswer():
-            rows = [{"value": value} for value in answer.value.tolist()]
-        case ComponentsAnswer():
-            rows = _component_rows(answer, outputs)
+    """The whole answer; a row with a fault has its problem in its place. After each of many pieces of it `breathe`."""
+    rows = _rows(_columns(answer, outputs, served.functions))
     for row, problem in _row_problems(faults).items():
         rows[row] = {"error": problem}
     version = served.version
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": rows}
     if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
-        whole["covariance"] = answer.covariance
-    return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
+        whole["covariance"] = answer.covariance.tolist()
+    if len(rows) <= ROWS_AT_ONCE:
+        return _ENCODER.encode(whole)
+    whole["predictions"] = []
+    before, _, after = _ENCODER.encode(whole).rpartition(b"[]")
+    pieces: list[bytes] = []
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        pieces.append(_ENCODER.encode(rows[first : first + ROWS_AT_ONCE])[1:-1])
+        breathe()
+    return b"%b[%b]%b" % (before, b",".join(pieces), after)
+
+
+def _columns(answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Columns:
+    match answer:
+        case RegressionAnswer():
+            return _real_columns(answer, outputs) | _explanations(answer.explanation, functions)
+        case ClassificationAnswer():
+            columns = _class_columns(answer, outputs) | _explanations(answer.explanation, functions)
+            if answer.decisions is not None:
+                columns["decision"] = _decisions(answer.classes, answer.decisions)
+            return columns
+        case ValueAnswer():
+            return {"value": answer.value.tolist()}
+        case ComponentsAnswer():
+            return _component_columns(answer, outputs)
+
+
+def _rows(columns: Columns) -> list[object]:
+    # Structs, because these are made without a step of Python for each row.
+    return [*map(_row_of(tuple(columns)), *columns.values())]
+
+
+@lru_cache(maxsize=1_000)
+def _row_of(members: tuple[str, ...]) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Prediction", members)
 
 
 def _decisions(classes: Sequence[Label], decisions: Decisions) -> list[Row]:
@@ -81,23 +121,17 @@ def _decisions(classes: Sequence[Label], decisions: Decisions) -> list[Row]:
     ]
 
 
-def _explained_rows(
-    rows: list[Row], explanation: Contributions | None, functions: Sequence[ListedFunction]
-) -> list[Row]:
-    """Each with what adds most to it, where that was asked for."""
+def _explanations(explanation: Contributions | None, functions: Sequence[ListedFunction]) -> Columns:
+    """What adds most to each row, where that was asked for."""
     if explanation is None:
-        return rows
-    explained = _explanations(explanation, functions)
-    return [{**row, "explanation": one} for row, one in zip(rows, explained, strict=True)]
-
-
-def _explanations(explanation: Contributions, functions: Sequence[ListedFunction]) -> list[list[Row]]:
-    return [
+        return {}
+    told = [
         [_explained(functions[place], one, share) for place, one, share in zip(places, added, shares, strict=True)]
         for places, added, shares in zip(
             explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
         )
     ]
+    return {"explanation": told}
 
 
 def _explained(function: ListedFunction, added: float, share: float) -> Row:
@@ -111,36 +145,27 @@ def _explained(function: ListedFunction, added: float, share: float) -> Row:
     }
 
 
-def _real_rows(answer: RegressionAnswer, outputs: Sequence[str]) -> list[Row]:
-    mean, sd = answer.mean.tolist(), answer.sd.tolist()
-    lower, upper = answer.lower.tolist(), answer.upper.tolist()
-    support = _support(answer.support, len(mean))
-    variances = [
-        {"total": total, "noise": noise, "weights": weights, "beyond": beyond}
-        for total, noise, weights, beyond in zip(
-            answer.total.tolist(), answer.noise.tolist(), answer.weights.tolist(), answer.beyond.tolist(), strict=True
-        )
-    ]
-    if tuple(outputs) == REAL_OUTPUTS:
-        return [
-            {"mean": m, "sd": s, "variance": v, "lower": lo, "upper": up, "support": near}
-            for m, s, v, lo, up, near in zip(mean, sd, variances, lower, upper, support, strict=True)
-        ]
-    columns: dict[str, Sequence[object]] = {}
+def _real_columns(answer: RegressionAnswer, outputs: Sequence[str]) -> Columns:
+    columns: Columns = {}
     for output in outputs:
-        columns |= {
-            "mean": {"mean": mean},
-            "sd": {"sd": sd},
-            "variance": {"variance": variances},
-            "interval": {"lower": lower, "upper": upper},
-            "support": {"support": support},
-        }[output]
-    return _rows(columns)
+        match output:
+            case "interval":
+                columns["lower"], columns["upper"] = answer.lower.tolist(), answer.upper.tolist()
+            case "variance":
+                parts = (answer.total, answer.noise, answer.weights, answer.beyond)
+                columns["variance"] = [*map(Variance, *(part.tolist() for part in parts))]
+            case "support":
+                columns["support"] = _support(answer.support, len(answer.mean))
+            case "sd":
+                columns["sd"] = answer.sd.tolist()
+            case _:
+                columns["mean"] = answer.mean.tolist()
+    return columns
 
 
-def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Row]:
+def _class_columns(answer: ClassificationAnswer, outputs: Sequence[str]) -> Columns:
     classes, probabilities = answer.classes, answer.probabilities.tolist()
-    columns: dict[str, Sequence[object]] = {}
+    columns: Columns = {}
     for output in outputs:
         match output:
             case "label":
@@ -154,17 +179,17 @@ def _class_rows(answer: ClassificationAnswer, outputs: Sequence[str]) -> list[Ro
                 columns["support"] = _support(answer.support, len(probabilities))
             case _:
                 columns["latent"] = _latents(answer)
-    return _rows(columns)
+    return columns
 
 
-def _component_rows(answer: ComponentsAnswer, outputs: Sequence[str]) -> list[Row]:
+def _component_columns(answer: ComponentsAnswer, outputs: Sequence[str]) -> Columns:
     columns: Mapping[str, Sequence[object]] = {
         "components": answer.components.tolist(),
         "reconstruction_error": answer.missed.tolist(),
         "log_density": answer.log_density.tolist(),
         "novelty": answer.novelty.tolist(),
     }
-    return _rows({output: columns[output] for output in outputs})
+    return {output: columns[output] for output in outputs}
 
 
 def _latents(answer: ClassificationAnswer) -> list[object]:
@@ -180,11 +205,6 @@ def _latents(answer: ClassificationAnswer) -> list[object]:
 
 def _support(support: Array | None, rows: int) -> Sequence[float | None]:
     return [None] * rows if support is None else support.tolist()
-
-
-def _rows(columns: Mapping[str, Sequence[object]]) -> list[Row]:
-    names = tuple(columns)
-    return [dict(zip(names, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
 def _row_problems(faults: Iterable[Fault]) -> dict[int, Row]:

@@ -11,7 +11,8 @@ from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
 from app.api.lookout import Lookout
-from app.api.middleware import ApiKey, BodyLimit, RequestLog
+from app.api.middleware import Entrance, Rules
+from app.api.predicting import Predicting
 from app.api.routes import datasets, health, job_events, models, predictions, training_jobs, webhooks, wholes
 
 DESCRIPTION = """\
@@ -38,6 +39,7 @@ ROUTERS: Sequence[APIRouter] = (
     wholes.router,
     webhooks.router,
     health.router,
+    predictions.router,
 )
 
 END_STREAMS = "end_streams"
@@ -45,7 +47,12 @@ END_STREAMS = "end_streams"
 
 
 def make_application(
-    parts: Parts, limits: Limits, *, api_key: str | None = None, close: Callable[[], None] | None = None
+    parts: Parts,
+    limits: Limits,
+    *,
+    api_key: str | None = None,
+    log_requests: bool = True,
+    close: Callable[[], None] | None = None,
 ) -> FastAPI:
     """The application; with an `api_key`, /v1 answers only to those who send it. `close` is called at shutdown.
 
@@ -63,17 +70,15 @@ def make_application(
     app.state.parts = parts
     app.state.limits = limits
     app.state.lookout = Lookout(parts.training, parts.watcher)
-    # Predictions come first, and not through `include_router`: every step before them costs them time.
-    app.router.routes[:0] = predictions.router.routes
+    app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows)
     for router in ROUTERS:
         app.include_router(router)
     app.webhooks.include_router(webhooks.messages)
     add_handlers(app)
     document(app, protected=api_key is not None)
-    # The last one added is the first that a request meets.
-    app.add_middleware(BodyLimit, limits.max_body_bytes, elsewhere={("POST", "/v1/datasets")})
-    app.add_middleware(ApiKey, api_key)
-    app.add_middleware(RequestLog)
+    uploads = frozenset({("POST", "/v1/datasets")})
+    rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
+    app.add_middleware(Entrance, rules, predictions.Express(predicting))
     return app
 
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
+from app.api.predicting import Predicting
 from app.domain.errors import NotFoundError
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
@@ -89,6 +90,12 @@ def lookout_of(request: Request) -> Lookout:
     """What the application's requests wait for jobs with."""
     lookout: Lookout = request.app.state.lookout
     return lookout
+
+
+def predicting_of(request: Request) -> Predicting:
+    """What the application's requests for predictions are answered by."""
+    predicting: Predicting = request.app.state.predicting
+    return predicting
 
 
 def owner_of(request: Request) -> str:

@@ -34,6 +34,11 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
+async def problem_of(request: Request, error: RelevanceError | HTTPException) -> Response:
+    """The answer to a request that nothing else handles the exceptions of."""
+    return await (_own if isinstance(error, RelevanceError) else _framework)(request, error)
+
+
 async def _own(request: Request, error: Exception) -> Response:
     assert isinstance(error, RelevanceError)
     if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about

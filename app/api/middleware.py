@@ -1,110 +1,137 @@
-"""What every request goes through, in plain ASGI: its id and log line, the API key, the limit of its body."""
+"""What every request goes through, in plain ASGI and at once: its id and log line, the key, the limit of its body."""
 
 import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.domain.errors import TooLargeError
-from app.domain.identity import BUILT_IN_OWNER, uuid7
+from app.domain.identity import BUILT_IN_OWNER, uuid7_text
 
 REQUEST_ID_HEADER = "X-Request-ID"
-_SANE = re.compile(r"[A-Za-z0-9._~:/+=@-]{1,128}")
+_REQUEST_ID = b"x-request-id"
+_SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 _PROTECTED = "/v1"
 
 log = structlog.stdlib.get_logger("app.requests")
 
 
-class RequestLog:
-    """Gives each request an id, echoed in the answer, and writes one line when it is answered."""
+class ExpressDoor(Protocol):
+    """An application that takes some requests past the framework."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def takes(self, scope: Scope) -> bool: ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the entrance lets through: the API key (None: everybody is the built-in owner), and bodies up to so many
+    bytes, but for the methods and paths `elsewhere` that see to it themselves; and whether it writes log lines."""
+
+    api_key: str | None
+    most_bytes: int
+    elsewhere: frozenset[tuple[str, str]] = frozenset()
+    log: bool = True
+
+
+class Entrance:
+    """Gives each request an id, echoed in the answer, lets only those who know the key into /v1, refuses a body above
+    the limit before it is read whole, and writes one line when the request is answered.
+
+    What `express` takes goes there and all else to `app`.
+    """
+
+    def __init__(self, app: ASGIApp, rules: Rules, express: ExpressDoor) -> None:
         self._app = app
+        self._express = express
+        self._most = rules.most_bytes
+        self._elsewhere = rules.elsewhere
+        self._expected = None if rules.api_key is None else f"Bearer {rules.api_key}".encode()
+        self._log = rules.log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = Headers(scope=scope).get(REQUEST_ID_HEADER)
-        request_id = sent if sent is not None and _SANE.fullmatch(sent) else str(uuid7())
+        began = time.perf_counter()
+        sent, keys, announced = _headers(scope["headers"])
+        request_id = sent.decode() if _SANE.fullmatch(sent) else uuid7_text()
+        echoed = (_REQUEST_ID, request_id.encode())
         scope.setdefault("state", {})[REQUEST_ID] = request_id
         status = 500  # what the client gets when an exception passes through here
-        began = time.perf_counter()
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[REQUEST_ID_HEADER] = request_id
+                message["headers"] = [*message.get("headers", ()), echoed]
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
+            refused = self._refusal(scope, keys, announced)
+            if refused is not None:
+                await refused(scope, receive, send_with_id)
+            elif (scope["method"], scope["path"]) in self._elsewhere:
+                await self._app(scope, receive, send_with_id)
+            else:
+                app = self._express if self._express.takes(scope) else self._app
+                await app(scope, _counted(receive, self._most), send_with_id)
         finally:
-            log.info(
-                "request",
-                method=scope["method"],
-                path=scope["path"],
-                status=status,
-                ms=round((time.perf_counter() - began) * 1000, 2),
-                request_id=request_id,
-            )
+            if self._log:
+                took = round((time.perf_counter() - began) * 1000, 2)
+                method, path = scope["method"], scope["path"]
+                log.info("request", method=method, path=path, status=status, ms=took, request_id=request_id)
+
+    def _refusal(self, scope: Scope, keys: Collection[bytes], announced: bytes) -> Response | None:
+        """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
+        if is_below(scope["path"], _PROTECTED):
+            if self._expected is not None and not self._knows(keys):
+                return problem_response(
+                    scope,
+                    UNAUTHENTICATED,
+                    detail="Send the API key as `Authorization: Bearer <key>`.",
+                    headers={"WWW-Authenticate": "Bearer"},
+                )
+            scope["state"]["owner"] = BUILT_IN_OWNER
+        too_large = announced.isdigit() and int(announced) > self._most
+        if too_large and (scope["method"], scope["path"]) not in self._elsewhere:
+            return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
+        return None
+
+    def _knows(self, keys: Collection[bytes]) -> bool:
+        if len(keys) != 1 or self._expected is None:
+            return False
+        (key,) = keys
+        return hmac.compare_digest(_normal(key), self._expected)
 
 
-class ApiKey:
-    """Lets only those who know the key into /v1; without a key everybody is the built-in owner."""
-
-    def __init__(self, app: ASGIApp, key: str | None) -> None:
-        self._app = app
-        self._expected = None if key is None else f"Bearer {key}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not is_below(scope["path"], _PROTECTED):
-            await self._app(scope, receive, send)
-            return
-        if self._expected is not None and not self._is_known(scope):
-            response = problem_response(
-                scope,
-                UNAUTHENTICATED,
-                detail="Send the API key as `Authorization: Bearer <key>`.",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-            await response(scope, receive, send)
-            return
-        scope.setdefault("state", {})["owner"] = BUILT_IN_OWNER
-        await self._app(scope, receive, send)
-
-    def _is_known(self, scope: Scope) -> bool:
-        sent = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(sent) == 1 and self._expected is not None and hmac.compare_digest(_normal(sent[0]), self._expected)
+def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:
+    """The request's own id, all that it says of who it is, and how long it says that its body is."""
+    sent, announced = b"", b""
+    keys: list[bytes] = []
+    for name, value in headers:
+        if name == b"authorization":
+            keys.append(value)
+        elif name == b"content-length":
+            announced = value
+        elif name == _REQUEST_ID:
+            sent = sent or value
+    return sent, keys, announced
 
 
-class BodyLimit:
-    """Refuses a body above the limit before it is read whole; `elsewhere` are the paths that see to it themselves."""
-
-    def __init__(self, app: ASGIApp, most_bytes: int, *, elsewhere: Collection[tuple[str, str]]) -> None:
-        self._app = app
-        self._most = most_bytes
-        self._elsewhere = frozenset(elsewhere)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or (scope["method"], scope["path"]) in self._elsewhere:
-            await self._app(scope, receive, send)
-            return
-        announced = Headers(scope=scope).get("content-length", "")
-        detail = f"The body is larger than {self._most} bytes."
-        if announced.isdecimal() and int(announced) > self._most:
-            await problem_response(scope, KINDS[TooLargeError], detail=detail)(scope, receive, send)
-            return
-        await self._app(scope, _counted(receive, self._most, detail), send)
+def _too_large(most: int) -> str:
+    return f"The body is larger than {most} bytes."
 
 
-def _counted(receive: Receive, most: int, detail: str) -> Callable[[], Awaitable[Message]]:
+def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
     """`receive` that raises TooLargeError once more than `most` bytes came, whatever was announced."""
     seen = 0
 
@@ -113,7 +140,7 @@ def _counted(receive: Receive, most: int, detail: str) -> Callable[[], Awaitable
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > most:
-            raise TooLargeError(detail)
+            raise TooLargeError(_too_large(most))
         return message
 
     return counted

@@ -1,7 +1,8 @@
 """Tables of typed columns: what was uploaded, before it becomes a matrix."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -54,8 +55,34 @@ Block = Mapping[str, Column]
 """Some consecutive rows of a table: every column by name, in the table's order, all of one length."""
 
 
+@dataclass(frozen=True, eq=False)
+class NumberBlock(Mapping[str, Column]):
+    """A block of nothing but numbers as one `matrix` (N, k), in the order of `names` (k): NaN where missing."""
+
+    names: tuple[str, ...]
+    matrix: NDArray[np.float64]
+
+    def __getitem__(self, name: str) -> NumberColumn:
+        return NumberColumn(self.matrix[:, self._places[name]])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+
 def block_rows(block: Block) -> int:
     """How many rows a block has."""
+    if isinstance(block, NumberBlock):
+        return len(block.matrix)
     for column in block.values():
         return len(column.codes if isinstance(column, CategoryColumn) else column.values)
     return 0

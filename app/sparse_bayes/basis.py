@@ -89,6 +89,10 @@ class KernelFunctions:
         """The chosen functions at X (N, d): (N, number chosen), each column in one piece, as sums over rows want it."""
         return self.kernel(self._mapped[chosen], self.input_map(X)).T
 
+    def every(self, X: Array) -> Array:
+        """All of them at X (N, d), in order: (N, M)."""
+        return self.kernel(self._mapped, self.input_map(X)).T
+
     def moved(self, input_map: InputMap, centres: Array, rows: Indices) -> "KernelFunctions":
         """Functions of the same kernel elsewhere."""
         return KernelFunctions(self.kernel, input_map, centres, rows)
@@ -218,4 +222,10 @@ def evaluate(functions: Sequence[Functions], X: Array) -> Array:
     """All functions of all dictionaries at X (N, d), side by side: (N, R)."""
     if not functions:
         return np.empty((len(X), 0))
-    return np.hstack([dictionary(X, np.arange(dictionary.size)) for dictionary in functions])
+    return np.concatenate([_every(dictionary, X) for dictionary in functions], axis=1)
+
+
+def _every(functions: Functions, X: Array) -> Array:
+    if isinstance(functions, KernelFunctions):
+        return functions.every(X)
+    return functions(X, np.arange(functions.size))

@@ -84,6 +84,9 @@ def squared_distances(U: Array, Z: Array) -> Array:
             difference = np.subtract.outer(U[:, k], Z[:, k])
             distances += np.square(difference, out=difference)
         return distances
+    if len(Z) == 1:  # what the product of points centred on it comes to
+        difference = U - Z
+        return np.asarray(np.einsum("nd,nd->n", difference, difference)[:, None])
     centre = Z.mean(axis=0)
     U, Z = U - centre, Z - centre
     distances = U @ (-2.0 * Z.T)

@@ -74,22 +74,26 @@ class Ready:
         Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
         prior the variance of the function that each point brings.
         """
-        mean = np.empty((len(X), *self.model.mean.shape[1:]))
-        variance, left = np.empty(len(X)), np.ones(len(X))
-        for first, stop in chunks(len(X), self._width):
-            columns = evaluate(self.model.functions, X[first:stop])
-            mean[first:stop] = columns @ self.model.mean
-            spread = columns @ self.lower
-            variance[first:stop] = np.einsum("nr,nr->n", spread, spread)
-            if self.whitening is not None:
-                reached = self.whitening.columns(columns[:, : len(self.whitening.lower)])
-                left[first:stop] = self.whitening.left(reached)
-            elif self.augmented is not None:
-                left[first:stop] = self.augmented.left(X[first:stop], columns)
+        # One at least: no rows have no distributions, but still their shapes.
+        parts = [self._parts(X[first:stop]) for first, stop in chunks(max(len(X), 1), self._width)]
+        mean, variance, left = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         unreached = self.model.amplitude if self.augmented is None else self.augmented.prior
         if unreached is None:
             return Latent(mean, variance, np.zeros(len(X)))
         return Latent(mean, variance, unreached * left, np.maximum(1.0 - left, 0.0) if self._places else None)
+
+    def _parts(self, X: Array) -> tuple[Array, Array, Array]:
+        """Mean and variance of the functions of the model at some rows, and the share that they leave, each (n,)."""
+        columns = evaluate(self.model.functions, X)
+        spread = columns @ self.lower
+        variance = np.einsum("nr,nr->n", spread, spread)
+        if self.whitening is not None:
+            left = self.whitening.left(self.whitening.columns(columns[:, : len(self.whitening.lower)]))
+        elif self.augmented is not None:
+            left = self.augmented.left(X, columns)
+        else:
+            left = np.ones(len(X))
+        return columns @ self.model.mean, variance, left
 
     @property
     def _places(self) -> bool:

@@ -28,20 +28,20 @@ class Deployment:
     folder: Path
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def api(self) -> str:
-        """The URL of an API process, once it answers."""
-        process = self._start("api")
+    def api(self, **settings: float | str) -> str:
+        """The URL of an API process, the last of `processes`, once it answers."""
+        process = self._start("api", **settings)
         assert process.stdout is not None
         for line in process.stdout:
             if found := re.search(r"is at (http://\S+)", line):
                 return found[1]
         raise RuntimeError(f"The API did not start: its words are in {self.folder}.")
 
-    def worker(self, **settings: float) -> subprocess.Popen[str]:
+    def worker(self, **settings: float | str) -> subprocess.Popen[str]:
         """A worker that begins."""
         return self._start("worker", **settings)
 
-    def _start(self, command: str, **settings: float) -> subprocess.Popen[str]:
+    def _start(self, command: str, **settings: float | str) -> subprocess.Popen[str]:
         theirs = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
         said = {f"RELEVANCE_{name.upper()}": str(value) for name, value in settings.items()}
         ours = {

@@ -7,7 +7,7 @@ import pytest
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 
-from app.api.routes import predictions as under_test
+from app.api import predicting as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
 from app.services.answering import RegressionAnswer, Wanted, answer, supervised

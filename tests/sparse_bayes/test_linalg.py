@@ -101,6 +101,14 @@ def test_squared_distances_survive_a_large_offset(inputs: int, offset: float) ->
     )
 
 
+@pytest.mark.parametrize("inputs", [1, 3, 4, 9])
+def test_squared_distances_to_one_point_are_those_to_it_among_others(inputs: int) -> None:
+    rng = np.random.default_rng(inputs)
+    U, Z = rng.normal(size=(7, inputs)), rng.normal(size=(3, inputs))
+    alone = np.hstack([squared_distances(U, z[None, :]) for z in Z])
+    np.testing.assert_allclose(alone, squared_distances(U, Z), rtol=1e-12)
+
+
 @pytest.mark.parametrize("inputs", [2, 6])
 def test_a_point_has_no_distance_from_itself_and_none_is_negative(inputs: int) -> None:
     U = 1e4 + np.random.default_rng(0).standard_normal((20, inputs))

@@ -1,34 +1,25 @@
-"""Predictions, the hot path: small bodies are answered on the event loop, large ones in a thread, both as bytes."""
+"""Predictions, the hot path: what the framework does for other routes would cost more than the prediction."""
 
+import re
 from collections.abc import Callable, Coroutine
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import TypeAdapter
-from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
-from app.api.answers import outputs_of, predictions_json
-from app.api.bodies import checked
-from app.api.dependencies import json_body_of, limits_of, owner_of, parts_of
+from app.api.dependencies import predicting_of, require_json
 from app.api.documentation import json_body, problems
-from app.api.formats.json_table import has_column, read_json, typed_block
-from app.api.formats.misfits import refuse
+from app.api.handlers import problem_of
 from app.api.negotiation import require_json_accept
+from app.api.predicting import Predicting
 from app.api.schemas.predictions import PredictionsOut
-from app.api.schemas.requests import PredictOptions
-from app.domain.errors import Fault, InvalidRequestError, NotFoundError, TooLargeError
-from app.domain.tables import block_rows
-from app.services.answering import ServedVersion, Wanted, answer
+from app.domain.errors import NotFoundError, RelevanceError
 
-MOST_BYTES_INLINE = 16_384
-"""Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
-
-MOST_FUNCTIONS_INLINE = 1_000
-"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
-
-_OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
-_OPTION_NAMES = frozenset(PredictOptions.model_fields)
-_DEFAULTS = PredictOptions()
+JSON = b"application/json"
+_ANYTHING = ([b"*/*"], [JSON])
+_PATH = re.compile(r"/v1/models/([^/]+)(?:/versions/([^/]+))?/predict")
 
 
 class BareRoute(APIRoute):
@@ -38,6 +29,37 @@ class BareRoute(APIRoute):
         """The endpoint itself."""
         handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
         return handler
+
+
+class Express:
+    """The way of predict calls past the framework, whose own routes tell of them, and take them where they are mounted
+    below another path."""
+
+    def __init__(self, predicting: Predicting) -> None:
+        self._predicting = predicting
+
+    def takes(self, scope: Scope) -> bool:
+        """Whether this is one; then the scope has what its path names."""
+        if scope["method"] != "POST" or scope.get("root_path"):
+            return False
+        found = _PATH.fullmatch(scope["path"])
+        if found is None:
+            return False
+        name, number = found.groups()
+        scope["path_params"] = {"name": name} if number is None else {"name": name, "number": number}
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            content = await _answer(request, self._predicting)
+        except (RelevanceError, HTTPException) as error:
+            response = await problem_of(request, error)
+            await response(scope, receive, send)
+            return
+        headers = [(b"content-length", b"%d" % len(content)), (b"content-type", JSON)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
 
 
 def _documented(*parameters: str) -> dict[str, object]:
@@ -59,7 +81,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
 )
 async def predict(request: Request) -> Response:
     """One prediction for each row of a table, in their order; a newer version is seen within a second."""
-    return await _answered(request, None)
+    return Response(await _answer(request, predicting_of(request)), media_type="application/json")
 
 
 @router.post(
@@ -71,69 +93,39 @@ async def predict(request: Request) -> Response:
 )
 async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
-    return await _answered(request, _number(request))
+    return Response(await _answer(request, predicting_of(request)), media_type="application/json")
 
 
-def _number(request: Request) -> int:
-    text: str = request.path_params["number"]
+async def _answer(request: Request, predicting: Predicting) -> bytes:
+    scope = request.scope
+    named = scope["path_params"]
+    number = _number(named) if "number" in named else None
+    _require_json_alone(request)
+    body = await _body(request.receive)
+    return await predicting.answered(scope["state"]["owner"], named["name"], number, body)
+
+
+def _number(named: dict[str, str]) -> int:
+    text = named["number"]
     if text.isdecimal() and len(text) <= 10 and 0 < (number := int(text)) < 2**31:
         return number
-    raise NotFoundError(f"There is no version {text[:40]!r} of model {request.path_params['name']!r}.")
+    raise NotFoundError(f"There is no version {text[:40]!r} of model {named['name']!r}.")
 
 
-async def _answered(request: Request, number: int | None) -> Response:
-    name: str = request.path_params["name"]
-    owner, prediction = owner_of(request), parts_of(request).prediction
-    require_json_accept(request)
-    most_rows = limits_of(request).max_prediction_rows
-    body = await json_body_of(request)
-    served = prediction.at_hand(owner, name, number)
-    if served is None:
-        served = await run_in_threadpool(prediction.version, owner, name, number)
-    if is_quick(served, body):
-        content = _predicted(served, body, most_rows)
-    else:
-        content = await run_in_threadpool(_predicted, served, body, most_rows)
-    return Response(content, media_type="application/json")
+def _require_json_alone(request: Request) -> None:
+    """Raise 406 or 415 where the answer can't be JSON or the body does not claim to be."""
+    claims = [value for name, value in request.scope["headers"] if name == b"content-type"]
+    accepts = [value for name, value in request.scope["headers"] if name == b"accept"]
+    if claims != [JSON] or (accepts and accepts not in _ANYTHING):  # by the rules, which take longer
+        require_json_accept(request)
+        require_json(request)
 
 
-def is_quick(served: ServedVersion, body: bytes) -> bool:
-    """Whether to answer at once, on the event loop, rather than in a thread."""
-    small = len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
-    return small and b'"covariance"' not in body
-
-
-def _predicted(served: ServedVersion, body: bytes, most_rows: int) -> bytes:
-    raw = read_json(body, others=_OPTION_NAMES)
-    options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
-    outputs = _outputs(served, options)
-    columns, noise = served.columns, served.answering.noise_column
-    if noise is not None and has_column(raw, noise):
-        columns = (*columns, (noise, "number"))
-    block, misfits = typed_block(raw, columns, not_read=served.not_read)
-    if (rows := block_rows(block)) > most_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
-    if options.on_error == "refuse":
-        refuse(misfits)
-    wanted = Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
-    found = answer(served, block, wanted)
-    if options.on_error == "refuse":
-        refuse(found.faults)
-    # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
-    said = {fault.row for fault in misfits}
-    faults = [*misfits, *(fault for fault in found.faults if fault.row not in said)]
-    return predictions_json(served, found, outputs=outputs, faults=faults)
-
-
-def _outputs(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
-    possible = outputs_of(served)
-    if options.outputs is None:
-        return possible
-    faults = [
-        Fault(f"A model of {served.version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
-        for place, output in enumerate(options.outputs)
-        if output not in possible
-    ]
-    if faults:
-        raise InvalidRequestError("This model's predictions don't have such an output.", faults)
-    return tuple(dict.fromkeys(options.outputs))
+async def _body(receive: Receive) -> bytes:
+    """Mostly one message; raises ClientDisconnect."""
+    parts: list[bytes] = []
+    while (message := await receive())["type"] == "http.request":
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+    raise ClientDisconnect

@@ -100,6 +100,16 @@ class Layout:
     indicators: Indices
     categories: tuple[tuple[int, EncodedCategory], ...]
 
+    @cached_property
+    def units(self) -> tuple[tuple[float, float], ...]:
+        """Shift and scale of each of the numbers."""
+        return tuple((column.shift, column.scale) for column in self.numbers)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the numbers."""
+        return tuple(column.name for column in self.numbers)
+
 
 @dataclass(frozen=True)
 class InputEncoding:

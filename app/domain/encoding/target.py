@@ -40,7 +40,7 @@ def _class_numbers(target: EncodedTarget, column: Column) -> Array:
 def user_mean(target: EncodedTarget, mean: Array) -> Array:
     """Predictive means (N,), or bounds of intervals, from t's units to the user's."""
     with np.errstate(over="ignore"):
-        return np.clip(mean * target.scale + target.shift, -_LARGEST, _LARGEST)
+        return np.minimum(np.maximum(mean * target.scale + target.shift, -_LARGEST), _LARGEST)
 
 
 def user_sd(target: EncodedTarget, sd: Array) -> Array:

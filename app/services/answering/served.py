@@ -1,6 +1,7 @@
 """A version at hand, and its answers."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 from app.domain.models import (
@@ -55,6 +56,12 @@ class ServedVersion:
     functions: tuple[ListedFunction, ...]
     columns: tuple[tuple[str, ColumnKind], ...]
     not_read: frozenset[str]
+
+    @cached_property
+    def number_names(self) -> tuple[str, ...]:
+        """The columns where all of them are numbers, else none."""
+        numbers = tuple(name for name, kind in self.columns if kind == "number")
+        return numbers if len(numbers) == len(self.columns) else ()
 
 
 def answering_of(version: Version, predictor: Predictor) -> Answering:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from app.domain.deciding import Rule, rule_of
 from app.domain.decisions import Decisions, most_probable
-from app.domain.encoding import encode_inputs, encode_noise, user_mean, user_sd, user_variance
+from app.domain.encoding import EncodedTarget, encode_inputs, encode_noise, user_mean, user_sd, user_variance
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
@@ -203,13 +205,39 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
 
 
 def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
-    target, sound = known.predictor.encoding.target, asked.sound
-    below = (1.0 - wanted.interval) / 2.0
     told = asked.parts(known.ready)
     parts = [part for part, _ in told if isinstance(part, NumberPrediction)]
+    target, only = known.predictor.encoding.target, parts[0]
+    if len(asked.inputs) == 1 and asked.sound is None and isinstance(only, RealPrediction):
+        figures = _figures_of_one(target, only, wanted.interval)
+    else:
+        figures = _figures(target, parts, wanted.interval, asked.sound)
+    mean, lower, upper, sd, total, noise, weights, beyond = figures
+    return RegressionAnswer(
+        mean=mean,
+        sd=sd,
+        total=total,
+        noise=noise,
+        weights=weights,
+        beyond=beyond,
+        lower=lower,
+        upper=upper,
+        support=asked.joined([support for _, support in told]),
+        covariance=_covariance(known, asked, parts) if wanted.covariance else None,
+        explanation=asked.explanation(known, wanted),
+        faults=asked.faults,
+    )
+
+
+_Figures = Sequence[Array]
+"""Mean, both ends of the interval, sd, variance and its three parts, each (N,), in the user's units."""
+
+
+def _figures(target: EncodedTarget, parts: Sequence[NumberPrediction], interval: float, sound: Mask | None) -> _Figures:
     mean = _joined([part.mean for part in parts], sound)
-    lower = _joined([part.quantile(below) for part in parts], sound)
-    upper = _joined([part.quantile(1.0 - below) for part in parts], sound)
+    ends = [part.interval(interval) for part in parts]
+    lower = _joined([below for below, _ in ends], sound)
+    upper = _joined([above for _, above in ends], sound)
     noise = _joined([part.noise for part in parts], sound)
     weights = _joined([part.weights for part in parts], sound)
     beyond = _joined([part.beyond for part in parts], sound)
@@ -218,20 +246,19 @@ def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> Regress
     # Together, since for few rows a call costs more than its numbers do.
     places = user_mean(target, np.array((mean, lower, upper)))
     variances = user_variance(target, np.array((total, noise, weights, beyond)))
-    return RegressionAnswer(
-        mean=places[0],
-        sd=user_sd(target, sd),
-        total=variances[0],
-        noise=variances[1],
-        weights=variances[2],
-        beyond=variances[3],
-        lower=places[1],
-        upper=places[2],
-        support=asked.joined([support for _, support in told]),
-        covariance=_covariance(known, asked, parts) if wanted.covariance else None,
-        explanation=asked.explanation(known, wanted),
-        faults=asked.faults,
-    )
+    return *places, user_sd(target, sd), *variances
+
+
+def _figures_of_one(target: EncodedTarget, part: RealPrediction, interval: float) -> _Figures:
+    """Those of one row, to the bit: for so few numbers a call of numpy costs far more than they do."""
+    mean, below = part.mean.item(), (1.0 - interval) / 2.0
+    noise, weights, beyond = part.noise.item(), part.weights.item(), part.beyond.item()
+    total = noise + weights + beyond
+    sd, normal, unit, largest = sqrt(total), NormalDist(), target.scale, _LARGEST
+    ends = mean + normal.inv_cdf(below) * sd, mean + normal.inv_cdf(1.0 - below) * sd
+    places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
+    variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, beyond)]
+    return [*np.array([*places, min(sd * unit, largest), *variances])[:, None]]
 
 
 def _covariance(known: SupervisedAnswering, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:

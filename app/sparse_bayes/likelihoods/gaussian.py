@@ -25,6 +25,14 @@ class RealPrediction(NumberPrediction):
         """mean + z sd."""
         return self.mean + NormalDist().inv_cdf(probability) * np.sqrt(self.variance)
 
+    def interval(self, probability: float) -> tuple[Array, Array]:
+        """The same of both, whose sd is computed once."""
+        below, sd = (1.0 - probability) / 2.0, np.sqrt(self.variance)
+        return (
+            self.mean + NormalDist().inv_cdf(below) * sd,
+            self.mean + NormalDist().inv_cdf(1.0 - below) * sd,
+        )
+
     def log_density(self, t: Array) -> Array:
         """log N(t; mean, variance)."""
         variance = self.variance
@@ -108,7 +116,8 @@ class GaussianNoise:
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
         """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""
-        noise = np.full(len(latent.mean), np.square(0.0 if noise_sd is None else noise_sd))
+        noise = np.empty(len(latent.mean))
+        noise[:] = np.square(0.0 if noise_sd is None else noise_sd)
         return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
 
 

@@ -51,6 +51,12 @@ class NumberPrediction(ABC):
     def quantile(self, probability: float) -> Array:
         """What a new observation stays below with this probability, in (0, 1): (N,)."""
 
+    def interval(self, probability: float) -> tuple[Array, Array]:
+        """Two quantiles, each (N,), between which a new observation is with this probability, and as often on either
+        side of them."""
+        below = (1.0 - probability) / 2.0
+        return self.quantile(below), self.quantile(1.0 - below)
+
     @abstractmethod
     def log_density(self, t: Array) -> Array:
         """Log density, or probability where t counts, of each target t (N,), in nats."""

@@ -1,0 +1,126 @@
+"""The commonest body of a prediction, rows of nothing but numbers, decoded straight to a matrix.
+
+A short cut beside `json_table`, which reads every body and says what is wrong with it: what is read here is read to the
+same numbers there, and all else is left to it without a word.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+import msgspec
+import numpy as np
+
+from app.domain.tables import NumberBlock
+from app.sparse_bayes.types import Array
+
+MOST_COLUMNS = 64
+"""In a wider row each name that does not come in its turn is looked for among too many others."""
+
+PIECE_BYTES = 65_536
+"""A long body is decoded in pieces of about this size, with a breath after each: decoders let nobody else run."""
+
+_BEGINNING = re.compile(rb'"rows"\s*:\s*\[\s*\Z')
+_BETWEEN = re.compile(rb"\}\s*,\s*\{")
+_LONGEST_BEGINNING = 100
+
+
+class _Body(msgspec.Struct, forbid_unknown_fields=True):
+    """What may be beside the rows, None where nothing is said of it."""
+
+    rows: list[msgspec.Struct]
+    interval: float | None = None
+    outputs: tuple[str, ...] | None = None
+
+    @property
+    def texts(self) -> int:
+        """How many keys and texts it has outside of its rows."""
+        return 1 + (self.interval is not None) + (0 if self.outputs is None else 1 + len(self.outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRows:
+    """A table of numbers, and what was said of how predictions are wanted: None where nothing was."""
+
+    block: NumberBlock
+    interval: float | None
+    outputs: tuple[str, ...] | None
+
+
+def read_number_rows(
+    body: bytes, names: tuple[str, ...], *, breathe: Callable[[], None] = lambda: None
+) -> NumberRows | None:
+    """Rows (at least one) that have exactly the columns `names`, all of them numbers; None for any other body.
+
+    Decoders drop repeated keys in silence. As in `json_body.decode` they are found by counting: each text and key has
+    two quotation marks.
+    """
+    if b"\\" in body or (reader := _reader(names)) is None:
+        return None
+    try:
+        return reader.whole(body) if len(body) <= PIECE_BYTES else reader.in_pieces(body, breathe)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Decoders of bodies, and of lists of rows, that have the columns `names` (k)."""
+
+    names: tuple[str, ...]
+    body: "msgspec.json.Decoder[_Body]"
+    rows: "msgspec.json.Decoder[list[msgspec.Struct]]"
+
+    def whole(self, body: bytes) -> NumberRows | None:
+        found = self.body.decode(body)
+        if not found.rows or body.count(b'"') != 2 * (found.texts + len(found.rows) * len(self.names)):
+            return None
+        return self._read(found, self._values(found.rows))
+
+    def in_pieces(self, body: bytes, breathe: Callable[[], None]) -> NumberRows | None:
+        """The same where no name has a brace: rows are all that has some then, but for the body itself."""
+        first, last = body.find(b"{", body.find(b"{") + 1), body.rfind(b"}", 0, body.rfind(b"}")) + 1
+        if not 0 < first < last or not _BEGINNING.search(body, max(0, first - _LONGEST_BEGINNING), first):
+            return None
+        without = body[:first] + body[last:]
+        found = self.body.decode(without)
+        if found.rows or without.count(b'"') != 2 * found.texts:
+            return None
+        parts: list[Array] = []
+        for piece in _pieces(body, first, last):
+            rows = self.rows.decode(b"[%b]" % piece)
+            if piece.count(b'"') != 2 * len(rows) * len(self.names):
+                return None
+            parts.append(self._values(rows))
+            breathe()
+        return self._read(found, np.concatenate(parts))
+
+    def _values(self, rows: list[msgspec.Struct]) -> Array:
+        cells = chain.from_iterable(map(msgspec.structs.astuple, rows))
+        return np.fromiter(cells, np.float64, len(rows) * len(self.names)).reshape(-1, len(self.names))
+
+    def _read(self, found: _Body, values: Array) -> NumberRows:
+        return NumberRows(NumberBlock(self.names, values), found.interval, found.outputs)
+
+
+def _pieces(body: bytes, first: int, last: int) -> Iterator[bytes]:
+    """The rows from one place to another, some at a time, without the commas between."""
+    while cut := _BETWEEN.search(body, first + PIECE_BYTES, last):
+        yield body[first : cut.start() + 1]
+        first = cut.end() - 1
+    yield body[first:last]
+
+
+@lru_cache(maxsize=256)
+def _reader(names: tuple[str, ...]) -> _Reader | None:
+    if not 0 < len(names) <= MOST_COLUMNS or any("{" in name or "}" in name for name in names):
+        return None
+    # A row is a struct whose members have the columns' names in JSON alone: those need not be identifiers.
+    members = [(f"column_{place}", float, msgspec.field(name=name)) for place, name in enumerate(names)]
+    row = msgspec.defstruct("Row", members, forbid_unknown_fields=True, gc=False)
+    rows = list[row]  # type: ignore[valid-type]
+    body = msgspec.defstruct("Body", [("rows", rows)], bases=(_Body,), forbid_unknown_fields=True)
+    assert issubclass(body, _Body)
+    return _Reader(names, msgspec.json.Decoder(body), msgspec.json.Decoder(rows))

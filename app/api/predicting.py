@@ -1,0 +1,145 @@
+"""From the body of a predict call to the bytes of its answer."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from anyio import CapacityLimiter, to_thread
+from pydantic import TypeAdapter
+
+from app.api.answers import outputs_of, predictions_json
+from app.api.bodies import checked
+from app.api.formats.json_table import has_column, read_json, typed_block
+from app.api.formats.misfits import refuse
+from app.api.formats.number_rows import read_number_rows
+from app.api.schemas.requests import PredictOptions
+from app.domain.errors import Fault, InvalidRequestError, TooLargeError
+from app.domain.tables import Block, block_rows
+from app.services.answering import ServedVersion, Wanted, answer
+from app.services.prediction import Prediction
+
+MOST_BYTES_INLINE = 16_384
+"""Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
+
+MOST_FUNCTIONS_INLINE = 1_000
+"""Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
+
+LARGE_AT_ONCE = 2
+"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
+
+BREATH_SECONDS = 1e-4
+"""What others wait for is not a turn to ask for the interpreter, but that nobody holds it: long enough to take it."""
+
+_OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
+_OPTION_NAMES = frozenset(PredictOptions.model_fields)
+_DEFAULTS = PredictOptions()
+_USUAL = Wanted()
+
+
+class Predicting:
+    """Answers predict calls: small ones on the event loop, large ones in a thread and in pieces."""
+
+    def __init__(self, prediction: Prediction, most_rows: int) -> None:
+        self._prediction = prediction
+        self._most_rows = most_rows
+        self._large = CapacityLimiter(LARGE_AT_ONCE)
+
+    async def answered(self, owner: str, name: str, number: int | None, body: bytes) -> bytes:
+        """The answer to a JSON body; raises what `Prediction.version` does, and what the body is refused for."""
+        served = self._prediction.at_hand(owner, name, number)
+        if served is None:
+            served = await to_thread.run_sync(self._prediction.version, owner, name, number)
+        if is_quick(served, body):
+            return predicted(served, body, self._most_rows)
+        return await to_thread.run_sync(predicted, served, body, self._most_rows, breathe, limiter=self._large)
+
+
+def is_quick(served: ServedVersion, body: bytes) -> bool:
+    """Whether to answer at once, on the event loop, rather than in a thread."""
+    small = len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
+    return small and b'"covariance"' not in body
+
+
+def breathe() -> None:
+    """Let the event loop run."""
+    time.sleep(BREATH_SECONDS)
+
+
+def no_breath() -> None:
+    """On the event loop itself there is nobody to wait for."""
+
+
+def predicted(served: ServedVersion, body: bytes, most_rows: int, breathe: Callable[[], None] = no_breath) -> bytes:
+    """Predictions for the table in a body, as JSON; `breathe` is called between pieces of long ones."""
+    asked = _asked_shortly(served, body, breathe) or _asked(served, body)
+    if (rows := block_rows(asked.block)) > most_rows:
+        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
+    if asked.refuses:
+        refuse(asked.misfits)
+    found = answer(served, asked.block, asked.wanted)
+    if asked.refuses:
+        refuse(found.faults)
+    # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
+    said = {fault.row for fault in asked.misfits}
+    faults = [*asked.misfits, *(fault for fault in found.faults if fault.row not in said)]
+    return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A table to predict for, what does not fit in it, and how predictions are wanted."""
+
+    block: Block
+    misfits: tuple[Fault, ...]
+    outputs: tuple[str, ...]
+    wanted: Wanted
+    refuses: bool
+
+
+def _asked_shortly(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> _Asked | None:
+    """Rows of numbers with the commonest options; None for all else, also where something is wrong with it."""
+    found = read_number_rows(body, served.number_names, breathe=breathe)
+    if found is None:
+        return None
+    options = _short_options(found.interval, found.outputs, outputs_of(served))
+    return None if options is None else _Asked(found.block, (), *options, refuses=True)
+
+
+@lru_cache(maxsize=1_000)
+def _short_options(
+    interval: float | None, outputs: tuple[str, ...] | None, possible: tuple[str, ...]
+) -> tuple[tuple[str, ...], Wanted] | None:
+    """The outputs and how they are wanted; None where that makes no sense."""
+    if interval is not None and not 0.0 < interval < 1.0:
+        return None
+    wanted = _USUAL if interval is None else Wanted(interval)
+    if outputs is None:
+        return possible, wanted
+    return (tuple(dict.fromkeys(outputs)), wanted) if outputs and {*outputs} <= {*possible} else None
+
+
+def _asked(served: ServedVersion, body: bytes) -> _Asked:
+    raw = read_json(body, others=_OPTION_NAMES)
+    options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
+    outputs = _outputs(served, options)
+    columns, noise = served.columns, served.answering.noise_column
+    if noise is not None and has_column(raw, noise):
+        columns = (*columns, (noise, "number"))
+    block, misfits = typed_block(raw, columns, not_read=served.not_read)
+    wanted = Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
+    return _Asked(block, misfits, outputs, wanted, refuses=options.on_error == "refuse")
+
+
+def _outputs(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
+    possible = outputs_of(served)
+    if options.outputs is None:
+        return possible
+    faults = [
+        Fault(f"A model of {served.version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
+        for place, output in enumerate(options.outputs)
+        if output not in possible
+    ]
+    if faults:
+        raise InvalidRequestError("This model's predictions don't have such an output.", faults)
+    return tuple(dict.fromkeys(options.outputs))

@@ -1,0 +1,113 @@
+"""Requests over sockets that are kept open, counted and timed; small enough to leave the server a core."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from urllib.parse import urlsplit
+
+import uvloop
+
+KEY = "a-key-of-the-benchmark"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request, as its bytes, to a host and port."""
+
+    host: str
+    port: int
+    content: bytes
+
+    @classmethod
+    def of(cls, url: str, path: str, body: bytes) -> "Asked":
+        """A POST of JSON, with a key."""
+        parts = urlsplit(url)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {KEY}\r\nAccept: */*\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        return cls(parts.hostname, parts.port, head.encode() + body)
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """Seconds that each request took, and that all of them took together."""
+
+    each: Sequence[float]
+    together: float
+
+
+def once(asked: Asked) -> bytes:
+    """The body of one answer; raises RuntimeError unless it is a 200."""
+    return uvloop.run(_once(asked))
+
+
+def load(asked: Asked, *, requests: int, connections: int) -> Timed:
+    """So many requests in all, each connection asking again as soon as it was answered."""
+    return uvloop.run(_load(asked, requests, connections))
+
+
+def beside(asked: Asked, other: Asked, *, requests: int, connections: int) -> tuple[Timed, Timed]:
+    """The same, while one more connection asks for `other` again and again."""
+    return uvloop.run(_beside(asked, other, requests, connections))
+
+
+async def _once(asked: Asked) -> bytes:
+    return await _Connection(asked).answer(*await asyncio.open_connection(asked.host, asked.port))
+
+
+async def _load(asked: Asked, requests: int, connections: int) -> Timed:
+    began = perf_counter()
+    shares = [len(range(first, requests, connections)) for first in range(connections)]
+    found = await asyncio.gather(*(_Connection(asked).answers(share) for share in shares))
+    return Timed([took for each in found for took in each], perf_counter() - began)
+
+
+async def _beside(asked: Asked, other: Asked, requests: int, connections: int) -> tuple[Timed, Timed]:
+    began, others = perf_counter(), _Connection(other)
+    endless = asyncio.ensure_future(others.answers(10**9))
+    small = await _load(asked, requests, connections)
+    endless.cancel()
+    return small, Timed(others.taken, perf_counter() - began)
+
+
+class _Connection:
+    """A socket of its own, over which one request follows the other."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self.taken: list[float] = []
+
+    async def answers(self, number: int) -> list[float]:
+        reader, writer = await asyncio.open_connection(self._asked.host, self._asked.port, limit=2**20)
+        try:
+            for _ in range(number):
+                began = perf_counter()
+                await self.answer(reader, writer)
+                self.taken.append(perf_counter() - began)
+        finally:
+            writer.close()
+        return self.taken
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(self._asked.content)
+        head = await reader.readuntil(b"\r\n\r\n")
+        if not head.startswith(b"HTTP/1.1 200 "):
+            raise RuntimeError(f"expected 200, got {head[:200]!r}")
+        lowered = head.lower()
+        if b"\r\ntransfer-encoding: chunked" in lowered:
+            return await _chunks(reader)
+        length = int(lowered.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0])
+        return await reader.readexactly(length)
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    found = bytearray()
+    while size := int((await reader.readline()).partition(b";")[0], 16):
+        found += await reader.readexactly(size)
+        await reader.readexactly(2)
+    await reader.readexactly(2)
+    return bytes(found)
