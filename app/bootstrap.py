@@ -22,6 +22,7 @@ from app.domain.ports import OpenUnitOfWork
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
+from app.services.aliases import Aliases
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
@@ -82,6 +83,7 @@ class Parts:
     ingest: Ingest
     idempotency: Idempotency
     catalogue: Catalogue
+    aliases: Aliases
     training: Training
     prediction: Prediction
     watcher: Watcher
@@ -110,6 +112,7 @@ def build(settings: Settings) -> Parts:
         ingest=Ingest(base.open_uow, now),
         idempotency=Idempotency(base.open_uow),
         catalogue=Catalogue(base.open_uow),
+        aliases=Aliases(base.open_uow),
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),

@@ -13,7 +13,17 @@ from app.api.handlers import add_handlers
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting
-from app.api.routes import datasets, health, job_events, models, predictions, training_jobs, webhooks, wholes
+from app.api.routes import (
+    aliases,
+    datasets,
+    health,
+    job_events,
+    models,
+    predictions,
+    training_jobs,
+    webhooks,
+    wholes,
+)
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -37,6 +47,7 @@ ROUTERS: Sequence[APIRouter] = (
     datasets.router,
     models.router,
     wholes.router,
+    aliases.router,
     webhooks.router,
     health.router,
     predictions.router,

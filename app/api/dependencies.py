@@ -13,6 +13,7 @@ from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
 from app.domain.errors import NotFoundError
+from app.services.aliases import Aliases
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
@@ -46,6 +47,9 @@ class Parts(Protocol):
 
     @property
     def catalogue(self) -> Catalogue: ...
+
+    @property
+    def aliases(self) -> Aliases: ...
 
     @property
     def training(self) -> Training: ...

@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
+from app.api.schemas.aliases import ALIAS_IN, AliasIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
@@ -29,6 +30,7 @@ _SCHEMAS: Mapping[
     TypeAdapter[DatasetIn]
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[PredictIn]
+    | TypeAdapter[AliasIn]
     | TypeAdapter[WebhookIn]
     | TypeAdapter[WebhookChangeIn]
     | TypeAdapter[ProblemOut],
@@ -36,6 +38,7 @@ _SCHEMAS: Mapping[
     "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
+    "AliasIn": ALIAS_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "ProblemOut": TypeAdapter(ProblemOut),

@@ -15,6 +15,7 @@ from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError, TooLargeError
+from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
 from app.services.answering import ServedVersion, Wanted, answer
 from app.services.prediction import Prediction
@@ -45,11 +46,11 @@ class Predicting:
         self._most_rows = most_rows
         self._large = CapacityLimiter(LARGE_AT_ONCE)
 
-    async def answered(self, owner: str, name: str, number: int | None, body: bytes) -> bytes:
+    async def answered(self, owner: str, reference: Reference, body: bytes) -> bytes:
         """The answer to a JSON body; raises what `Prediction.version` does, and what the body is refused for."""
-        served = self._prediction.at_hand(owner, name, number)
+        served = self._prediction.at_hand(owner, *reference)
         if served is None:
-            served = await to_thread.run_sync(self._prediction.version, owner, name, number)
+            served = await to_thread.run_sync(self._prediction.version, owner, *reference)
         if is_quick(served, body):
             return predicted(served, body, self._most_rows)
         return await to_thread.run_sync(predicted, served, body, self._most_rows, breathe, limiter=self._large)

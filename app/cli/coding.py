@@ -28,14 +28,14 @@ def encode(client: Relevance, file: Path, model: str | None, wanted: Wanted, *, 
     print_json(version) if as_json else show_version(version)
 
 
-def decode(client: Relevance, model: str, version: int | None, output: Path) -> None:
+def decode(client: Relevance, model: str, version: str | None, output: Path) -> None:
     """Write what a code tells to a file."""
     match output.suffix.lower():
         case ".npy":
             np.save(output, decoded(client, model, version))
         case ".png":
-            number = client.version(model, version, of=ImageVersion).version
-            output.write_bytes(client.image(model, number, media_type="image/png"))
+            learned = client.version(model, version, of=ImageVersion)
+            output.write_bytes(client.image(learned.model, learned.version, media_type="image/png"))
         case _:
             raise typer.BadParameter(f"{output.name} is neither .png nor .npy", param_hint="--output")
     say(f"Written to {output}.")

@@ -121,23 +121,24 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
             model.target or "",
             ", ".join(model.inputs),
             str(model.versions),
+            ", ".join(f"{alias}: {number}" for alias, number in model.aliases.items()),
             time_text(model.created_at),
         )
         for model in models
     )
-    print_table(("model", "task", "target", "inputs", "versions", "created"), rows, if_none="No models.")
+    print_table(("model", "task", "target", "inputs", "versions", "aliases", "created"), rows, if_none="No models.")
 
 
-def show_model(client: Relevance, name: str, number: int | None, *, as_json: bool) -> None:
+def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:
     """What one version has learned."""
-    version = client.version(name, number, of=VersionBase)
-    print_json(version) if as_json else show_version(version)
+    learned = client.version(name, version, of=VersionBase)
+    print_json(learned) if as_json else show_version(learned)
 
 
-def list_vectors(client: Relevance, name: str, version: int | None, *, limit: int, as_json: bool) -> None:
+def list_vectors(client: Relevance, name: str, version: str | None, *, limit: int, as_json: bool) -> None:
     """The functions that a version keeps, greatest weights first."""
     learned = client.version(name, version, of=VersionBase)
-    vectors = tuple(islice(client.relevance_vectors(name, learned.version, sort="weight"), limit))
+    vectors = tuple(islice(client.relevance_vectors(learned.model, learned.version, sort="weight"), limit))
     if as_json:
         print_json(vectors)
         return

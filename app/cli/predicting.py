@@ -58,7 +58,7 @@ def predict(
     model: str,
     file: Path,
     *,
-    version: int | None,
+    version: str | None,
     wanted: Wanted,
     output: Path | None,
     as_json: bool,

@@ -65,17 +65,19 @@ def encode(
         return _image(client, path, model, wanted)
 
 
-def decode(client: Relevance, model: str, version: int | None = None) -> Array:
+def decode(client: Relevance, model: str, version: int | str | None = None) -> Array:
     """What a code tells: all values (N,) of a signal, or all pixels (height, width). Raises ClientError."""
     learned = client.version(model, version, of=VersionBase)
     if isinstance(learned, ImageVersion):
-        return np.asarray(np.load(io.BytesIO(client.image(model, learned.version)), allow_pickle=False), np.float64)
+        return np.asarray(
+            np.load(io.BytesIO(client.image(learned.model, learned.version)), allow_pickle=False), np.float64
+        )
     if not isinstance(learned, SupervisedVersion) or [column.name for column in learned.inputs] != [PLACE]:
         raise ClientError(Problem(title="No code", detail=f"The model {model} tells neither a signal nor an image."))
     found: list[float | None] = []
     for first in range(0, learned.rows, VALUES_AT_ONCE):
         places: list[Json] = [float(place) for place in range(first, min(first + VALUES_AT_ONCE, learned.rows))]
-        answers = client.predict(model, {"columns": {PLACE: places}}, version=learned.version).predictions
+        answers = client.predict(learned.model, {"columns": {PLACE: places}}, version=learned.version).predictions
         found += [answer.mean for answer in answers]
     return np.array(found, np.float64)
 

@@ -95,6 +95,16 @@ class Http:
         headers = {"Content-Type": "application/json"}
         return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), answer)
 
+    def put(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
+        """Send `body` as JSON, to stand at `path`. Raises ClientError."""
+        sent = {"Content-Type": "application/json", **headers}
+        return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), answer)
+
+    def tagged(self, answer: Form[T], path: str) -> tuple[T, str]:
+        """What stands at `path`, and its entity tag. Raises ClientError."""
+        response = self._send("GET", path)
+        return _decoded(response, answer), response.headers.get("ETag", "")
+
     def create(self, answer: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
         """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).
 
@@ -117,9 +127,9 @@ class Http:
 
         return _decoded(self._insist(send), answer)
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
         """Remove what stands at `path`. Raises ClientError."""
-        self._send("DELETE", path)
+        self._send("DELETE", path, query=query, headers=headers)
 
     def _insist(self, send: Callable[[], httpx.Response]) -> httpx.Response:
         """Send again after a lost connection, or while what was sent before it is still being done."""

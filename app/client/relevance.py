@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, overload
-from urllib.parse import quote
 
 import numpy as np
 from msgspec.json import Decoder
 
+from app.client.aliases import Aliases
 from app.client.answers import (
     ApproximationJob,
     Dataset,
@@ -30,6 +30,7 @@ from app.client.errors import ClientError, Problem
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
+from app.client.paths import part, reference, version_path
 from app.client.webhooks import Webhooks
 from app.domain.tables import Label
 
@@ -74,6 +75,11 @@ class Relevance:
         self.http.close()
 
     @property
+    def aliases(self) -> Aliases:
+        """Names for versions, which move."""
+        return Aliases(self.http)
+
+    @property
     def webhooks(self) -> Webhooks:
         """Who is told of the ends of jobs."""
         return Webhooks(self.http)
@@ -92,11 +98,11 @@ class Relevance:
 
     def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
         """Send a small table column by column; `key` as in `upload`."""
-        return self.http.create(Dataset, f"/v1/datasets?name={quote(name, safe='')}", {"columns": columns}, key=key)
+        return self.http.create(Dataset, f"/v1/datasets?name={part(name)}", {"columns": columns}, key=key)
 
     def dataset(self, dataset_id: str) -> Dataset:
         """One dataset."""
-        return self.http.get(Dataset, f"/v1/datasets/{_part(dataset_id)}")
+        return self.http.get(Dataset, f"/v1/datasets/{part(dataset_id)}")
 
     def datasets(self) -> Iterator[Dataset]:
         """All datasets, newest first."""
@@ -104,7 +110,7 @@ class Relevance:
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Remove a dataset that no unfinished job needs."""
-        self.http.delete(f"/v1/datasets/{_part(dataset_id)}")
+        self.http.delete(f"/v1/datasets/{part(dataset_id)}")
 
     # Training
 
@@ -122,7 +128,7 @@ class Relevance:
 
     def retry(self, job_id: str, *, key: str | None = None) -> Job:
         """Ask for a new job of a finished one's request; `key` as in `upload`."""
-        return self.http.create(ANY_JOB, f"/v1/training-jobs/{_part(job_id)}/retry", key=key)
+        return self.http.create(ANY_JOB, f"/v1/training-jobs/{part(job_id)}/retry", key=key)
 
     def approximate(
         self,
@@ -145,7 +151,7 @@ class Relevance:
     def job(self, job_id: str, *, of: type[J], wait: float = 0) -> J: ...
     def job(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
         """One job, as soon as it has ended or `wait` seconds have passed; `of` as in `submit`."""
-        path = f"/v1/training-jobs/{_part(job_id)}"
+        path = f"/v1/training-jobs/{part(job_id)}"
         return _of(of, self.http.get(ANY_JOB, path, {"wait": wait or None}, wait=wait))
 
     def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
@@ -164,7 +170,7 @@ class Relevance:
 
     def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Slice[Event]:
         """What happened to a job past `after`, as soon as there is something or `wait` seconds have passed."""
-        path = f"/v1/training-jobs/{_part(job_id)}/events"
+        path = f"/v1/training-jobs/{part(job_id)}/events"
         return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
 
     def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
@@ -172,11 +178,11 @@ class Relevance:
 
         Where the connection breaks, or its process is started again, it goes on with what was not seen yet.
         """
-        return follow(self.http, f"/v1/training-jobs/{_part(job_id)}/events", after=after)
+        return follow(self.http, f"/v1/training-jobs/{part(job_id)}/events", after=after)
 
     def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; a running one is gone within a second."""
-        return self.http.post(ANY_JOB, f"/v1/training-jobs/{_part(job_id)}/cancel")
+        return self.http.post(ANY_JOB, f"/v1/training-jobs/{part(job_id)}/cancel")
 
     # Models
 
@@ -186,36 +192,40 @@ class Relevance:
 
     def model(self, name: str) -> Model:
         """One model."""
-        return self.http.get(Model, f"/v1/models/{_part(name)}")
+        return self.http.get(Model, f"/v1/models/{part(name)}")
 
     def versions(self, name: str) -> Iterator[Version]:
         """All versions of a model, newest first."""
-        return self._all(Slice[Version], f"/v1/models/{_part(name)}/versions")
+        return self._all(Slice[Version], f"/v1/models/{part(name)}/versions")
 
     @overload
-    def version(self, name: str, number: int | None = None) -> SupervisedVersion: ...
+    def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
     @overload
-    def version(self, name: str, number: int | None = None, *, of: type[V]) -> V: ...
+    def version(self, name: str, version: int | str | None = None, *, of: type[V]) -> V: ...
     def version(
-        self, name: str, number: int | None = None, *, of: type[VersionBase] = SupervisedVersion
+        self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
     ) -> VersionBase:
-        """What one version has learned; without `number`, the newest. `of` as in `submit`."""
-        if number is None:
-            number = self.model(name).latest
-        if number is None:
-            raise ClientError(Problem(title="No version", detail=f"The model {name} has no version.", status=404))
-        return _of(of, self.http.get(ANY_VERSION, f"/v1/models/{_part(name)}/versions/{number}"))
+        """What one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
+
+        `of` as in `submit`.
+        """
+        model, selector = reference(name, version)
+        if selector is None:
+            selector = self.model(model).latest
+        if selector is None:
+            raise ClientError(Problem(title="No version", detail=f"The model {model} has no version.", status=404))
+        return _of(of, self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}"))
 
     def relevance_vectors(
-        self, name: str, number: int, *, sort: Literal["number", "weight"] = "number"
+        self, name: str, version: int | str, *, sort: Literal["number", "weight"] = "number"
     ) -> Iterator[RelevanceVector]:
         """The functions that a version keeps, by number or by size of weight."""
-        path = f"/v1/models/{_part(name)}/versions/{number}/relevance-vectors"
+        path = f"{version_path(name, version)}/relevance-vectors"
         return self._all(Slice[RelevanceVector], path, {"sort": sort})
 
-    def expansion(self, name: str, number: int) -> GaussianExpansion:
+    def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
-        told = self.http.get(Expansion, f"/v1/models/{_part(name)}/versions/{number}/expansion")
+        told = self.http.get(Expansion, f"{version_path(name, version)}/expansion")
         widths = set(told.widths)
         if len(widths) != 1:
             raise ClientError(Problem(title="Several widths", detail=f"Expected one width, got {len(widths)}."))
@@ -223,24 +233,24 @@ class Relevance:
             widths.pop(), np.array(told.centres), np.array(told.weights), told.constant, told.inputs
         )
 
-    def image(self, name: str, number: int, *, media_type: str = "application/x-npy") -> bytes:
+    def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
         """What the code of an image tells: an exact npy file, or `image/png`."""
-        return self.http.fetch(f"/v1/models/{_part(name)}/versions/{number}/image", media_type=media_type)
+        return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
 
     def delete_model(self, name: str) -> None:
         """Remove a model and all its versions."""
-        self.http.delete(f"/v1/models/{_part(name)}")
+        self.http.delete(f"/v1/models/{part(name)}")
 
     def delete_version(self, name: str, number: int) -> None:
-        """Remove one version; its number is never used again."""
-        self.http.delete(f"/v1/models/{_part(name)}/versions/{number}")
+        """Remove one version to which no alias points; its number is never used again."""
+        self.http.delete(version_path(name, number))
 
     def predict(
         self,
         name: str,
         table: Mapping[str, Json],
         *,
-        version: int | None = None,
+        version: int | str | None = None,
         interval: float | None = None,
         explain: int | None = None,
         covariance: bool | None = None,
@@ -249,12 +259,12 @@ class Relevance:
         reject_cost: float | None = None,
         components: int | None = None,
     ) -> Predictions:
-        """Predict for a `table` in one of the API's three forms; without `version`, by the newest.
+        """Predict for a `table` in one of the API's three forms; without a `version` or `model@alias`, by the newest.
 
         Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said; of a model
         of components, at most so many of the first are told.
         """
-        where = f"/v1/models/{_part(name)}" + ("" if version is None else f"/versions/{version}")
+        where = version_path(name, version)
         wanted: dict[str, Json] = {
             "interval": interval,
             "explain": explain,
@@ -281,8 +291,3 @@ def _of(kind: type[A], answer: A) -> A:
 def _listed(priors: Mapping[Label, float] | None) -> Json:
     """As the API has them: a JSON object would make texts of all labels."""
     return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]
-
-
-def _part(text: str) -> str:
-    """One segment of a path: a name can't lead elsewhere."""
-    return quote(text, safe="")

@@ -52,7 +52,11 @@ class ConflictError(RelevanceError):
 
 
 class InUseError(ConflictError):
-    """What is to be deleted is needed by an unfinished job, or is to be added to by one."""
+    """What is to be deleted is needed: by an unfinished job, which may be to add to it, or by an alias."""
+
+
+class PreconditionFailedError(RelevanceError):
+    """A thing is not, or is no longer, what a change of it was to depend on."""
 
 
 class KeyReusedError(RelevanceError):

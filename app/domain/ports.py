@@ -10,7 +10,8 @@ from uuid import UUID
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
-from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.model_ports import Aliases, Models
+from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
@@ -135,35 +136,6 @@ class Checkpoints(Protocol):
         """The newest, where the same program made it."""
 
 
-class Models(Protocol):
-    """Where versions are kept. Numbers are given at success and never used again, also after a delete."""
-
-    def get(self, owner: str, name: str) -> Model:
-        """Raises NotFoundError."""
-
-    def find(self, owner: str, name: str) -> Model | None: ...
-
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]: ...
-
-    def version(self, owner: str, name: str, number: int | None = None) -> Version:
-        """One version, the newest when `number` is None; raises NotFoundError."""
-
-    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]: ...
-
-    def vectors(
-        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
-    ) -> Page[RelevanceVector]:
-        """By number, or by the size of a vector's greatest weight, greatest first."""
-
-    def predictor(self, version_id: UUID) -> Predictor:
-        """Decoded from its bytes; raises NotFoundError."""
-
-    def delete(self, owner: str, name: str) -> None:
-        """Raises NotFoundError, or InUseError while an unfinished job is to make a version of it."""
-
-    def delete_version(self, owner: str, name: str, number: int) -> None: ...
-
-
 @dataclass(frozen=True)
 class Beat:
     """When a worker was last heard of, by the database's clock, and whether it has left."""
@@ -276,6 +248,7 @@ class UnitOfWork(Protocol):
     jobs: Jobs
     checkpoints: Checkpoints
     models: Models
+    aliases: Aliases
     workers: Workers
     keys: Keys
     webhooks: Webhooks

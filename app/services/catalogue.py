@@ -9,6 +9,7 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import raw_cells
 from app.domain.models import Model, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork, Page
+from app.domain.references import Reference
 from app.domain.tables import Block, Cell, block_rows
 
 MOST_CELLS_OF_ROWS = 100_000
@@ -85,10 +86,10 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.models.page(owner, limit=limit, after=after)
 
-    def version(self, owner: str, name: str, number: int) -> Version:
+    def version(self, owner: str, reference: Reference) -> Version:
         """One version; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.models.version(owner, name, number)
+            return uow.models.version(owner, *reference)
 
     def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
         """A model's versions, newest first; raises NotFoundError."""
@@ -96,18 +97,18 @@ class Catalogue:
             return uow.models.versions(owner, name, limit=limit, after=after)
 
     def vectors(
-        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+        self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
         """A version's functions, by number or by abs(weight), greatest first; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.models.vectors(owner, name, number, limit=limit, after=after, sort=sort)
+            return uow.models.vectors(owner, *reference, limit=limit, after=after, sort=sort)
 
     def delete_model(self, owner: str, name: str) -> None:
         """A model with all its versions; raises NotFoundError, InUseError while an unfinished job is to add to it."""
         with self.open_uow() as uow:
             uow.models.delete(owner, name)
 
-    def delete_version(self, owner: str, name: str, number: int) -> None:
-        """One version; its number is never used again. Raises NotFoundError."""
+    def delete_version(self, owner: str, reference: Reference) -> None:
+        """One version; its number is never used again. Raises NotFoundError, InUseError while an alias points to it."""
         with self.open_uow() as uow:
-            uow.models.delete_version(owner, name, number)
+            uow.models.delete_version(owner, *reference)

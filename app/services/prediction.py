@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.models import SupervisedReport, Version
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.domain.references import Selector
 from app.services.answering import ListedFunction, ServedVersion, answering_of
 from app.services.bounded_cache import BoundedCache
 
@@ -26,7 +27,7 @@ class _Meaning:
     ask_from: float
 
 
-_Name = tuple[str, str, int | None]
+_Name = tuple[str, str, Selector]
 
 
 class Prediction:
@@ -41,9 +42,9 @@ class Prediction:
         self._meanings: dict[_Name, _Meaning] = {}
         self._lock = Lock()
 
-    def at_hand(self, owner: str, name: str, number: int | None) -> ServedVersion | None:
-        """A version (the newest when `number` is None) without asking the database, else None: see `version`."""
-        key = (owner, name, number)
+    def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
+        """A version without asking the database, else None: see `version`."""
+        key = (owner, name, selector)
         now = self._now()
         with self._lock:
             meaning = self._meanings.get(key)
@@ -54,17 +55,17 @@ class Prediction:
                 return None
         return self._served.get(meaning.version_id)
 
-    def version(self, owner: str, name: str, number: int | None = None) -> ServedVersion:
-        """A version, the newest when `number` is None, as of now; raises NotFoundError, UnavailableError."""
+    def version(self, owner: str, name: str, selector: Selector = None) -> ServedVersion:
+        """The newest, or the one with this number or alias, as of now; raises NotFoundError, UnavailableError."""
         asked_at = self._now()
         with self._open_uow() as uow:
-            version = uow.models.version(owner, name, number)
+            version = uow.models.version(owner, name, selector)
         served = self._served.load(version.id, lambda: self._load(version))
         with self._lock:
             if len(self._meanings) >= MOST_NAMES:
                 self._meanings.clear()
             meaning = _Meaning(version.id, asked_at + STALE_AFTER, asked_at + STALE_AFTER / 2)
-            self._meanings[(owner, name, number)] = meaning
+            self._meanings[(owner, name, selector)] = meaning
         return served
 
     def _load(self, version: Version) -> ServedVersion:

@@ -11,7 +11,7 @@ from app.domain.ports import Page
 
 R = TypeVar("R")
 T = TypeVar("T")
-Key = UUID | int | tuple[float, int]
+Key = UUID | int | str | tuple[float, int]
 
 
 def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:
@@ -28,6 +28,14 @@ def read_id(after: str) -> UUID:
             return UUID(value)
         except ValueError as error:
             raise _foreign() from error
+    raise _foreign()
+
+
+def read_name(after: str) -> str:
+    """The name that a page ended with; raises InvalidRequestError."""
+    value = _read(after)
+    if isinstance(value, str) and "\0" not in value:
+        return value
     raise _foreign()
 
 

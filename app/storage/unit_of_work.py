@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session
 
+from app.domain.model_ports import Aliases, Models
 from app.domain.ports import (
     Checkpoints,
     Clock,
     Datasets,
     Jobs,
     Keys,
-    Models,
     OpenUnitOfWork,
     Queue,
     Workers,
@@ -22,6 +22,7 @@ from app.domain.ports import (
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.storage.failures import translated
 from app.storage.repositories import (
+    SqlAliases,
     SqlCheckpoints,
     SqlDatasets,
     SqlDeliveries,
@@ -43,6 +44,7 @@ class SqlUnitOfWork:
     jobs: Jobs
     checkpoints: Checkpoints
     models: Models
+    aliases: Aliases
     workers: Workers
     keys: Keys
     webhooks: Webhooks
@@ -75,11 +77,13 @@ def unit_of_work(
         with translated(), engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
             queue = submitter(connection)
             deliveries = SqlDeliveries(session, clock, queue)
+            models = SqlModels(session, clock)
             yield SqlUnitOfWork(
                 SqlDatasets(session, clock),
                 SqlJobs(session, clock, deliveries),
                 SqlCheckpoints(session, clock),
-                SqlModels(session, clock),
+                models,
+                SqlAliases(session, clock, models),
                 SqlWorkers(session),
                 SqlKeys(session, answers_kept_for),
                 SqlWebhooks(session, clock),

@@ -13,6 +13,7 @@ TITLES = {
     "conflict": (409, "Not in this state"),
     "in-use": (409, "Still needed"),
     "idempotency-key-in-use": (409, "The first request with this key is still being done"),
+    "precondition-failed": (412, "Changed, or made, by somebody else"),
     "too-large": (413, "Above a limit"),
     "unsupported-media-type": (415, "Can't read this media type"),
     "invalid-request": (422, "The request makes no sense"),

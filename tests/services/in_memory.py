@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 from uuid import UUID
 
+from app.domain.aliases import Alias, AliasMove, MovedAlias, nowhere
+from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
 from app.domain.idempotency import KeptAnswer, RequestKey
@@ -22,6 +24,7 @@ from app.domain.jobs import (
     Transition,
     too_late_to_cancel,
 )
+from app.domain.model_ports import Aliases, Models
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.ports import (
     Beat,
@@ -30,13 +33,13 @@ from app.domain.ports import (
     Hearing,
     Jobs,
     Keys,
-    Models,
     Page,
     Queue,
     QueueState,
     UnitOfWork,
     Workers,
 )
+from app.domain.references import Selector
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
@@ -216,6 +219,7 @@ class InMemoryCheckpoints:
 @dataclass
 class InMemoryModels:
     kept: dict[tuple[str, str], list[tuple[Version, NewVersion]]] = field(default_factory=dict)
+    aliases: dict[tuple[str, str, str], Alias] = field(default_factory=dict)
     loads: int = 0
     looks: int = 0
 
@@ -238,31 +242,44 @@ class InMemoryModels:
             return None
         plan = versions[-1][0].report.plan
         inputs = tuple(column.name for column in plan.inputs)
-        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), versions[-1][0].number)
+        latest = versions[-1][0].number
+        aliases = {key[2]: alias.version for key, alias in sorted(self.aliases.items()) if key[:2] == (owner, name)}
+        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases)
 
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
         return page_of([self.get(owner, name) for kept_by, name in self.kept if kept_by == owner], limit, after)
 
-    def version(self, owner: str, name: str, number: int | None = None) -> Version:
+    def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         self.looks += 1
         self.get(owner, name)
-        return self._pair(owner, name, number)[0]
+        return self._pair(owner, name, selector)[0]
 
-    def _pair(self, owner: str, name: str, number: int | None) -> tuple[Version, NewVersion]:
+    def _pair(self, owner: str, name: str, selector: Selector) -> tuple[Version, NewVersion]:
         pairs = self.kept.get((owner, name), [])
+        if isinstance(selector, str):
+            if (owner, name, selector) not in self.aliases:
+                raise NotFoundError(f"Model {name!r} has no alias {selector!r}.")
+            selector = self.aliases[owner, name, selector].version
         for version, made in reversed(pairs):
-            if number is None or version.number == number:
+            if selector is None or version.number == selector:
                 return version, made
-        raise NotFoundError(f"There is no version {number} of model {name!r}.")
+        raise NotFoundError(f"There is no version {selector} of model {name!r}.")
 
     def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
         self.get(owner, name)
         return page_of([version for version, _ in reversed(self.kept[owner, name])], limit, after)
 
     def vectors(
-        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+        self,
+        owner: str,
+        name: str,
+        selector: Selector,
+        *,
+        limit: int,
+        after: str | None,
+        sort: Literal["number", "weight"],
     ) -> Page[RelevanceVector]:
-        vectors = list(self._pair(owner, name, number)[1].vectors)
+        vectors = list(self._pair(owner, name, selector)[1].vectors)
         if sort == "weight":
             vectors.sort(key=lambda vector: -abs(vector.greatest_weight))
         return page_of(vectors, limit, after)
@@ -278,10 +295,62 @@ class InMemoryModels:
     def delete(self, owner: str, name: str) -> None:
         self.get(owner, name)
         del self.kept[owner, name]
+        self.aliases = {key: alias for key, alias in self.aliases.items() if key[:2] != (owner, name)}
 
-    def delete_version(self, owner: str, name: str, number: int) -> None:
-        pair = self._pair(owner, name, number)
+    def delete_version(self, owner: str, name: str, selector: Selector) -> None:
+        pair = self._pair(owner, name, selector)
+        if pair[0].number in self.get(owner, name).aliases.values():
+            raise InUseError("An alias points to the version.")
         self.kept[owner, name].remove(pair)
+
+
+@dataclass
+class InMemoryAliases:
+    models: InMemoryModels
+    moves: dict[tuple[str, str, str], list[AliasMove]] = field(default_factory=dict)
+
+    def get(self, owner: str, model: str, name: str) -> Alias:
+        self.models.get(owner, model)
+        if (owner, model, name) not in self.models.aliases:
+            raise NotFoundError(f"Model {model!r} has no alias {name!r}.")
+        return self.models.aliases[owner, model, name]
+
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+        self.models.get(owner, model)
+        mine = [alias for key, alias in sorted(self.models.aliases.items()) if key[:2] == (owner, model)]
+        return page_of(mine, limit, after)
+
+    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+        if (owner, model, name) not in self.moves:
+            raise NotFoundError(f"Model {model!r} has no alias {name!r}.")
+        return page_of([*reversed(self.moves[owner, model, name])], limit, after)
+
+    def move(
+        self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
+    ) -> MovedAlias:
+        self.models.get(owner, model)
+        key = (owner, model, name)
+        old = self.models.aliases.get(key)
+        condition.require(f"Alias {name!r} of model {model!r}", None if old is None else old.tag)
+        try:
+            number = self.models.version(owner, model, to).number
+        except NotFoundError as error:
+            raise nowhere(error) from error
+        if old is not None and (old.version, old.reason) == (number, reason):
+            return MovedAlias(old, is_new=False)
+        self._note(key, by, None if old is None else old.version, number, reason)
+        self.models.aliases[key] = Alias(model, name, number, NOW, by, reason, uuid7())
+        return MovedAlias(self.models.aliases[key], is_new=old is None)
+
+    def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
+        old = self.get(owner, model, name)
+        condition.require(f"Alias {name!r} of model {model!r}", old.tag)
+        self._note((owner, model, name), by, old.version, None, reason)
+        del self.models.aliases[owner, model, name]
+
+    def _note(self, key: tuple[str, str, str], by: str, old: int | None, new: int | None, reason: str | None) -> None:
+        moves = self.moves.setdefault(key, [])
+        moves.append(AliasMove(len(moves) + 1, NOW, by, old, new, reason))
 
 
 @dataclass
@@ -478,6 +547,7 @@ class Unit:
     jobs: Jobs
     checkpoints: Checkpoints
     models: Models
+    aliases: Aliases
     workers: Workers
     keys: Keys
     webhooks: Webhooks
@@ -502,6 +572,7 @@ class InMemory:
 
     def __post_init__(self) -> None:
         self.deliveries = InMemoryDeliveries(self.webhooks)
+        self.aliases = InMemoryAliases(self.models)
 
     @contextmanager
     def open(self) -> Iterator[UnitOfWork]:
@@ -513,6 +584,7 @@ class InMemory:
             self.jobs,
             self.checkpoints,
             self.models,
+            self.aliases,
             self.workers,
             self.keys,
             self.webhooks,

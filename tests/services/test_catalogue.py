@@ -4,6 +4,7 @@ import pytest
 
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.references import Reference
 from app.domain.tables import Block
 from app.services.catalogue import Catalogue
 from tests.domain.small_tables import cut_up, dataset_of, flags, moments, numbers, texts
@@ -68,7 +69,7 @@ def test_what_is_deleted_is_gone(catalogue: Catalogue) -> None:
 def test_versions_go_one_by_one_or_with_their_model(kept: InMemory, catalogue: Catalogue) -> None:
     for number in (1, 2, 3):
         kept.models.put(OWNER, small_version(), number=number)
-    catalogue.delete_version(OWNER, "small", 2)
+    catalogue.delete_version(OWNER, Reference("small", 2))
     assert [version.number for version in catalogue.versions(OWNER, "small", limit=10, after=None).items] == [3, 1]
     catalogue.delete_model(OWNER, "small")
     with pytest.raises(NotFoundError):
@@ -77,8 +78,8 @@ def test_versions_go_one_by_one_or_with_their_model(kept: InMemory, catalogue: C
 
 def test_functions_are_sorted_by_the_size_of_their_weight(kept: InMemory, catalogue: Catalogue) -> None:
     kept.models.put(OWNER, small_version(), number=1)
-    page = catalogue.vectors(OWNER, "small", 1, limit=2, after=None, sort="weight")
+    page = catalogue.vectors(OWNER, Reference("small", 1), limit=2, after=None, sort="weight")
     assert [vector.number for vector in page.items] == [2, 1]
-    rest = catalogue.vectors(OWNER, "small", 1, limit=2, after=page.next, sort="weight")
+    rest = catalogue.vectors(OWNER, Reference("small", 1), limit=2, after=page.next, sort="weight")
     assert [vector.number for vector in rest.items] == [3]
     assert rest.next is None

@@ -2,15 +2,14 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson
+from app.api.references import VersionReference
 from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
 from app.api.schemas.pages import After, Limit, PageOut
-
-Number = Annotated[int, Path(ge=1, le=2**31 - 1, description="The version's number.")]
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
@@ -43,28 +42,27 @@ def versions(
     return PageOut.of([version_out(version) for version in page.items], page.next)
 
 
-@router.get("/{name}/versions/{number}", summary="Look at a version", responses=problems(404, 406, 422))
-def version(name: str, number: Number, owner: Owner, parts: PartsDependency) -> VersionOut:
+@router.get("/{name}/versions/{version}", summary="Look at a version", responses=problems(404, 406))
+def version(reference: VersionReference, owner: Owner, parts: PartsDependency) -> VersionOut:
     """What one training learned."""
-    return version_out(parts.catalogue.version(owner, name, number))
+    return version_out(parts.catalogue.version(owner, reference))
 
 
 @router.delete(
-    "/{name}/versions/{number}", status_code=204, summary="Delete a version", responses=problems(404, 406, 422)
+    "/{name}/versions/{version}", status_code=204, summary="Delete a version", responses=problems(404, 406, 409)
 )
-def delete_version(name: str, number: Number, owner: Owner, parts: PartsDependency) -> None:
-    """Delete a version; its number is never used again."""
-    parts.catalogue.delete_version(owner, name, number)
+def delete_version(reference: VersionReference, owner: Owner, parts: PartsDependency) -> None:
+    """Delete a version to which no alias points; its number is never used again."""
+    parts.catalogue.delete_version(owner, reference)
 
 
 @router.get(
-    "/{name}/versions/{number}/relevance-vectors",
+    "/{name}/versions/{version}/relevance-vectors",
     summary="The functions a version keeps",
     responses=problems(404, 406, 422),
 )
 def relevance_vectors(
-    name: str,
-    number: Number,
+    reference: VersionReference,
     owner: Owner,
     parts: PartsDependency,
     limit: Limit = 100,
@@ -74,5 +72,5 @@ def relevance_vectors(
     ] = "number",
 ) -> PageOut[RelevanceVectorOut]:
     """The rows that the version stands on, with their weights."""
-    page = parts.catalogue.vectors(owner, name, number, limit=limit, after=after, sort=sort)
+    page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
     return PageOut.of([RelevanceVectorOut.of(vector) for vector in page.items], page.next)

@@ -15,7 +15,8 @@ from app.api.handlers import problem_of
 from app.api.negotiation import require_json_accept
 from app.api.predicting import Predicting
 from app.api.schemas.predictions import PredictionsOut
-from app.domain.errors import NotFoundError, RelevanceError
+from app.domain.errors import RelevanceError
+from app.domain.references import Reference
 
 JSON = b"application/json"
 _ANYTHING = ([b"*/*"], [JSON])
@@ -45,8 +46,8 @@ class Express:
         found = _PATH.fullmatch(scope["path"])
         if found is None:
             return False
-        name, number = found.groups()
-        scope["path_params"] = {"name": name} if number is None else {"name": name, "number": number}
+        name, version = found.groups()
+        scope["path_params"] = {"name": name} if version is None else {"name": name, "version": version}
         return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,9 +64,22 @@ class Express:
 
 
 def _documented(*parameters: str) -> dict[str, object]:
-    """What FastAPI can't see of a bare route: its body and its path's parameters, names and numbers."""
-    kinds = {"name": {"type": "string"}, "number": {"type": "integer", "minimum": 1}}
-    described = [{"name": name, "in": "path", "required": True, "schema": kinds[name]} for name in parameters]
+    """What FastAPI can't see of a bare route: its body and its path's parameters."""
+    told = {
+        "name": "The model's name.",
+        "name@alias": "The model's name; `name@alias` is the version to which that alias points.",
+        "version": "The version's number, or an alias of it.",
+    }
+    described = [
+        {
+            "name": said.partition("@")[0],
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string"},
+            "description": told[said],
+        }
+        for said in parameters
+    ]
     return {**json_body("PredictIn"), "parameters": described}
 
 
@@ -74,21 +88,25 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
 
 @router.post(
     "/{name}/predict",
-    summary="Predict with the newest version",
+    summary="Predict with the newest version, or an alias",
     response_model=PredictionsOut,
-    openapi_extra=_documented("name"),
+    openapi_extra=_documented("name@alias"),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict(request: Request) -> Response:
-    """One prediction for each row of a table, in their order; a newer version is seen within a second."""
+    """One prediction for each row of a table, in their order.
+
+    The newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a
+    move of an alias, is seen within a second.
+    """
     return Response(await _answer(request, predicting_of(request)), media_type="application/json")
 
 
 @router.post(
-    "/{name}/versions/{number}/predict",
+    "/{name}/versions/{version}/predict",
     summary="Predict with one version",
     response_model=PredictionsOut,
-    openapi_extra=_documented("name", "number"),
+    openapi_extra=_documented("name", "version"),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict_by_version(request: Request) -> Response:
@@ -98,18 +116,12 @@ async def predict_by_version(request: Request) -> Response:
 
 async def _answer(request: Request, predicting: Predicting) -> bytes:
     scope = request.scope
-    named = scope["path_params"]
-    number = _number(named) if "number" in named else None
+    named: dict[str, str] = scope["path_params"]
+    version = named.get("version")
+    reference = Reference.read(named["name"]) if version is None else Reference.of(named["name"], version)
     _require_json_alone(request)
     body = await _body(request.receive)
-    return await predicting.answered(scope["state"]["owner"], named["name"], number, body)
-
-
-def _number(named: dict[str, str]) -> int:
-    text = named["number"]
-    if text.isdecimal() and len(text) <= 10 and 0 < (number := int(text)) < 2**31:
-        return number
-    raise NotFoundError(f"There is no version {text[:40]!r} of model {named['name']!r}.")
+    return await predicting.answered(scope["state"]["owner"], reference, body)
 
 
 def _require_json_alone(request: Request) -> None:

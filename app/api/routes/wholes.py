@@ -6,7 +6,7 @@ from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type
 from app.api.pictures import image_bytes
-from app.api.routes.models import Number
+from app.api.references import VersionReference
 from app.api.schemas.models import ExpansionOut
 from app.domain.errors import NotFoundError
 from app.services.answering import ImageAnswering, expansion_of
@@ -17,22 +17,22 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
 
 
 @router.get(
-    "/{name}/versions/{number}/expansion",
+    "/{name}/versions/{version}/expansion",
     summary="A version as a sum of Gaussians",
     responses=problems(404, 406, 409, 422),
     dependencies=[AcceptsJson],
 )
-def expansion(name: str, number: Number, owner: Owner, parts: PartsDependency) -> ExpansionOut:
+def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency) -> ExpansionOut:
     """The mean as a function of the inputs in the user's units, for other programs, or to be told by fewer terms.
 
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
     """
-    return ExpansionOut.of(expansion_of(parts.prediction.version(owner, name, number)))
+    return ExpansionOut.of(expansion_of(parts.prediction.version(owner, *reference)))
 
 
 @router.get(
-    "/{name}/versions/{number}/image",
+    "/{name}/versions/{version}/image",
     summary="The image that a version tells",
     response_class=Response,
     responses={
@@ -40,13 +40,14 @@ def expansion(name: str, number: Number, owner: Owner, parts: PartsDependency) -
         **problems(404, 406, 422),
     },
 )
-def image(name: str, number: Number, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+def image(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """All pixels of an image's code: as PNG, or by `Accept` as npy, which is exact.
 
     A PNG has 8 bits, from black at 0 to white at 1 where the image's intensities were so, else over its own range.
     """
     media_type = image_media_type(request.headers.get("accept"))
-    answering = parts.prediction.version(owner, name, number).answering
+    served = parts.prediction.version(owner, *reference)
+    answering = served.answering
     if not isinstance(answering, ImageAnswering):
-        raise NotFoundError(f"Version {number} of model {name!r} tells no image.")
+        raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")
     return Response(image_bytes(answering.image(), media_type, peak=answering.peak), media_type=media_type)

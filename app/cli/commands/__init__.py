@@ -2,6 +2,7 @@
 
 import typer
 
+from app.cli.commands.aliases import history, list_aliases, move, unset
 from app.cli.commands.reading import decode, jobs, models, predict
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
@@ -13,7 +14,7 @@ __all__ = ["application", "main"]
 application = typer.Typer(
     name="relevance",
     help="Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    epilog="train to decode, jobs, models and webhooks speak to a running service; the others are the service.",
+    epilog="train to decode, and jobs to webhooks, speak to a running service; the others are the service.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -28,6 +29,13 @@ for command in (*SERVING, *LEARNING, *READING):
 check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)
 application.add_typer(check, name="check")
+
+aliases = typer.Typer(help="Names for versions of models, which move: MODEL@ALIAS.", no_args_is_help=True)
+aliases.command("set")(move)
+aliases.command("list")(list_aliases)
+aliases.command("remove")(unset)
+aliases.command("history")(history)
+application.add_typer(aliases, name="aliases")
 
 webhooks = typer.Typer(help="Have URLs told when a training has ended.", no_args_is_help=True)
 webhooks.command("add")(add)

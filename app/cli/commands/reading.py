@@ -7,12 +7,17 @@ import typer
 
 from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
+ModelOrAlias = Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, or MODEL@ALIAS.")]
+Version = Annotated[
+    str | None, typer.Option(help="A version's number, or an alias; the newest by default.", show_default=False)
+]
+
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    model: ModelOrAlias,
     file: ReadableFile,
     *,
-    version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
+    version: Version = None,
     interval: Annotated[float, typer.Option(help="Probability within lower and upper.")] = 0.95,
     explain: Annotated[
         int | None, typer.Option(min=1, max=20, help="Name so many functions of the model that add most to each row.")
@@ -52,10 +57,10 @@ def predict(
 
 
 def decode(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    model: ModelOrAlias,
     output: Annotated[Path, typer.Option(help="Write to a file: .png (of an image), or .npy, which is exact.")],
     *,
-    version: Annotated[int | None, typer.Option(help="The newest by default.")] = None,
+    version: Version = None,
     url: Url = HERE,
 ) -> None:
     """Make the image or the signal again that MODEL tells."""
@@ -96,9 +101,9 @@ def jobs(
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show this one, or NAME@ALIAS.")] = None,
     *,
-    version: Annotated[int | None, typer.Option(help="This version; the newest by default.")] = None,
+    version: Version = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Show the functions that it keeps.")] = False,
     limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
     as_json: AsJson = False,

@@ -1,6 +1,6 @@
 """Models, their versions, and the functions that a version keeps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from app.domain.tables import Cell, ColumnKind, Label
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and what the versions under it have in common."""
+    """A name, and what the versions under it have in common; aliases with the numbers to which they point."""
 
     name: str
     created_at: datetime
@@ -22,6 +22,7 @@ class Model:
     inputs: tuple[str, ...]
     versions: int
     latest: int | None
+    aliases: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

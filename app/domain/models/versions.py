@@ -1,6 +1,7 @@
 """Names under which immutable, numbered versions are kept."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
@@ -49,7 +50,10 @@ class Version:
 
 @dataclass(frozen=True)
 class Model:
-    """A name, and the newest of the versions under it; a task without a target has none."""
+    """A name, and the newest of the versions under it; a task without a target has none.
+
+    `aliases` are the numbers of versions that have other names.
+    """
 
     name: str
     owner: str
@@ -59,3 +63,4 @@ class Model:
     inputs: tuple[str, ...]
     versions: int
     latest: int | None
+    aliases: Mapping[str, int] = field(default_factory=dict)

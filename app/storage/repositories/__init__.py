@@ -1,5 +1,6 @@
 """The ports of the domain over SQL: one file a port; rows stay inside."""
 
+from app.storage.repositories.aliases import SqlAliases
 from app.storage.repositories.checkpoints import SqlCheckpoints
 from app.storage.repositories.datasets import SqlDatasets
 from app.storage.repositories.deliveries import SqlDeliveries
@@ -10,6 +11,7 @@ from app.storage.repositories.webhooks import SqlWebhooks
 from app.storage.repositories.workers import SqlWorkers
 
 __all__ = [
+    "SqlAliases",
     "SqlCheckpoints",
     "SqlDatasets",
     "SqlDeliveries",

@@ -1,5 +1,6 @@
 """Models, their versions and what those hold."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -10,12 +11,21 @@ from sqlalchemy.orm import Session
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page
+from app.domain.references import Selector
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
-from app.storage.tables import ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow, TrainingJobRow
+from app.storage.tables import (
+    AliasMoveRow,
+    ModelAliasRow,
+    ModelRow,
+    ModelVersionRow,
+    PosteriorRow,
+    RelevanceVectorRow,
+    TrainingJobRow,
+)
 
 
 @dataclass(frozen=True)
@@ -35,24 +45,31 @@ class SqlModels:
     def find(self, owner: str, name: str) -> Model | None:
         """A model, or None."""
         row = self.session.execute(_models(owner).where(ModelRow.name == name)).one_or_none()
-        return None if row is None else _model(row)
+        return None if row is None else _model(row, self._aliases([row[0].id])[row[0].id])
 
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
         """Models, newest first; raises InvalidRequestError for an `after` of no page."""
         query = _models(owner).order_by(ModelRow.id.desc()).limit(limit + 1)
         if after is not None:
             query = query.where(ModelRow.id < cursors.read_id(after))
-        return cursors.page(self.session.execute(query).all(), limit, _model, lambda row: row[0].id)
+        rows = self.session.execute(query).all()
+        aliases = self._aliases([row[0].id for row in rows])
+        return cursors.page(rows, limit, lambda row: _model(row, aliases[row[0].id]), lambda row: row[0].id)
 
-    def version(self, owner: str, name: str, number: int | None = None) -> Version:
-        """A version, the newest when `number` is None; raises NotFoundError."""
-        query = _versions(owner, name).order_by(ModelVersionRow.number.desc()).limit(1)
-        if number is not None:
-            query = query.where(ModelVersionRow.number == number)
+    def version(self, owner: str, name: str, selector: Selector = None) -> Version:
+        """The newest version, or the one with this number or alias; raises NotFoundError."""
+        query = _versions(owner, name)
+        if selector is None:
+            query, missing = query.order_by(ModelVersionRow.number.desc()).limit(1), "version"
+        elif isinstance(selector, int):
+            query, missing = query.where(ModelVersionRow.number == selector), f"version {selector}"
+        else:
+            query = query.join(ModelAliasRow, ModelAliasRow.version_id == ModelVersionRow.id)
+            query, missing = query.where(ModelAliasRow.name == selector), f"alias {selector!r}"
         row = self.session.execute(query).one_or_none()
         if row is None:
             self.get(owner, name)
-            raise NotFoundError(f"Model {name!r} has no version{'' if number is None else f' {number}'}.")
+            raise NotFoundError(f"Model {name!r} has no {missing}.")
         return _version(row)
 
     def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
@@ -64,11 +81,18 @@ class SqlModels:
         return cursors.page(self.session.execute(query).all(), limit, _version, lambda row: row[0].number)
 
     def vectors(
-        self, owner: str, name: str, number: int, *, limit: int, after: str | None, sort: Literal["number", "weight"]
+        self,
+        owner: str,
+        name: str,
+        selector: Selector,
+        *,
+        limit: int,
+        after: str | None,
+        sort: Literal["number", "weight"],
     ) -> Page[RelevanceVector]:
         """By number, or by the size of a vector's greatest weight; raises NotFoundError, InvalidRequestError."""
         row = RelevanceVectorRow
-        query = select(row).where(row.version_id == self.version(owner, name, number).id).limit(limit + 1)
+        query = select(row).where(row.version_id == self.version(owner, name, selector).id).limit(limit + 1)
         if sort == "number":
             if after is not None:
                 query = query.where(row.number > cursors.read_number(after))
@@ -89,9 +113,9 @@ class SqlModels:
         return decode_predictor(content)
 
     def delete(self, owner: str, name: str) -> None:
-        """Remove a model with all versions, vectors and posteriors; raises NotFoundError, InUseError."""
+        """Remove a model with all versions, vectors, posteriors and aliases; raises NotFoundError, InUseError."""
         # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
-        model_id = self._locked(owner, name)
+        model_id = self.locked(owner, name)
         coming = select(func.count()).where(
             TrainingJobRow.owner == owner, TrainingJobRow.for_model == name, TrainingJobRow.finished_at.is_(None)
         )
@@ -99,23 +123,43 @@ class SqlModels:
             raise InUseError(
                 f"Unfinished training jobs ({jobs}) are to make versions of the model: cancel them or let them end."
             )
+        changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
+        changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
         changed(self.session, update(ModelRow).where(ModelRow.id == model_id).values(deleted_at=self.clock()))
 
-    def delete_version(self, owner: str, name: str, number: int) -> None:
-        """Remove a version, its vectors and posterior; raises NotFoundError."""
-        model_id = self._locked(owner, name)
-        gone = delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id, ModelVersionRow.number == number)
-        if not changed(self.session, gone):
-            raise NotFoundError(f"Model {name!r} has no version {number}.")
+    def delete_version(self, owner: str, name: str, selector: Selector) -> None:
+        """Remove a version, its vectors and posterior; raises NotFoundError, InUseError while an alias points to it."""
+        self.locked(owner, name)
+        version = self.version(owner, name, selector)
+        pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
+        if aliases := self.session.scalars(pointing).all():
+            raise InUseError(
+                f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
+            )
+        changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
 
-    def _locked(self, owner: str, name: str) -> UUID:
+    def locked(self, owner: str, name: str) -> UUID:
+        """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""
         lock_for_writing(self.session.connection())
         mine = select(ModelRow.id).where(ModelRow.owner == owner, ModelRow.name == name, ModelRow.deleted_at.is_(None))
         model_id = self.session.scalar(mine.with_for_update())
         if model_id is None:
             raise _no_such_model(name)
         return model_id
+
+    def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
+        """Of each model its aliases by name, with the numbers of the versions that they point to."""
+        found: dict[UUID, dict[str, int]] = {model_id: {} for model_id in model_ids}
+        pointing = (
+            select(ModelAliasRow.model_id, ModelAliasRow.name, ModelVersionRow.number)
+            .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
+            .where(ModelAliasRow.model_id.in_(model_ids))
+            .order_by(ModelAliasRow.name)
+        )
+        for model_id, name, number in self.session.execute(pointing):
+            found[model_id][name] = number
+        return found
 
 
 def _models(owner: str) -> Select[ModelRow, int, int]:
@@ -136,7 +180,7 @@ def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
     )
 
 
-def _model(row: Row[ModelRow, int, int]) -> Model:
+def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int]) -> Model:
     model, versions, latest = row
     return Model(
         name=model.name,
@@ -147,6 +191,7 @@ def _model(row: Row[ModelRow, int, int]) -> Model:
         inputs=NAMES.read(model.inputs),
         versions=versions,
         latest=latest,
+        aliases=aliases,
     )
 
 
@@ -179,6 +224,11 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         shape=() if row.shape is None else SHAPE.read(row.shape),
         phase=row.phase,
     )
+
+
+def _listed(aliases: Sequence[str]) -> str:
+    named = ", ".join(repr(alias) for alias in aliases[:5]) + (" and others" if len(aliases) > 5 else "")
+    return f"the alias {named} points to" if len(aliases) == 1 else f"the aliases {named} point to"
 
 
 def _no_such_model(name: str) -> NotFoundError:

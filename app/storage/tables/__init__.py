@@ -1,5 +1,6 @@
 """The tables."""
 
+from app.storage.tables.aliases import AliasMoveRow, ModelAliasRow
 from app.storage.tables.base import Base
 from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -10,12 +11,14 @@ from app.storage.tables.workers import WorkerRow
 
 __all__ = [
     "NO_TARGET",
+    "AliasMoveRow",
     "Base",
     "DatasetBlockRow",
     "DatasetRow",
     "JobCheckpointRow",
     "JobProgressRow",
     "JobTransitionRow",
+    "ModelAliasRow",
     "ModelRow",
     "ModelVersionRow",
     "PosteriorRow",

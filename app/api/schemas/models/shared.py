@@ -1,6 +1,6 @@
 """Models, and what all versions have."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Self
 from uuid import UUID
@@ -21,6 +21,7 @@ class ModelOut(FromDomain):
     inputs: Sequence[str]
     versions: int = Field(description="How many there are.")
     latest: int | None = Field(description="The number of the newest.")
+    aliases: Mapping[str, int] = Field(description="The numbers of the versions to which aliases point.")
 
     @classmethod
     def of(cls, model: Model) -> Self:

@@ -1,0 +1,31 @@
+"""Versions as paths name them."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path
+
+from app.domain.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference
+
+ModelName = Annotated[str, Path(description="The model's name.")]
+VersionName = Annotated[
+    str,
+    Path(
+        description="The version's number, or an alias of it.",
+        json_schema_extra={"pattern": f"^({NUMBER_PATTERN}|{ALIAS_PATTERN})$"},
+    ),
+]
+AliasName = Annotated[
+    str,
+    Path(
+        description="A letter, then at most 62 letters, digits, dots, dashes and underscores.",
+        json_schema_extra={"pattern": f"^{ALIAS_PATTERN}$"},
+    ),
+]
+
+
+async def _reference(name: ModelName, version: VersionName) -> Reference:
+    return Reference.of(name, version)
+
+
+VersionReference = Annotated[Reference, Depends(_reference)]
+"""The version that a path names; 404 for what can name none."""

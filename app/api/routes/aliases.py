@@ -1,0 +1,99 @@
+"""Aliases: names for versions that move, and their history."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.bodies import read_strictly
+from app.api.conditions import Changing, Removing
+from app.api.dependencies import JsonBody, Owner, PartsDependency
+from app.api.documentation import json_body, problems
+from app.api.negotiation import AcceptsJson
+from app.api.references import AliasName, ModelName
+from app.api.schemas.aliases import ALIAS_IN, AliasMoveOut, AliasOut, Reason
+from app.api.schemas.pages import After, Limit, PageOut
+from app.domain.aliases import Alias
+from app.domain.errors import InvalidRequestError
+from app.domain.references import is_alias
+
+_TAG = {"ETag": {"schema": {"type": "string"}, "description": "Changes with each move: for `If-Match`."}}
+
+router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
+
+
+@router.get("", summary="List a model's aliases", responses=problems(404, 406, 422))
+def aliases(
+    name: ModelName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+) -> PageOut[AliasOut]:
+    """Aliases by name, and where they point."""
+    page = parts.aliases.page(owner, name, limit=limit, after=after)
+    return PageOut.of([AliasOut.of(alias) for alias in page.items], page.next)
+
+
+@router.get(
+    "/{alias}",
+    summary="Look at an alias",
+    response_model=AliasOut,
+    responses={200: {"headers": _TAG}, **problems(404, 406)},
+)
+def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency) -> Response:
+    """Where an alias points."""
+    return _shown(parts.aliases.get(owner, name, alias), status=200)
+
+
+@router.put(
+    "/{alias}",
+    summary="Point an alias to a version",
+    response_model=AliasOut,
+    openapi_extra=json_body("AliasIn"),
+    responses={
+        200: {"description": "It was there, and points there now.", "headers": _TAG},
+        201: {"description": "It was made.", "model": AliasOut, "headers": _TAG},
+        **problems(400, 404, 406, 409, 412, 413, 415, 422),
+    },
+)
+def move(
+    name: ModelName, alias: AliasName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Changing
+) -> Response:
+    """Move an alias, or make it, at once for everybody; API processes follow within a second.
+
+    Where it points there already, for the same reason, nothing changes.
+    """
+    if not is_alias(alias):
+        raise InvalidRequestError(
+            "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
+            "a version's number."
+        )
+    asked = read_strictly(ALIAS_IN, body)
+    moved = parts.aliases.move(owner, name, alias, to=asked.version, reason=asked.reason, condition=condition)
+    return _shown(moved.alias, status=201 if moved.is_new else 200)
+
+
+@router.delete("/{alias}", status_code=204, summary="Remove an alias", responses=problems(404, 406, 412, 422))
+def remove(
+    name: ModelName,
+    alias: AliasName,
+    owner: Owner,
+    parts: PartsDependency,
+    condition: Removing,
+    reason: Annotated[Reason | None, Query()] = None,
+) -> None:
+    """Have it point nowhere; the version stays, and so does the alias's history."""
+    parts.aliases.remove(owner, name, alias, reason=reason, condition=condition)
+
+
+@router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
+def history(
+    name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+) -> PageOut[AliasMoveOut]:
+    """Who moved it when, from where to where, and why; newest first, and also after it was removed."""
+    page = parts.aliases.history(owner, name, alias, limit=limit, after=after)
+    return PageOut.of([AliasMoveOut.of(move) for move in page.items], page.next)
+
+
+def _shown(alias: Alias, *, status: int) -> Response:
+    content = AliasOut.of(alias).model_dump_json()
+    headers = {"ETag": alias.tag, "Cache-Control": "no-cache"}
+    if status == 201:
+        headers["Location"] = f"/v1/models/{alias.model}/aliases/{alias.name}"
+    return Response(content, status, headers=headers, media_type="application/json")

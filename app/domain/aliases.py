@@ -1,0 +1,55 @@
+"""Aliases: names of an owner's own, each for a version of a model, that move from one to another."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from app.domain.errors import Fault, NotFoundError
+
+MOST_ALIASES = 100
+"""Most that one model may have."""
+
+LONGEST_REASON = 500
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Where an alias points, since when, by whom and why; `move_id` is its last move's, a new one each time."""
+
+    model: str
+    name: str
+    version: int
+    moved_at: datetime
+    moved_by: str
+    reason: str | None
+    move_id: UUID
+
+    @property
+    def tag(self) -> str:
+        """What tells this state of the alias from every other one."""
+        return f'"{self.move_id}"'
+
+
+@dataclass(frozen=True)
+class AliasMove:
+    """One move, numbered from 1: from a version to another, from none when it was made, to none when removed."""
+
+    number: int
+    at: datetime
+    by: str
+    from_version: int | None
+    to_version: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class MovedAlias:
+    """An alias after it was to be moved; `is_new`: there was none before."""
+
+    alias: Alias
+    is_new: bool
+
+
+def nowhere(error: NotFoundError) -> NotFoundError:
+    """The version to which an alias was to be moved is not there: the same, with its place in what was asked."""
+    return NotFoundError(error.detail, [Fault(error.detail, "/version")])

@@ -1,0 +1,71 @@
+"""What the services need of the world outside to keep models and their aliases: part of a unit of work."""
+
+from typing import Literal, Protocol
+from uuid import UUID
+
+from app.domain.aliases import Alias, AliasMove, MovedAlias
+from app.domain.conditions import Condition
+from app.domain.models import Model, Predictor, RelevanceVector, Version
+from app.domain.pages import Page
+from app.domain.references import Selector
+
+
+class Models(Protocol):
+    """Where versions are kept. Numbers are given at success and never used again, also after a delete."""
+
+    def get(self, owner: str, name: str) -> Model:
+        """Raises NotFoundError."""
+
+    def find(self, owner: str, name: str) -> Model | None: ...
+
+    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]: ...
+
+    def version(self, owner: str, name: str, selector: Selector = None) -> Version:
+        """One version: the newest, or the one with this number or alias; raises NotFoundError."""
+
+    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]: ...
+
+    def vectors(
+        self,
+        owner: str,
+        name: str,
+        selector: Selector,
+        *,
+        limit: int,
+        after: str | None,
+        sort: Literal["number", "weight"],
+    ) -> Page[RelevanceVector]:
+        """By number, or by the size of a vector's greatest weight, greatest first."""
+
+    def predictor(self, version_id: UUID) -> Predictor:
+        """Decoded from its bytes; raises NotFoundError."""
+
+    def delete(self, owner: str, name: str) -> None:
+        """Raises NotFoundError, or InUseError while an unfinished job is to make a version of it."""
+
+    def delete_version(self, owner: str, name: str, selector: Selector) -> None:
+        """Raises NotFoundError, or InUseError while an alias points to it."""
+
+
+class Aliases(Protocol):
+    """Names that move from version to version of a model; everything that was done with one stays known."""
+
+    def get(self, owner: str, model: str, name: str) -> Alias:
+        """Raises NotFoundError."""
+
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+        """By name; raises NotFoundError."""
+
+    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+        """Newest first, also of one that was removed; raises NotFoundError when there never was one."""
+
+    def move(
+        self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
+    ) -> MovedAlias:
+        """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
+
+        Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where a model has MOST_ALIASES.
+        """
+
+    def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
+        """Raises NotFoundError, PreconditionFailedError."""

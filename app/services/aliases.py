@@ -1,0 +1,54 @@
+"""Aliases of versions, as their owner meets them."""
+
+from dataclasses import dataclass
+
+from app.domain.aliases import Alias, AliasMove, MovedAlias
+from app.domain.conditions import UNCONDITIONAL, Condition
+from app.domain.ports import OpenUnitOfWork, Page
+from app.domain.references import Selector
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """Names for versions of a model, moved in one transaction each, with who did it and why."""
+
+    open_uow: OpenUnitOfWork
+
+    def get(self, owner: str, model: str, name: str) -> Alias:
+        """Where an alias points; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.aliases.get(owner, model, name)
+
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+        """A model's aliases by name; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.aliases.page(owner, model, limit=limit, after=after)
+
+    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+        """How an alias moved, newest first, also one that was removed; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.aliases.history(owner, model, name, limit=limit, after=after)
+
+    def move(
+        self,
+        owner: str,
+        model: str,
+        name: str,
+        *,
+        to: Selector,
+        reason: str | None = None,
+        condition: Condition = UNCONDITIONAL,
+    ) -> MovedAlias:
+        """Point an alias, a new one where there is none, to a version; the same once more changes nothing.
+
+        Raises NotFoundError, PreconditionFailedError, ConflictError where the model has too many.
+        """
+        with self.open_uow() as uow:
+            return uow.aliases.move(owner, model, name, to=to, by=owner, reason=reason, condition=condition)
+
+    def remove(
+        self, owner: str, model: str, name: str, *, reason: str | None = None, condition: Condition = UNCONDITIONAL
+    ) -> None:
+        """Have an alias point nowhere; its history stays. Raises NotFoundError, PreconditionFailedError."""
+        with self.open_uow() as uow:
+            uow.aliases.remove(owner, model, name, by=owner, reason=reason, condition=condition)

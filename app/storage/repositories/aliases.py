@@ -1,0 +1,151 @@
+"""Aliases of versions, and how they moved."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.aliases import MOST_ALIASES, Alias, AliasMove, MovedAlias, nowhere
+from app.domain.conditions import Condition
+from app.domain.errors import ConflictError, NotFoundError
+from app.domain.identity import uuid7
+from app.domain.ports import Clock, Page
+from app.domain.references import Selector
+from app.storage import cursors
+from app.storage.changes import changed
+from app.storage.repositories.models import SqlModels
+from app.storage.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
+
+
+@dataclass(frozen=True)
+class SqlAliases:
+    """The port `Aliases`. Whoever changes one holds the row of its model, as those do who delete a version."""
+
+    session: Session
+    clock: Clock
+    models: SqlModels
+
+    def get(self, owner: str, model: str, name: str) -> Alias:
+        """Raises NotFoundError."""
+        found = self._find(owner, model, name)
+        if found is None:
+            self.models.get(owner, model)
+            raise _no_such_alias(model, name)
+        return found
+
+    def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
+        """By name; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        self.models.get(owner, model)
+        query = _aliases(owner, model).order_by(ModelAliasRow.name).limit(limit + 1)
+        if after is not None:
+            query = query.where(ModelAliasRow.name > cursors.read_name(after))
+        return cursors.page(
+            self.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
+        )
+
+    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+        row = AliasMoveRow
+        query = select(row).join(ModelRow, ModelRow.id == row.model_id)
+        query = query.where(ModelRow.owner == owner, ModelRow.name == model, row.alias == name)
+        if after is not None:
+            query = query.where(row.number < cursors.read_number(after))
+        rows = self.session.scalars(query.order_by(row.number.desc()).limit(limit + 1)).all()
+        if not rows and after is None:
+            self.models.get(owner, model)
+            raise _no_such_alias(model, name)
+        return cursors.page(rows, limit, _move, lambda move: move.number)
+
+    def move(
+        self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
+    ) -> MovedAlias:
+        """Raises NotFoundError (model, version), PreconditionFailedError, ConflictError where there are too many."""
+        model_id = self.models.locked(owner, model)
+        present = self._find(owner, model, name)
+        condition.require(_named(model, name), None if present is None else present.tag)
+        try:
+            version = self.models.version(owner, model, to)
+        except NotFoundError as error:
+            raise nowhere(error) from error
+        if present is None:
+            self._refuse_one_more(model_id, model)
+        elif (present.version, present.reason) == (version.number, reason):
+            return MovedAlias(present, is_new=False)
+        old = None if present is None else present.version
+        move_id = self._note(model_id, name, old=old, new=version.number, by=by, reason=reason)
+        if present is None:
+            row = ModelAliasRow(model_id=model_id, name=name, version_id=version.id, move_id=move_id)
+            self.session.add(row)
+            self.session.flush()
+        else:
+            mine = update(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
+            changed(self.session, mine.values(version_id=version.id, move_id=move_id))
+        return MovedAlias(self.get(owner, model, name), is_new=present is None)
+
+    def remove(self, owner: str, model: str, name: str, *, by: str, reason: str | None, condition: Condition) -> None:
+        """Raises NotFoundError, PreconditionFailedError."""
+        model_id = self.models.locked(owner, model)
+        present = self.get(owner, model, name)
+        condition.require(_named(model, name), present.tag)
+        self._note(model_id, name, old=present.version, new=None, by=by, reason=reason)
+        gone = delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
+        changed(self.session, gone)
+
+    def _find(self, owner: str, model: str, name: str) -> Alias | None:
+        row = self.session.execute(_aliases(owner, model).where(ModelAliasRow.name == name)).one_or_none()
+        return None if row is None else _alias(row, model)
+
+    def _refuse_one_more(self, model_id: UUID, model: str) -> None:
+        there = select(func.count()).select_from(ModelAliasRow).where(ModelAliasRow.model_id == model_id)
+        if (self.session.scalar(there) or 0) >= MOST_ALIASES:
+            raise ConflictError(f"Model {model!r} has {MOST_ALIASES} aliases, and that is the most: remove one first.")
+
+    def _note(
+        self, model_id: UUID, name: str, *, old: int | None, new: int | None, by: str, reason: str | None
+    ) -> UUID:
+        last = select(func.max(AliasMoveRow.number)).where(
+            AliasMoveRow.model_id == model_id, AliasMoveRow.alias == name
+        )
+        move = AliasMoveRow(
+            id=uuid7(),
+            model_id=model_id,
+            alias=name,
+            number=(self.session.scalar(last) or 0) + 1,
+            at=self.clock(),
+            by=by,
+            from_version=old,
+            to_version=new,
+            reason=reason,
+        )
+        self.session.add(move)
+        self.session.flush()
+        return move.id
+
+
+def _aliases(owner: str, model: str) -> Select[ModelAliasRow, AliasMoveRow, int]:
+    return (
+        select(ModelAliasRow, AliasMoveRow, ModelVersionRow.number)
+        .join(ModelRow, ModelRow.id == ModelAliasRow.model_id)
+        .join(AliasMoveRow, AliasMoveRow.id == ModelAliasRow.move_id)
+        .join(ModelVersionRow, ModelVersionRow.id == ModelAliasRow.version_id)
+        .where(ModelRow.owner == owner, ModelRow.name == model)
+        .execution_options(populate_existing=True)
+    )
+
+
+def _alias(row: Row[ModelAliasRow, AliasMoveRow, int], model: str) -> Alias:
+    alias, move, version = row
+    return Alias(model, alias.name, version, move.at, move.by, move.reason, move.id)
+
+
+def _move(row: AliasMoveRow) -> AliasMove:
+    return AliasMove(row.number, row.at, row.by, row.from_version, row.to_version, row.reason)
+
+
+def _named(model: str, name: str) -> str:
+    return f"Alias {name!r} of model {model!r}"
+
+
+def _no_such_alias(model: str, name: str) -> NotFoundError:
+    return NotFoundError(f"Model {model!r} has no alias {name!r}.")
