@@ -23,6 +23,7 @@ from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
 from app.services.aliases import Aliases
+from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
@@ -84,6 +85,7 @@ class Parts:
     idempotency: Idempotency
     catalogue: Catalogue
     aliases: Aliases
+    annotations: Annotations
     training: Training
     prediction: Prediction
     watcher: Watcher
@@ -113,6 +115,7 @@ def build(settings: Settings) -> Parts:
         idempotency=Idempotency(base.open_uow),
         catalogue=Catalogue(base.open_uow),
         aliases=Aliases(base.open_uow),
+        annotations=Annotations(base.open_uow),
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),

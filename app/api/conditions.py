@@ -1,16 +1,34 @@
-"""Conditional requests (RFC 9110, section 13): entity tags, and what changes may depend on."""
+"""Conditional requests (RFC 9110, section 13): entity tags, what changes may depend on, and what is known already."""
 
+import hashlib
 import re
 from typing import Annotated
 
 from fastapi import Depends, Header
 from starlette.requests import Request
+from starlette.responses import Response
 
 from app.domain.conditions import ANY, Condition
 from app.domain.errors import InvalidRequestError
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
+
+REVALIDATED = "private, no-cache"
+"""For what may change: it is asked for again each time."""
+
+UNCHANGING = "private, max-age=86400, immutable"
+"""For what never changes: it is not asked for again for a day. It may be deleted meanwhile."""
+
+TAGGED: dict[str, object] = {
+    "headers": {
+        "ETag": {"schema": {"type": "string"}, "description": "Another one after each change."},
+        "Cache-Control": {"schema": {"type": "string"}},
+    }
+}
+"""How OpenAPI tells of an answer that `unless_known` gives."""
+
+NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is still so."}
 
 _TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _TAGS = re.compile(rf"[ \t]*{_TAG}[ \t]*(?:,[ \t]*{_TAG}[ \t]*)*")
@@ -56,3 +74,29 @@ def _tags(request: Request, header: str) -> frozenset[str] | None:
     if not _TAGS.fullmatch(text):
         raise InvalidRequestError(f'{header} is `*`, or entity tags in quotation marks, as in "abc", "def".')
     return frozenset(re.findall(_TAG, text))
+
+
+def tag_of(content: bytes) -> str:
+    """The entity tag of an answer: a digest of all that it says."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def unless_known(
+    request: Request,
+    content: bytes,
+    *,
+    cache_control: str,
+    media_type: str = "application/json",
+    vary: str | None = None,
+    tag: str | None = None,
+) -> Response:
+    """An answer with its `tag`, a digest of it where none is said.
+
+    304 without content where the caller's If-None-Match has that already.
+    """
+    tag = tag_of(content) if tag is None else tag
+    headers = {"ETag": tag, "Cache-Control": cache_control} | ({} if vary is None else {"Vary": vary})
+    known = ",".join(request.headers.getlist(IF_NONE_MATCH))
+    if known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}:
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers, media_type=media_type)

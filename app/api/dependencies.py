@@ -14,6 +14,7 @@ from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
 from app.domain.errors import NotFoundError
 from app.services.aliases import Aliases
+from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
@@ -50,6 +51,9 @@ class Parts(Protocol):
 
     @property
     def aliases(self) -> Aliases: ...
+
+    @property
+    def annotations(self) -> Annotations: ...
 
     @property
     def training(self) -> Training: ...

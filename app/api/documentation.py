@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 from app.api.schemas.aliases import ALIAS_IN, AliasIn
+from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
@@ -31,6 +32,7 @@ _SCHEMAS: Mapping[
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[PredictIn]
     | TypeAdapter[AliasIn]
+    | TypeAdapter[AnnotationIn]
     | TypeAdapter[WebhookIn]
     | TypeAdapter[WebhookChangeIn]
     | TypeAdapter[ProblemOut],
@@ -39,6 +41,7 @@ _SCHEMAS: Mapping[
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
     "AliasIn": ALIAS_IN,
+    "AnnotationIn": ANNOTATION_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "ProblemOut": TypeAdapter(ProblemOut),

@@ -1,5 +1,6 @@
 """`relevance jobs` and `relevance models`: what there is."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import islice
 
@@ -7,7 +8,7 @@ from app.cli.connection import in_plain_text
 from app.cli.progress import figures, watch
 from app.cli.rendering import cell_text, number, print_facts, print_json, print_table
 from app.cli.saying import say
-from app.cli.versions import fit_name, show_version
+from app.cli.versions import fit_name, show_version, tags_text
 from app.client import Relevance
 from app.client.answers import ApproximationJob, ComponentsJob, Job, RelevanceVector, SupervisedJob, VersionBase
 
@@ -108,9 +109,9 @@ def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 
-def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
-    """The newest models."""
-    models = tuple(islice(client.models(), limit))
+def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+    """The newest models that have these tags."""
+    models = tuple(islice(client.models(tags=tags), limit))
     if as_json:
         print_json(models)
         return
@@ -122,11 +123,14 @@ def list_models(client: Relevance, *, limit: int, as_json: bool) -> None:
             ", ".join(model.inputs),
             str(model.versions),
             ", ".join(f"{alias}: {number}" for alias, number in model.aliases.items()),
+            tags_text(model.tags),
             time_text(model.created_at),
         )
         for model in models
     )
-    print_table(("model", "task", "target", "inputs", "versions", "aliases", "created"), rows, if_none="No models.")
+    print_table(
+        ("model", "task", "target", "inputs", "versions", "aliases", "tags", "created"), rows, if_none="No models."
+    )
 
 
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:

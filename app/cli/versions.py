@@ -44,11 +44,25 @@ def show_version(version: VersionBase) -> None:
             raise TypeError(f"expected a version of a task that is known, got {type(version).__name__}")
 
 
+def _named(version: VersionBase) -> list[tuple[str, str | None]]:
+    """Which version, and what its owner says of it."""
+    return [
+        ("model", f"{version.model}, version {version.version}"),
+        ("description", version.description),
+        ("tags", tags_text(version.tags) or None),
+    ]
+
+
+def tags_text(tags: Mapping[str, str]) -> str:
+    """Tags as they are asked for."""
+    return ", ".join(f"{name}:{value}" for name, value in tags.items())
+
+
 def _show_approximation(version: ApproximationVersion) -> None:
     kept, all_terms = version.integral_kept, version.integral
     print_facts(
         [
-            ("model", f"{version.model}, version {version.version}"),
+            *_named(version),
             ("task", f"{version.task} of {_terms_of(version)}"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
@@ -66,7 +80,7 @@ def _show_image(version: ImageVersion) -> None:
     ratio = "" if version.psnr is None else f", {version.psnr:.1f} dB beside a peak of {number(version.peak)}"
     print_facts(
         [
-            ("model", f"{version.model}, version {version.version}"),
+            *_named(version),
             ("task", f"{version.task} of {version.height} x {version.width} pixels"),
             ("functions", f"{version.functions:,} kept of {version.candidates:,} candidates"),
             ("missed", f"{number(version.error)}{ratio}"),
@@ -81,7 +95,7 @@ def _show_components(version: ComponentsVersion) -> None:
     many = version.rows_drawn < version.rows
     print_facts(
         [
-            ("model", f"{version.model}, version {version.version}"),
+            *_named(version),
             ("task", f"{version.task} of rows, by a {str(version.kernel['type']).replace('_', ' ')} kernel"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
@@ -108,7 +122,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
     found = version.hyperparameters
     print_facts(
         [
-            ("model", f"{version.model}, version {version.version}"),
+            *_named(version),
             ("task", f"{version.task} of {version.target}"),
             ("classes", _classes(version) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),

@@ -29,7 +29,7 @@ CONNECT_SECONDS = 5.0
 Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
 """What an answer is read as: a class, or a decoder of a union of several."""
 
-Query = Mapping[str, str | int | float | None]
+Query = Mapping[str, str | int | float | list[str] | None]
 """Parameters of a URL; None is "not said"."""
 
 
@@ -90,9 +90,9 @@ class Http:
         content = None if body is None else _encoded(body)
         return _decoded(self._send("POST", path, content=content, headers=headers), answer)
 
-    def patch(self, answer: Form[T], path: str, body: object) -> T:
+    def patch(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
         """Send `body` as JSON, to change what stands at `path`. Raises ClientError."""
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json", **(headers or {})}
         return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), answer)
 
     def put(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:

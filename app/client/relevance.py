@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 import numpy as np
-from msgspec.json import Decoder
 
 from app.client.aliases import Aliases
 from app.client.answers import (
@@ -30,17 +29,15 @@ from app.client.errors import ClientError, Problem
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
+from app.client.kinds import ANY_JOB, ANY_VERSION, of_kind
 from app.client.paths import part, reference, version_path
+from app.client.registry import Registry, tag_query
 from app.client.webhooks import Webhooks
 from app.domain.tables import Label
 
 T = TypeVar("T")
-A = TypeVar("A", Job, VersionBase)
 J = TypeVar("J", bound=Job)
 V = TypeVar("V", bound=VersionBase)
-
-ANY_JOB: Decoder[Job] = Decoder(TrainingJob)
-ANY_VERSION: Decoder[VersionBase] = Decoder(Version)
 
 LONGEST_WAIT = 30
 """Seconds for which one question may be held open by the service."""
@@ -78,6 +75,11 @@ class Relevance:
     def aliases(self) -> Aliases:
         """Names for versions, which move."""
         return Aliases(self.http)
+
+    @property
+    def registry(self) -> Registry:
+        """What is said of models and versions, and where these come from."""
+        return Registry(self.http)
 
     @property
     def webhooks(self) -> Webhooks:
@@ -124,7 +126,7 @@ class Relevance:
         Jobs and versions of numbers and classes are what is expected; `of` names another class, or `Job` for any.
         `key` as in `upload`.
         """
-        return _of(of, self.http.create(ANY_JOB, "/v1/training-jobs", request, key=key))
+        return of_kind(of, self.http.create(ANY_JOB, "/v1/training-jobs", request, key=key))
 
     def retry(self, job_id: str, *, key: str | None = None) -> Job:
         """Ask for a new job of a finished one's request; `key` as in `upload`."""
@@ -152,7 +154,7 @@ class Relevance:
     def job(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
         """One job, as soon as it has ended or `wait` seconds have passed; `of` as in `submit`."""
         path = f"/v1/training-jobs/{part(job_id)}"
-        return _of(of, self.http.get(ANY_JOB, path, {"wait": wait or None}, wait=wait))
+        return of_kind(of, self.http.get(ANY_JOB, path, {"wait": wait or None}, wait=wait))
 
     def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
         """All jobs, newest first."""
@@ -186,17 +188,17 @@ class Relevance:
 
     # Models
 
-    def models(self) -> Iterator[Model]:
-        """All models, newest first."""
-        return self._all(Slice[Model], "/v1/models")
+    def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
+        """All models, or those with these tags, newest first."""
+        return self._all(Slice[Model], "/v1/models", tag_query(tags))
 
     def model(self, name: str) -> Model:
         """One model."""
         return self.http.get(Model, f"/v1/models/{part(name)}")
 
-    def versions(self, name: str) -> Iterator[Version]:
-        """All versions of a model, newest first."""
-        return self._all(Slice[Version], f"/v1/models/{part(name)}/versions")
+    def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
+        """All versions of a model, or those with these tags, newest first."""
+        return self._all(Slice[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
 
     @overload
     def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
@@ -214,7 +216,7 @@ class Relevance:
             selector = self.model(model).latest
         if selector is None:
             raise ClientError(Problem(title="No version", detail=f"The model {model} has no version.", status=404))
-        return _of(of, self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}"))
+        return of_kind(of, self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}"))
 
     def relevance_vectors(
         self, name: str, version: int | str, *, sort: Literal["number", "weight"] = "number"
@@ -279,13 +281,6 @@ class Relevance:
 
     def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
         return self.http.pages(answer, path, query)
-
-
-def _of(kind: type[A], answer: A) -> A:
-    if not isinstance(answer, kind):
-        detail = f"This is a {type(answer).__name__}, and a {kind.__name__} was expected; say `of`."
-        raise ClientError(Problem(title="Another task", detail=detail))
-    return answer
 
 
 def _listed(priors: Mapping[Label, float] | None) -> Json:

@@ -1,13 +1,17 @@
 """What the services need of the world outside to keep models and their aliases: part of a unit of work."""
 
+from collections.abc import Mapping
 from typing import Literal, Protocol
 from uuid import UUID
 
 from app.domain.aliases import Alias, AliasMove, MovedAlias
+from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.pages import Page
 from app.domain.references import Selector
+
+NO_TAGS: Mapping[str, str] = {}
 
 
 class Models(Protocol):
@@ -18,12 +22,25 @@ class Models(Protocol):
 
     def find(self, owner: str, name: str) -> Model | None: ...
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]: ...
+    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
+        """Those that have all of these tags, newest first."""
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """One version: the newest, or the one with this number or alias; raises NotFoundError."""
 
-    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]: ...
+    def versions(
+        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Version]:
+        """Those that have all of these tags, newest first; raises NotFoundError."""
+
+    def hold(self, owner: str, name: str) -> None:
+        """Keep all others from changing a model and its versions until this unit ends; raises NotFoundError."""
+
+    def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
+        """Have this said of a model; raises NotFoundError."""
+
+    def annotate_version(self, version: Version, annotation: Annotation) -> Version:
+        """Have this said of a version."""
 
     def vectors(
         self,

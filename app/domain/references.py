@@ -46,5 +46,10 @@ class Reference(NamedTuple):
         shown = version if len(version) <= _LONGEST_SHOWN else f"{version[:_LONGEST_SHOWN]}…"
         raise NotFoundError(f"There is no version {shown!r} of model {model!r}.")
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it means the same for ever: a number is never given twice."""
+        return isinstance(self.version, int)
+
     def __str__(self) -> str:
         return self.model if self.version is None else f"{self.model}{SEPARATOR}{self.version}"

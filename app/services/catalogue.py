@@ -1,12 +1,16 @@
 """The catalogue: what an owner has, datasets and models, to look at and to delete."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from app.domain.datasets import Dataset
 from app.domain.encoding import raw_cells
+from app.domain.errors import NotFoundError
+from app.domain.lineage import Lineage
+from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork, Page
 from app.domain.references import Reference
@@ -81,20 +85,36 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.models.get(owner, name)
 
-    def models(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
-        """Models, newest first."""
+    def models(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
+        """Models that have all of these tags, newest first."""
         with self.open_uow() as uow:
-            return uow.models.page(owner, limit=limit, after=after)
+            return uow.models.page(owner, limit=limit, after=after, tags=tags)
 
     def version(self, owner: str, reference: Reference) -> Version:
         """One version; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.models.version(owner, *reference)
 
-    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
-        """A model's versions, newest first; raises NotFoundError."""
+    def lineage(self, owner: str, reference: Reference) -> Lineage:
+        """Where a version comes from; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.models.versions(owner, name, limit=limit, after=after)
+            version = uow.models.version(owner, *reference)
+            request = uow.jobs.get(owner, version.job_id).request
+            dataset, is_parent_kept = None, False
+            with suppress(NotFoundError):
+                dataset = uow.datasets.get(owner, version.report.dataset_id)
+            with suppress(NotFoundError):
+                is_parent_kept = version.parent is not None and bool(
+                    uow.models.version(owner, version.model, version.parent)
+                )
+        return Lineage(version, request, dataset, is_parent_kept)
+
+    def versions(
+        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Version]:
+        """A model's versions that have all of these tags, newest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return uow.models.versions(owner, name, limit=limit, after=after, tags=tags)
 
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]

@@ -14,6 +14,7 @@ from app.domain.addresses import Allowance
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.tables import Block
 from app.services.aliases import Aliases
+from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
 from app.services.idempotency import Idempotency
 from app.services.ingest import Ingest
@@ -74,6 +75,7 @@ class InMemoryParts:
         self.idempotency = Idempotency(self.kept.open)
         self.catalogue = Catalogue(self.kept.open)
         self.aliases = Aliases(self.kept.open)
+        self.annotations = Annotations(self.kept.open)
         self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
@@ -92,6 +94,7 @@ class StoredParts:
         self.idempotency = Idempotency(open_uow)
         self.catalogue = Catalogue(open_uow)
         self.aliases = Aliases(open_uow)
+        self.annotations = Annotations(open_uow)
         self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))

@@ -42,7 +42,7 @@ def test_an_alias_is_made_with_201_and_moved_with_200(client: TestClient) -> Non
     }
     looked = client.get(CHAMPION)
     assert (looked.json(), looked.headers["ETag"]) == (made.json(), made.headers["ETag"])
-    assert looked.headers["Cache-Control"] == "no-cache"
+    assert looked.headers["Cache-Control"] == "private, no-cache"
     moved = client.put(CHAMPION, json={"version": 3})
     assert (moved.status_code, moved.json()["version"], moved.json()["reason"]) == (200, 3, None)
     assert "Location" not in moved.headers

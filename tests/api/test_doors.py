@@ -122,7 +122,7 @@ def test_a_path_that_is_not_there_is_404(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/v1/models/small", "DELETE, GET"),
+        ("PUT", "/v1/models/small", "DELETE, GET, PATCH"),
         ("DELETE", JOBS, "GET, POST"),
         ("GET", "/v1/models/small/predict", "POST"),
         ("PATCH", "/v1/datasets", "GET, POST"),

@@ -26,6 +26,8 @@ def test_models_are_listed_with_what_their_versions_share(client: TestClient) ->
         "versions": 1,
         "latest": 1,
         "aliases": {},
+        "description": None,
+        "tags": {},
     }
     assert page["items"][0] == client.get("/v1/models/small").json()
 
@@ -37,6 +39,9 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "version": 1,
         "created_at": "2024-05-01T12:00:00Z",
         "job_id": str(version.job_id),
+        "parent": None,
+        "description": None,
+        "tags": {},
         "task": "regression",
         "target": "y",
         "target_kind": "number",

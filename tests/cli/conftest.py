@@ -40,7 +40,7 @@ def stub() -> Iterator[Stub]:
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - the names that the standard library looks for
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the names that the standard library looks for
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.aliases import Alias, AliasMove, MovedAlias, nowhere
+from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
@@ -24,7 +25,7 @@ from app.domain.jobs import (
     Transition,
     too_late_to_cancel,
 )
-from app.domain.model_ports import Aliases, Models
+from app.domain.model_ports import NO_TAGS, Aliases, Models
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.ports import (
     Beat,
@@ -220,6 +221,7 @@ class InMemoryCheckpoints:
 class InMemoryModels:
     kept: dict[tuple[str, str], list[tuple[Version, NewVersion]]] = field(default_factory=dict)
     aliases: dict[tuple[str, str, str], Alias] = field(default_factory=dict)
+    annotations: dict[tuple[str, str], Annotation] = field(default_factory=dict)
     loads: int = 0
     looks: int = 0
 
@@ -243,11 +245,13 @@ class InMemoryModels:
         plan = versions[-1][0].report.plan
         inputs = tuple(column.name for column in plan.inputs)
         latest = versions[-1][0].number
+        said = self.annotations.get((owner, name), Annotation())
         aliases = {key[2]: alias.version for key, alias in sorted(self.aliases.items()) if key[:2] == (owner, name)}
-        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases)
+        return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, said)
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
-        return page_of([self.get(owner, name) for kept_by, name in self.kept if kept_by == owner], limit, after)
+    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
+        mine = [self.get(owner, name) for kept_by, name in self.kept if kept_by == owner]
+        return page_of([model for model in mine if tags.items() <= model.annotation.tags.items()], limit, after)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         self.looks += 1
@@ -265,9 +269,27 @@ class InMemoryModels:
                 return version, made
         raise NotFoundError(f"There is no version {selector} of model {name!r}.")
 
-    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
+    def versions(
+        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Version]:
         self.get(owner, name)
-        return page_of([version for version, _ in reversed(self.kept[owner, name])], limit, after)
+        found = [version for version, _ in reversed(self.kept[owner, name])]
+        return page_of([one for one in found if tags.items() <= one.annotation.tags.items()], limit, after)
+
+    def hold(self, owner: str, name: str) -> None:
+        self.get(owner, name)
+
+    def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
+        self.annotations[owner, name] = annotation
+        return self.get(owner, name)
+
+    def annotate_version(self, version: Version, annotation: Annotation) -> Version:
+        pairs = self.kept[version.owner, version.model]
+        after = replace(version, annotation=annotation)
+        self.kept[version.owner, version.model] = [
+            (after if one.id == version.id else one, made) for one, made in pairs
+        ]
+        return after
 
     def vectors(
         self,

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.conditions import Changing, Removing
+from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, Changing, Removing, unless_known
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
@@ -15,8 +15,6 @@ from app.api.schemas.pages import After, Limit, PageOut
 from app.domain.aliases import Alias
 from app.domain.errors import InvalidRequestError
 from app.domain.references import is_alias
-
-_TAG = {"ETag": {"schema": {"type": "string"}, "description": "Changes with each move: for `If-Match`."}}
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 
@@ -34,11 +32,12 @@ def aliases(
     "/{alias}",
     summary="Look at an alias",
     response_model=AliasOut,
-    responses={200: {"headers": _TAG}, **problems(404, 406)},
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
 )
-def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency) -> Response:
+def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """Where an alias points."""
-    return _shown(parts.aliases.get(owner, name, alias), status=200)
+    found = parts.aliases.get(owner, name, alias)
+    return unless_known(request, _content(found), cache_control=REVALIDATED, tag=found.tag)
 
 
 @router.put(
@@ -47,8 +46,8 @@ def alias(name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependenc
     response_model=AliasOut,
     openapi_extra=json_body("AliasIn"),
     responses={
-        200: {"description": "It was there, and points there now.", "headers": _TAG},
-        201: {"description": "It was made.", "model": AliasOut, "headers": _TAG},
+        200: {"description": "It was there, and points there now.", **TAGGED},
+        201: {"description": "It was made.", "model": AliasOut, **TAGGED},
         **problems(400, 404, 406, 409, 412, 413, 415, 422),
     },
 )
@@ -91,9 +90,12 @@ def history(
     return PageOut.of([AliasMoveOut.of(move) for move in page.items], page.next)
 
 
+def _content(alias: Alias) -> bytes:
+    return AliasOut.of(alias).model_dump_json().encode()
+
+
 def _shown(alias: Alias, *, status: int) -> Response:
-    content = AliasOut.of(alias).model_dump_json()
-    headers = {"ETag": alias.tag, "Cache-Control": "no-cache"}
+    headers = {"ETag": alias.tag, "Cache-Control": REVALIDATED}
     if status == 201:
         headers["Location"] = f"/v1/models/{alias.model}/aliases/{alias.name}"
-    return Response(content, status, headers=headers, media_type="application/json")
+    return Response(_content(alias), status, headers=headers, media_type="application/json")

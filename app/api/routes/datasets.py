@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from app.api.conditions import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
 from app.api.documentation import problems
 from app.api.formats.csv_dialect import CsvOptions, Decimal
@@ -108,10 +109,16 @@ def datasets(
     return PageOut.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
 
 
-@router.get("/{dataset_id}", summary="Look at a dataset", responses=problems(404, 406))
-def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency) -> DatasetOut:
-    """A dataset, and what is known of its columns."""
-    return DatasetOut.of(parts.catalogue.dataset(owner, identifier(dataset_id, "dataset")))
+@router.get(
+    "/{dataset_id}",
+    summary="Look at a dataset",
+    response_model=DatasetOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def dataset(dataset_id: DatasetId, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+    """A dataset, and what is known of its columns; it never changes."""
+    found = parts.catalogue.dataset(owner, identifier(dataset_id, "dataset"))
+    return unless_known(request, DatasetOut.of(found).model_dump_json().encode(), cache_control=UNCHANGING)
 
 
 @router.get("/{dataset_id}/rows", summary="Read a dataset's rows", responses=problems(404, 406, 422))

@@ -2,50 +2,101 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
 
-from app.api.dependencies import Owner, PartsDependency
-from app.api.documentation import problems
+from app.api.bodies import read_strictly
+from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, Removing, tag_of, unless_known
+from app.api.dependencies import JsonBody, Owner, PartsDependency
+from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
-from app.api.references import VersionReference
-from app.api.schemas.models import ModelOut, RelevanceVectorOut, VersionOut, version_out
+from app.api.references import ModelName, VersionReference
+from app.api.schemas.annotations import ANNOTATION_IN, Tags
+from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
 from app.api.schemas.pages import After, Limit, PageOut
+from app.domain.models import Model, Version
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None) -> PageOut[ModelOut]:
+def models(
+    owner: Owner, parts: PartsDependency, tags: Tags, limit: Limit = 20, after: After = None
+) -> PageOut[ModelOut]:
     """Models, newest first."""
-    page = parts.catalogue.models(owner, limit=limit, after=after)
+    page = parts.catalogue.models(owner, limit=limit, after=after, tags=tags)
     return PageOut.of([ModelOut.of(model) for model in page.items], page.next)
 
 
-@router.get("/{name}", summary="Look at a model", responses=problems(404, 406))
-def model(name: str, owner: Owner, parts: PartsDependency) -> ModelOut:
+@router.get(
+    "/{name}",
+    summary="Look at a model",
+    response_model=ModelOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def model(name: ModelName, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """A model: what its versions have in common."""
-    return ModelOut.of(parts.catalogue.model(owner, name))
+    return unless_known(request, _model_bytes(parts.catalogue.model(owner, name)), cache_control=REVALIDATED)
+
+
+@router.patch(
+    "/{name}",
+    summary="Describe a model",
+    response_model=ModelOut,
+    openapi_extra=json_body("AnnotationIn"),
+    responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
+)
+def annotate(name: ModelName, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Removing) -> Response:
+    """Change its description and tags, by a JSON merge patch."""
+    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    changed = parts.annotations.of_model(
+        owner, name, patch, tag=lambda model: tag_of(_model_bytes(model)), condition=condition
+    )
+    return _changed(_model_bytes(changed))
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a model", responses=problems(404, 406, 409))
-def delete_model(name: str, owner: Owner, parts: PartsDependency) -> None:
-    """Delete a model with all its versions, unless an unfinished training is to make another."""
+def delete_model(name: ModelName, owner: Owner, parts: PartsDependency) -> None:
+    """Delete a model with all its versions and aliases, unless an unfinished training is to make another version."""
     parts.catalogue.delete_model(owner, name)
 
 
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
-    name: str, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+    name: ModelName, owner: Owner, parts: PartsDependency, tags: Tags, limit: Limit = 20, after: After = None
 ) -> PageOut[VersionOut]:
     """A model's versions, newest first."""
-    page = parts.catalogue.versions(owner, name, limit=limit, after=after)
+    page = parts.catalogue.versions(owner, name, limit=limit, after=after, tags=tags)
     return PageOut.of([version_out(version) for version in page.items], page.next)
 
 
-@router.get("/{name}/versions/{version}", summary="Look at a version", responses=problems(404, 406))
-def version(reference: VersionReference, owner: Owner, parts: PartsDependency) -> VersionOut:
-    """What one training learned."""
-    return version_out(parts.catalogue.version(owner, reference))
+@router.get(
+    "/{name}/versions/{version}",
+    summary="Look at a version",
+    response_model=VersionOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def version(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+    """What one training learned, and what its owner says of it."""
+    found = parts.catalogue.version(owner, reference)
+    return unless_known(request, _version_bytes(found), cache_control=REVALIDATED)
+
+
+@router.patch(
+    "/{name}/versions/{version}",
+    summary="Describe a version",
+    response_model=VersionOut,
+    openapi_extra=json_body("AnnotationIn"),
+    responses={200: TAGGED, **problems(400, 404, 406, 412, 413, 415, 422)},
+)
+def annotate_version(
+    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, condition: Removing
+) -> Response:
+    """Change its description and tags, by a JSON merge patch; all else of a version never changes."""
+    patch = read_strictly(ANNOTATION_IN, body).to_patch()
+    changed = parts.annotations.of_version(
+        owner, reference, patch, tag=lambda version: tag_of(_version_bytes(version)), condition=condition
+    )
+    return _changed(_version_bytes(changed))
 
 
 @router.delete(
@@ -57,20 +108,49 @@ def delete_version(reference: VersionReference, owner: Owner, parts: PartsDepend
 
 
 @router.get(
+    "/{name}/versions/{version}/lineage",
+    summary="Where a version comes from",
+    response_model=LineageOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406)},
+)
+def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+    """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
+    told = LineageOut.of(parts.catalogue.lineage(owner, reference))
+    return unless_known(request, told.model_dump_json().encode(), cache_control=REVALIDATED)
+
+
+@router.get(
     "/{name}/versions/{version}/relevance-vectors",
     summary="The functions a version keeps",
-    responses=problems(404, 406, 422),
+    response_model=PageOut[RelevanceVectorOut],
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 422)},
 )
 def relevance_vectors(
     reference: VersionReference,
     owner: Owner,
     parts: PartsDependency,
+    request: Request,
     limit: Limit = 100,
     after: After = None,
     sort: Annotated[
         Literal["number", "weight"], Query(description="By number, or by the weight's size, greatest first.")
     ] = "number",
-) -> PageOut[RelevanceVectorOut]:
+) -> Response:
     """The rows that the version stands on, with their weights."""
     page = parts.catalogue.vectors(owner, reference, limit=limit, after=after, sort=sort)
-    return PageOut.of([RelevanceVectorOut.of(vector) for vector in page.items], page.next)
+    shown = PageOut[RelevanceVectorOut].of([RelevanceVectorOut.of(vector) for vector in page.items], page.next)
+    content = shown.model_dump_json().encode()
+    return unless_known(request, content, cache_control=UNCHANGING if reference.is_exact else REVALIDATED)
+
+
+def _model_bytes(model: Model) -> bytes:
+    return ModelOut.of(model).model_dump_json().encode()
+
+
+def _version_bytes(version: Version) -> bytes:
+    return version_out(version).model_dump_json().encode()
+
+
+def _changed(content: bytes) -> Response:
+    headers = {"ETag": tag_of(content), "Cache-Control": REVALIDATED}
+    return Response(content, headers=headers, media_type="application/json")

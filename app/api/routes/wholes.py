@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
+from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency
 from app.api.documentation import problems
 from app.api.negotiation import AcceptsJson, image_media_type
@@ -9,6 +10,7 @@ from app.api.pictures import image_bytes
 from app.api.references import VersionReference
 from app.api.schemas.models import ExpansionOut
 from app.domain.errors import NotFoundError
+from app.domain.references import Reference
 from app.services.answering import ImageAnswering, expansion_of
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
@@ -19,16 +21,18 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"])
 @router.get(
     "/{name}/versions/{version}/expansion",
     summary="A version as a sum of Gaussians",
-    responses=problems(404, 406, 409, 422),
+    response_model=ExpansionOut,
+    responses={200: TAGGED, 304: NOT_MODIFIED, **problems(404, 406, 409)},
     dependencies=[AcceptsJson],
 )
-def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency) -> ExpansionOut:
+def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
     """The mean as a function of the inputs in the user's units, for other programs, or to be told by fewer terms.
 
     Of two classes it is the latent function. A version has one where its functions are Gaussians and a bias, its inputs
     numbers that are not bent.
     """
-    return ExpansionOut.of(expansion_of(parts.prediction.version(owner, *reference)))
+    told = ExpansionOut.of(expansion_of(parts.prediction.version(owner, *reference)))
+    return unless_known(request, told.model_dump_json().encode(), cache_control=_kept(reference))
 
 
 @router.get(
@@ -36,8 +40,9 @@ def expansion(reference: VersionReference, owner: Owner, parts: PartsDependency)
     summary="The image that a version tells",
     response_class=Response,
     responses={
-        200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}},
-        **problems(404, 406, 422),
+        200: {"description": "All pixels.", "content": {"image/png": _BYTES, "application/x-npy": _BYTES}, **TAGGED},
+        304: NOT_MODIFIED,
+        **problems(404, 406),
     },
 )
 def image(reference: VersionReference, owner: Owner, parts: PartsDependency, request: Request) -> Response:
@@ -50,4 +55,9 @@ def image(reference: VersionReference, owner: Owner, parts: PartsDependency, req
     answering = served.answering
     if not isinstance(answering, ImageAnswering):
         raise NotFoundError(f"Version {served.version.number} of model {reference.model!r} tells no image.")
-    return Response(image_bytes(answering.image(), media_type, peak=answering.peak), media_type=media_type)
+    content = image_bytes(answering.image(), media_type, peak=answering.peak)
+    return unless_known(request, content, cache_control=_kept(reference), media_type=media_type, vary="Accept")
+
+
+def _kept(reference: Reference) -> str:
+    return UNCHANGING if reference.is_exact else REVALIDATED

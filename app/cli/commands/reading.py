@@ -105,6 +105,7 @@ def models(
     *,
     version: Version = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Show the functions that it keeps.")] = False,
+    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="List those that have this tag.")] = None,
     limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -112,11 +113,45 @@ def models(
     """List models, or show what one has learned."""
     from app.cli.connection import service
     from app.cli.listing import list_models, list_vectors, show_model
+    from app.cli.registry import read_tags
 
     with service(url) as client:
         if name is None:
-            list_models(client, limit=limit, as_json=as_json)
+            list_models(client, read_tags(tag or (), "--tag"), limit=limit, as_json=as_json)
         elif vectors:
             list_vectors(client, name, version, limit=limit, as_json=as_json)
         else:
             show_model(client, name, version, as_json=as_json)
+
+
+def annotate(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A model, or a version of it: MODEL@ALIAS, MODEL@3.")],
+    *,
+    description: Annotated[str | None, typer.Option(help="What it is; empty for nothing.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="Have this tag.")] = None,
+    untag: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Have this tag no more.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Describe and tag MODEL, or one of its versions."""
+    from app.cli.connection import service
+    from app.cli.registry import annotate, read_tags
+    from app.client.registry import Said
+
+    tags: dict[str, str | None] = {**dict.fromkeys(untag or ()), **read_tags(tag or (), "--tag")}
+    with service(url) as client:
+        annotate(client, name, Said(description, tags or None), as_json=as_json)
+
+
+def lineage(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS, MODEL@3.")],
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Tell where a version comes from: its data, what was asked for, and the program that made it."""
+    from app.cli.connection import service
+    from app.cli.registry import show_lineage
+
+    with service(url) as client:
+        show_lineage(client, name, as_json=as_json)

@@ -23,6 +23,8 @@ class Model:
     versions: int
     latest: int | None
     aliases: dict[str, int] = field(default_factory=dict)
+    description: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class ClassRows:
 
 
 class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
-    """What every version has; it never changes."""
+    """What every version has; nothing of it changes but its description and tags."""
 
     model: str
     version: int
@@ -121,6 +123,9 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     dataset: DatasetName
     seconds: float
     software_version: str
+    parent: int | None = None
+    description: str | None = None
+    tags: dict[str, str] = {}
 
     @property
     def task(self) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
+from app.domain.annotations import Annotation
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport
 from app.domain.models.components import ComponentsPredictor, ComponentsReport
 from app.domain.models.image import ImagePredictor, ImageReport
@@ -37,7 +38,11 @@ NewVersion: TypeAlias = NewSupervisedVersion | NewApproximationVersion | NewImag
 
 @dataclass(frozen=True)
 class Version:
-    """A recorded version; it never changes."""
+    """A recorded version; nothing of it changes but its annotation.
+
+    `parent` is the number of the newest version of its model when it was recorded; None where there was none, and in
+    versions that are older than this.
+    """
 
     id: UUID
     owner: str
@@ -46,6 +51,8 @@ class Version:
     job_id: UUID
     created_at: datetime
     report: VersionReport
+    parent: int | None = None
+    annotation: Annotation = Annotation()
 
 
 @dataclass(frozen=True)
@@ -64,3 +71,4 @@ class Model:
     versions: int
     latest: int | None
     aliases: Mapping[str, int] = field(default_factory=dict)
+    annotation: Annotation = Annotation()

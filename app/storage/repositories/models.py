@@ -1,6 +1,6 @@
 """Models, their versions and what those hold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -8,7 +8,9 @@ from uuid import UUID
 from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.annotations import Annotation
 from app.domain.errors import InUseError, NotFoundError
+from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page
 from app.domain.references import Selector
@@ -17,14 +19,17 @@ from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
+from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (
     AliasMoveRow,
     ModelAliasRow,
     ModelRow,
+    ModelTagRow,
     ModelVersionRow,
     PosteriorRow,
     RelevanceVectorRow,
     TrainingJobRow,
+    VersionTagRow,
 )
 
 
@@ -44,17 +49,17 @@ class SqlModels:
 
     def find(self, owner: str, name: str) -> Model | None:
         """A model, or None."""
-        row = self.session.execute(_models(owner).where(ModelRow.name == name)).one_or_none()
-        return None if row is None else _model(row, self._aliases([row[0].id])[row[0].id])
+        rows = self.session.execute(_models(owner).where(ModelRow.name == name)).all()
+        return self._read(rows)(rows[0]) if rows else None
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Model]:
-        """Models, newest first; raises InvalidRequestError for an `after` of no page."""
-        query = _models(owner).order_by(ModelRow.id.desc()).limit(limit + 1)
+    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
+        """Models with these tags, newest first; raises InvalidRequestError for an `after` of no page."""
+        query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
+        query = query.order_by(ModelRow.id.desc()).limit(limit + 1)
         if after is not None:
             query = query.where(ModelRow.id < cursors.read_id(after))
         rows = self.session.execute(query).all()
-        aliases = self._aliases([row[0].id for row in rows])
-        return cursors.page(rows, limit, lambda row: _model(row, aliases[row[0].id]), lambda row: row[0].id)
+        return cursors.page(rows, limit, self._read(rows), lambda row: row[0].id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """The newest version, or the one with this number or alias; raises NotFoundError."""
@@ -70,15 +75,19 @@ class SqlModels:
         if row is None:
             self.get(owner, name)
             raise NotFoundError(f"Model {name!r} has no {missing}.")
-        return _version(row)
+        return self._read_versions([row])(row)
 
-    def versions(self, owner: str, name: str, *, limit: int, after: str | None) -> Page[Version]:
-        """Versions, newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+    def versions(
+        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Version]:
+        """Versions with these tags, newest first; raises NotFoundError, InvalidRequestError for a wrong `after`."""
         self.get(owner, name)
-        query = _versions(owner, name).order_by(ModelVersionRow.number.desc()).limit(limit + 1)
+        query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
+        query = query.order_by(ModelVersionRow.number.desc()).limit(limit + 1)
         if after is not None:
             query = query.where(ModelVersionRow.number < cursors.read_number(after))
-        return cursors.page(self.session.execute(query).all(), limit, _version, lambda row: row[0].number)
+        rows = self.session.execute(query).all()
+        return cursors.page(rows, limit, self._read_versions(rows), lambda row: row[0].number)
 
     def vectors(
         self,
@@ -112,6 +121,25 @@ class SqlModels:
             raise NotFoundError(f"There is no version {version_id}.")
         return decode_predictor(content)
 
+    def hold(self, owner: str, name: str) -> None:
+        """Keep all others from changing a model and its versions; raises NotFoundError."""
+        self.locked(owner, name)
+
+    def annotate(self, owner: str, name: str, annotation: Annotation) -> Model:
+        """Have this said of a model; raises NotFoundError."""
+        model_id = self.locked(owner, name)
+        said = update(ModelRow).where(ModelRow.id == model_id).values(description=annotation.description)
+        changed(self.session, said)
+        retag(self.session, ModelTagRow, model_id, annotation.tags)
+        return self.get(owner, name)
+
+    def annotate_version(self, version: Version, annotation: Annotation) -> Version:
+        """Have this said of a version."""
+        said = update(ModelVersionRow).where(ModelVersionRow.id == version.id)
+        changed(self.session, said.values(description=annotation.description))
+        retag(self.session, VersionTagRow, version.id, annotation.tags)
+        return self.version(version.owner, version.model, version.number)
+
     def delete(self, owner: str, name: str) -> None:
         """Remove a model with all versions, vectors, posteriors and aliases; raises NotFoundError, InUseError."""
         # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
@@ -126,7 +154,9 @@ class SqlModels:
         changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
-        changed(self.session, update(ModelRow).where(ModelRow.id == model_id).values(deleted_at=self.clock()))
+        retag(self.session, ModelTagRow, model_id, {})
+        gone = update(ModelRow).where(ModelRow.id == model_id)
+        changed(self.session, gone.values(deleted_at=self.clock(), description=None))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
         """Remove a version, its vectors and posterior; raises NotFoundError, InUseError while an alias points to it."""
@@ -147,6 +177,18 @@ class SqlModels:
         if model_id is None:
             raise _no_such_model(name)
         return model_id
+
+    def _read(self, rows: Sequence[Row[ModelRow, int, int]]) -> Callable[[Row[ModelRow, int, int]], Model]:
+        """What makes models of these rows, with what other tables hold of them."""
+        ids = [row[0].id for row in rows]
+        aliases, tags = self._aliases(ids), tags_of(self.session, ModelTagRow, ids)
+        return lambda row: _model(row, aliases[row[0].id], tags[row[0].id])
+
+    def _read_versions(
+        self, rows: Sequence[Row[ModelVersionRow, str]]
+    ) -> Callable[[Row[ModelVersionRow, str]], Version]:
+        tags = tags_of(self.session, VersionTagRow, [row[0].id for row in rows])
+        return lambda row: _version(row, tags[row[0].id])
 
     def _aliases(self, model_ids: Sequence[UUID]) -> Mapping[UUID, Mapping[str, int]]:
         """Of each model its aliases by name, with the numbers of the versions that they point to."""
@@ -177,10 +219,11 @@ def _versions(owner: str, name: str) -> Select[ModelVersionRow, str]:
         select(ModelVersionRow, ModelRow.name)
         .join(ModelRow, ModelVersionRow.model_id == ModelRow.id)
         .where(ModelRow.owner == owner, ModelRow.name == name)
+        .execution_options(populate_existing=True)
     )
 
 
-def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int]) -> Model:
+def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int], tags: Mapping[str, str]) -> Model:
     model, versions, latest = row
     return Model(
         name=model.name,
@@ -192,10 +235,11 @@ def _model(row: Row[ModelRow, int, int], aliases: Mapping[str, int]) -> Model:
         versions=versions,
         latest=latest,
         aliases=aliases,
+        annotation=Annotation(model.description, tags),
     )
 
 
-def _version(row: Row[ModelVersionRow, str]) -> Version:
+def _version(row: Row[ModelVersionRow, str], tags: Mapping[str, str]) -> Version:
     version, model = row
     return Version(
         version.id,
@@ -205,6 +249,8 @@ def _version(row: Row[ModelVersionRow, str]) -> Version:
         version.job_id,
         version.created_at,
         REPORT.read(version.report),
+        version.parent,
+        Annotation(version.description, tags),
     )
 
 

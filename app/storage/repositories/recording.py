@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -26,7 +26,8 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID, n
     lock_for_writing(session.connection())
     plan = version.report.plan
     model_id, number = _next_number(session, plan, owner=owner, now=now)
-    made = Version(uuid7(), owner, plan.model, number, job_id, now, version.report)
+    before = select(func.max(ModelVersionRow.number)).where(ModelVersionRow.model_id == model_id)
+    made = Version(uuid7(), owner, plan.model, number, job_id, now, version.report, parent=session.scalar(before))
     session.add(
         ModelVersionRow(
             id=made.id,
@@ -36,6 +37,7 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID, n
             job_id=job_id,
             created_at=now,
             report=REPORT.write(version.report),
+            parent=made.parent,
         )
     )
     session.flush()

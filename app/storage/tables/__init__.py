@@ -1,6 +1,7 @@
 """The tables."""
 
 from app.storage.tables.aliases import AliasMoveRow, ModelAliasRow
+from app.storage.tables.annotations import ModelTagRow, VersionTagRow
 from app.storage.tables.base import Base
 from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -20,11 +21,13 @@ __all__ = [
     "JobTransitionRow",
     "ModelAliasRow",
     "ModelRow",
+    "ModelTagRow",
     "ModelVersionRow",
     "PosteriorRow",
     "RelevanceVectorRow",
     "RequestKeyRow",
     "TrainingJobRow",
+    "VersionTagRow",
     "WebhookAttemptRow",
     "WebhookDeliveryRow",
     "WebhookRow",

@@ -31,10 +31,11 @@ class ModelRow(Base):
     inputs: Mapped[str]
     deleted_at: Mapped[datetime | None] = mapped_column(default=None)
     last_number: Mapped[int] = mapped_column(default=0)
+    description: Mapped[str | None] = mapped_column(default=None)
 
 
 class ModelVersionRow(Base):
-    """An immutable version; `report` is JSON. One job makes one version at most."""
+    """A version, of which the description alone changes; `report` is JSON. One job makes one version at most."""
 
     __tablename__ = "model_versions"
     __table_args__ = (
@@ -50,6 +51,8 @@ class ModelVersionRow(Base):
     job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id"))
     created_at: Mapped[datetime]
     report: Mapped[str]
+    description: Mapped[str | None] = mapped_column(default=None)
+    parent: Mapped[int | None] = mapped_column(default=None)
 
 
 class RelevanceVectorRow(Base):

@@ -18,7 +18,7 @@ class TermsErrorOut(FromDomain):
 
 
 class ApproximationVersionOut(VersionBaseOut):
-    """Few terms that stand for all of a known function; it never changes."""
+    """Few terms that stand for all of a known function."""
 
     task: Literal["approximation"]
     inputs: Sequence[InputOut]

@@ -14,7 +14,7 @@ from app.sparse_bayes.kernels import Covariance
 
 
 class ComponentsVersionOut(VersionBaseOut):
-    """Components of rows in a kernel's space; it never changes."""
+    """Components of rows in a kernel's space."""
 
     task: Literal["components"]
     inputs: Sequence[InputOut]

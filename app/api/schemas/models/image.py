@@ -12,7 +12,7 @@ from app.domain.models import ImageReport, Version
 
 
 class ImageVersionOut(VersionBaseOut):
-    """Few wavelets that stand for an image; it never changes."""
+    """Few wavelets that stand for an image."""
 
     task: Literal["image"]
     inputs: Sequence[InputOut]

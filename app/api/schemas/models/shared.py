@@ -7,11 +7,11 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.domain.models import Model, Version
 
 
-class ModelOut(FromDomain):
+class ModelOut(BaseModel):
     """A name, and what its versions have in common."""
 
     name: str
@@ -22,11 +22,24 @@ class ModelOut(FromDomain):
     versions: int = Field(description="How many there are.")
     latest: int | None = Field(description="The number of the newest.")
     aliases: Mapping[str, int] = Field(description="The numbers of the versions to which aliases point.")
+    description: str | None
+    tags: Mapping[str, str]
 
     @classmethod
     def of(cls, model: Model) -> Self:
         """A model as it goes out."""
-        return cls.model_validate(model)
+        return cls(
+            name=model.name,
+            created_at=model.created_at,
+            task=model.task,
+            target=model.target,
+            inputs=model.inputs,
+            versions=model.versions,
+            latest=model.latest,
+            aliases=model.aliases,
+            description=model.annotation.description,
+            tags=model.annotation.tags,
+        )
 
 
 class DatasetNameOut(BaseModel):
@@ -37,12 +50,20 @@ class DatasetNameOut(BaseModel):
 
 
 class VersionBaseOut(BaseModel):
-    """What every version begins with. What else each has stands where it belongs: columns, counts, where it is from."""
+    """What every version begins with; of all members only `description` and `tags` change.
+
+    What else each has stands where it belongs: columns, counts, where it is from.
+    """
 
     model: str
     version: int
     created_at: datetime
     job_id: UUID
+    parent: int | None = Field(
+        description="The newest version when this one was recorded; null for the first, and where it is not known."
+    )
+    description: str | None
+    tags: Mapping[str, str]
 
 
 def shared_by_versions(version: Version) -> dict[str, object]:
@@ -53,6 +74,9 @@ def shared_by_versions(version: Version) -> dict[str, object]:
         "version": version.number,
         "created_at": version.created_at,
         "job_id": version.job_id,
+        "parent": version.parent,
+        "description": version.annotation.description,
+        "tags": version.annotation.tags,
         "inputs": [InputOut.model_validate(column) for column in report.plan.inputs],
         "ignored": [IgnoredOut.model_validate(column) for column in report.plan.ignored],
         "functions": report.functions,

@@ -1,0 +1,55 @@
+"""`relevance annotate` and `relevance lineage`: what is said of models and versions, and where these come from."""
+
+from collections.abc import Sequence
+
+import typer
+
+from app.cli.listing import time_text
+from app.cli.rendering import print_facts, print_json
+from app.cli.saying import say
+from app.cli.versions import tags_text
+from app.client import Relevance
+from app.client.paths import reference
+from app.client.registry import Said
+
+
+def read_tags(said: Sequence[str], option: str) -> dict[str, str]:
+    """NAME:VALUE each; raises typer.BadParameter."""
+    pairs = [text.partition(":") for text in said]
+    if wrong := [text for text, (_, colon, _) in zip(said, pairs, strict=True) if not colon]:
+        raise typer.BadParameter(f"{wrong[0]} is not NAME:VALUE", param_hint=option)
+    return {name: value for name, _, value in pairs}
+
+
+def annotate(client: Relevance, name: str, said: Said, *, as_json: bool) -> None:
+    """Change what is said of a model, or of a version."""
+    changed = (
+        client.registry.annotate(name, said)
+        if reference(name).version is None
+        else client.registry.annotate_version(name, said)
+    )
+    if as_json:
+        print_json(changed)
+        return
+    say(f"{name}: {changed.description or 'no description'}; {tags_text(changed.tags) or 'no tags'}.")
+
+
+def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
+    """Where a version comes from."""
+    told = client.registry.lineage(name)
+    if as_json:
+        print_json(told)
+        return
+    parent = told.parent
+    print_facts(
+        [
+            ("model", f"{told.model}, version {told.version}"),
+            ("recorded", time_text(told.created_at)),
+            ("dataset", f"{told.dataset.id} ({told.dataset.name if told.dataset.is_kept else 'deleted'})"),
+            ("content", f"sha256:{told.dataset.digest}"),
+            ("job", told.job_id),
+            ("asked for", "; ".join(f"{k}: {v}" for k, v in told.request.items() if v is not None)),
+            ("after", None if parent is None else f"version {parent.version}{'' if parent.is_kept else ' (deleted)'}"),
+            ("program", told.software_version),
+        ]
+    )

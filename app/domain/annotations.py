@@ -1,0 +1,45 @@
+"""What owners say of their models and versions: a description, and tags."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from app.domain.errors import Fault, InvalidRequestError
+
+LONGEST_DESCRIPTION = 2_000
+MOST_TAGS = 50
+TAG_PATTERN = r"[A-Za-z][A-Za-z0-9._/-]{0,62}"
+"""What a tag's name looks like: no colon, which stands between a name and a value."""
+
+LONGEST_VALUE = 200
+
+Member = Literal["description", "tags"]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """A text, and short texts by name."""
+
+    description: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnnotationPatch:
+    """A JSON merge patch (RFC 7396): members that are not `said` stay, None removes, and so it is with each tag."""
+
+    said: frozenset[Member]
+    description: str | None = None
+    tags: Mapping[str, str | None] | None = None
+
+    def applied(self, to: Annotation) -> Annotation:
+        """What is said from now on; raises InvalidRequestError where these are too many tags."""
+        after = replace(to, description=self.description) if "description" in self.said else to
+        if "tags" not in self.said:
+            return after
+        merged: dict[str, str | None] = {} if self.tags is None else {**to.tags, **self.tags}
+        tags = {name: value for name, value in sorted(merged.items()) if value is not None}
+        if len(tags) > MOST_TAGS:
+            detail = f"There may be {MOST_TAGS} tags; these would be {len(tags)}."
+            raise InvalidRequestError(detail, [Fault(detail, "/tags")])
+        return replace(after, tags=tags)

@@ -1,0 +1,20 @@
+"""Where a version comes from."""
+
+from dataclasses import dataclass
+
+from app.domain.datasets import Dataset
+from app.domain.models import Version
+from app.domain.requests import TrainingRequest
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """A version, what was asked for, and what is still there of what it was made from: the dataset, None if deleted.
+
+    `is_parent_kept`: whether the version before it is there still.
+    """
+
+    version: Version
+    request: TrainingRequest
+    dataset: Dataset | None
+    is_parent_kept: bool

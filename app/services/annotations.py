@@ -1,0 +1,49 @@
+"""What owners say of their models and versions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.domain.annotations import AnnotationPatch
+from app.domain.conditions import UNCONDITIONAL, Condition
+from app.domain.models import Model, Version
+from app.domain.ports import OpenUnitOfWork
+from app.domain.references import Reference
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Descriptions and tags, changed by merge patches; `tag` tells one state of a thing from every other."""
+
+    open_uow: OpenUnitOfWork
+
+    def of_model(
+        self,
+        owner: str,
+        name: str,
+        patch: AnnotationPatch,
+        *,
+        tag: Callable[[Model], str],
+        condition: Condition = UNCONDITIONAL,
+    ) -> Model:
+        """Change what is said of a model; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        with self.open_uow() as uow:
+            uow.models.hold(owner, name)
+            model = uow.models.get(owner, name)
+            condition.require(f"Model {name!r}", tag(model))
+            return uow.models.annotate(owner, name, patch.applied(model.annotation))
+
+    def of_version(
+        self,
+        owner: str,
+        reference: Reference,
+        patch: AnnotationPatch,
+        *,
+        tag: Callable[[Version], str],
+        condition: Condition = UNCONDITIONAL,
+    ) -> Version:
+        """Change what is said of a version; raises NotFoundError, PreconditionFailedError, InvalidRequestError."""
+        with self.open_uow() as uow:
+            uow.models.hold(owner, reference.model)
+            version = uow.models.version(owner, *reference)
+            condition.require(f"Version {version.number} of model {version.model!r}", tag(version))
+            return uow.models.annotate_version(version, patch.applied(version.annotation))

@@ -1,0 +1,30 @@
+import json
+
+from tests.cli.conftest import Run, Stub
+from tests.client.test_registry import LINEAGE, MODEL
+
+
+def test_models_are_listed_with_aliases_and_tags(run: Run, stub: Stub) -> None:
+    url = stub({"GET /v1/models": (200, {"items": [MODEL], "has_more": False, "after": None})})
+    shown = run("models", "--tag", "stage:live", "--url", url).stdout
+    assert "champion: 1" in shown
+    assert "stage:live" in shown
+    wrong = run("models", "--tag", "stage", "--url", url)
+    assert wrong.exit_code == 2
+    assert "stage is not NAME:VALUE" in wrong.stderr
+
+
+def test_a_model_is_described_and_tagged(run: Run, stub: Stub) -> None:
+    url = stub({"PATCH /v1/models/small": (200, MODEL)})
+    arguments = ("annotate", "small", "--description", "Sales.", "--tag", "stage:live", "--untag", "old")
+    done = run(*arguments, "--url", url)
+    assert (done.exit_code, done.stdout) == (0, "small: Sales.; stage:live.\n"), done.stderr
+    assert json.loads(run(*arguments, "--json", "--url", url).stdout)["tags"] == {"stage": "live"}
+    wrong = run("annotate", "small@", "--description", "x", "--url", url)
+    assert (wrong.exit_code, wrong.stderr) == (1, "There is no version '' of model 'small'.\n")
+
+
+def test_a_lineage_tells_what_is_gone(run: Run, stub: Stub) -> None:
+    shown = run("lineage", "small@2", "--url", stub({"GET /v1/models/small/versions/2/lineage": (200, LINEAGE)})).stdout
+    for told in ("small, version 2", "d (deleted)", "sha256:0", "target: y; holdout: 0.2", "version 1", "0.1.0"):
+        assert told in shown
