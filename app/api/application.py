@@ -15,6 +15,7 @@ from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting
 from app.api.routes import (
     aliases,
+    comparisons,
     datasets,
     health,
     job_events,
@@ -48,6 +49,7 @@ ROUTERS: Sequence[APIRouter] = (
     models.router,
     wholes.router,
     aliases.router,
+    comparisons.router,
     webhooks.router,
     health.router,
     predictions.router,

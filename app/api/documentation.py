@@ -14,7 +14,7 @@ from app.api.schemas.aliases import ALIAS_IN, AliasIn
 from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
-from app.api.schemas.requests import PREDICT_IN, TRAINING_JOB_IN, PredictIn, TrainingJobIn
+from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, TooManyJobsError
 
@@ -31,6 +31,7 @@ _SCHEMAS: Mapping[
     TypeAdapter[DatasetIn]
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[PredictIn]
+    | TypeAdapter[CompareIn]
     | TypeAdapter[AliasIn]
     | TypeAdapter[AnnotationIn]
     | TypeAdapter[WebhookIn]
@@ -40,6 +41,7 @@ _SCHEMAS: Mapping[
     "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
+    "CompareIn": COMPARE_IN,
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
     "WebhookIn": WEBHOOK_IN,

@@ -1,9 +1,10 @@
-"""The calls about what is said of models and versions, and where these come from."""
+"""The calls about what is said of models and versions, where these come from, and how two of them differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.client.answers import Json, Model, VersionBase
+from app.client.answers.comparisons import Comparison
 from app.client.answers.registry import Lineage
 from app.client.errors import ClientError, Problem
 from app.client.http import Http, Query
@@ -47,6 +48,15 @@ class Registry:
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Where a version comes from, named as in `annotate_version`."""
         return self.http.get(Lineage, f"{_one(name, version)}/lineage")
+
+    def compare(
+        self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None
+    ) -> Comparison:
+        """Where two versions disagree on a table, as `predict` has it: `model@alias` each; a model's newest as second.
+
+        The first may be named by its `version` instead.
+        """
+        return self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
 
 
 def tag_query(tags: Mapping[str, str] | None) -> Query:

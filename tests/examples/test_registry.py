@@ -1,10 +1,14 @@
 """What docs/registry.md says is so."""
 
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from app.cli.commands import application
 from app.client import DEFAULT_URL, connect
 from examples.demo.service import running_service
 from examples.tour import kiosk
@@ -32,6 +36,24 @@ def test_the_pages_python_gives_what_the_page_shows(url: str) -> None:
     assert len(told) >= 8
     for line in told:
         assert str(line.given) == line.shown, line
+
+
+def test_the_pages_commands_do_what_they_say(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_URL", url)
+    monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    said: dict[str, str] = {}
+    for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        for command in block.splitlines():
+            done = CliRunner().invoke(application, shlex.split(command)[1:])
+            assert done.exit_code == 0, (command, done.output)
+            said[command.split()[1]] = done.stdout
+    assert (tmp_path / "predicted.csv").read_text().count("\n") == 151
+    assert "Less error." in said["aliases"]
+    assert "team:ice" in said["models"]
+    assert re.search(r"rows +150 ", said["compare"])
+    assert re.search(r"first +kiosk, version 2", said["compare"])
 
 
 def test_the_page_is_pointed_to() -> None:

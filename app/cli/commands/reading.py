@@ -155,3 +155,21 @@ def lineage(
 
     with service(url) as client:
         show_lineage(client, name, as_json=as_json)
+
+
+def compare(
+    first: Annotated[
+        str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS, MODEL@3; MODEL for the newest.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="Another, of the same inputs and target.")],
+    file: ReadableFile,
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Say where two versions disagree on the rows of FILE, and by how much: SECOND less FIRST."""
+    from app.cli.comparing import compare
+    from app.cli.connection import service
+
+    with service(url) as client:
+        compare(client, first, second, file, as_json=as_json)

@@ -5,13 +5,23 @@ from typing import Annotated, TypeAlias
 from pydantic import Discriminator, Tag, TypeAdapter
 
 from app.api.schemas.requests.approximation import ApproximationJobIn
+from app.api.schemas.requests.compare import COMPARE_IN, CompareIn, CompareOptions
 from app.api.schemas.requests.components import ComponentsJobIn
 from app.api.schemas.requests.image import ImageJobIn
 from app.api.schemas.requests.predict import PREDICT_IN, PredictIn, PredictOptions
 from app.api.schemas.requests.supervised import ClassificationJobIn, InferredJobIn, RegressionJobIn
 from app.api.validation import AT
 
-__all__ = ["PREDICT_IN", "TRAINING_JOB_IN", "PredictIn", "PredictOptions", "TrainingJobIn"]
+__all__ = [
+    "COMPARE_IN",
+    "PREDICT_IN",
+    "TRAINING_JOB_IN",
+    "CompareIn",
+    "CompareOptions",
+    "PredictIn",
+    "PredictOptions",
+    "TrainingJobIn",
+]
 
 
 def _which_task(value: object) -> str | None:

@@ -1,0 +1,114 @@
+"""From the body of a comparison to the bytes of its answer."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import orjson
+from pydantic import TypeAdapter
+
+from app.api.bodies import checked
+from app.api.formats.json_table import has_column, read_json, typed_block
+from app.api.formats.misfits import refuse
+from app.api.schemas.requests import CompareOptions
+from app.domain.errors import Fault, NotFoundError, TooLargeError
+from app.domain.references import Reference
+from app.domain.tables import ColumnKind, Label, block_rows
+from app.services.answering import ServedVersion
+from app.services.comparing import (
+    AT,
+    ComparedClasses,
+    ComparedNumbers,
+    Numbers,
+    compare,
+    noise_columns,
+    require_one_question,
+)
+from app.services.prediction import Prediction
+from app.sparse_bayes.types import Array
+
+Row = Mapping[str, object]
+
+_OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
+
+
+def comparison_json(prediction: Prediction, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
+    """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
+    first = prediction.version(owner, *reference)
+    raw = read_json(body, others=("with",))
+    second = _second(prediction, owner, checked(_OPTIONS, raw.others))
+    require_one_question(first, second)
+    columns: list[tuple[str, ColumnKind]] = [*first.columns]
+    columns += [(name, "number") for name in noise_columns(first, second) if has_column(raw, name)]
+    block, misfits = typed_block(raw, columns, not_read=first.not_read | second.not_read)
+    if (rows := block_rows(block)) > most_rows:
+        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
+    refuse(misfits)
+    compared = compare(first, second, block)
+    refuse(compared.faults)
+    summary, told = _numbers(compared) if isinstance(compared, ComparedNumbers) else _classes(compared)
+    whole = {"first": _name(first), "second": _name(second), "summary": {"rows": rows, **summary}, "rows": told}
+    return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _second(prediction: Prediction, owner: str, options: CompareOptions) -> ServedVersion:
+    try:
+        return prediction.version(owner, *options.reference)
+    except NotFoundError as error:
+        raise NotFoundError(error.detail, [Fault(error.detail, AT)]) from error
+
+
+def _name(served: ServedVersion) -> Row:
+    return {"model": served.version.model, "version": served.version.number}
+
+
+def _numbers(compared: ComparedNumbers) -> tuple[Row, Sequence[Row]]:
+    difference = compared.difference
+    summary = {
+        "mean_difference": _mean(difference),
+        "mean_absolute_difference": _mean(np.abs(difference)),
+        "largest": _largest("difference", difference),
+    }
+    told = zip(_told(compared.first), _told(compared.second), difference.tolist(), strict=True)
+    return summary, [{"first": one, "second": other, "difference": apart} for one, other, apart in told]
+
+
+def _told(numbers: Numbers) -> Sequence[Row]:
+    if numbers.sd is None:
+        return [{"value": value} for value in numbers.mean.tolist()]
+    return [{"mean": mean, "sd": sd} for mean, sd in zip(numbers.mean.tolist(), numbers.sd.tolist(), strict=True)]
+
+
+def _classes(compared: ComparedClasses) -> tuple[Row, Sequence[Row]]:
+    variation = compared.total_variation
+    first, second = compared.labels
+    summary = {
+        "labels_differ": int((first != second).sum()),
+        "mean_total_variation": _mean(variation),
+        "largest": _largest("total_variation", variation),
+    }
+    ones = _labelled(compared.classes, compared.first, first.tolist())
+    others = _labelled(compared.classes, compared.second, second.tolist())
+    told = zip(ones, others, variation.tolist(), strict=True)
+    return summary, [{"first": one, "second": other, "total_variation": apart} for one, other, apart in told]
+
+
+def _labelled(classes: Sequence[Label], probabilities: Array, places: Sequence[int]) -> Sequence[Row]:
+    return [
+        {
+            "label": classes[place],
+            "probabilities": [{"label": label, "probability": p} for label, p in zip(classes, row, strict=True)],
+        }
+        for place, row in zip(places, probabilities.tolist(), strict=True)
+    ]
+
+
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _largest(name: str, values: Array) -> Row | None:
+    """The row whose value is greatest in size, the first of several."""
+    if not len(values):
+        return None
+    row = int(np.abs(values).argmax())
+    return {"row": row, name: float(values[row])}

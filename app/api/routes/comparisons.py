@@ -1,0 +1,31 @@
+"""Comparisons of two versions."""
+
+from fastapi import APIRouter, Request, Response
+
+from app.api.comparing import comparison_json
+from app.api.dependencies import JsonBody, Owner, PartsDependency, limits_of
+from app.api.documentation import json_body, problems
+from app.api.negotiation import AcceptsJson
+from app.api.references import VersionReference
+from app.api.schemas.comparisons import ClassesComparisonOut, NumbersComparisonOut
+
+router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[AcceptsJson])
+
+
+@router.post(
+    "/{name}/versions/{version}/compare",
+    summary="Compare two versions on rows",
+    response_model=NumbersComparisonOut | ClassesComparisonOut,
+    openapi_extra=json_body("CompareIn"),
+    responses=problems(400, 404, 406, 409, 413, 415, 422),
+)
+def compare(
+    reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, request: Request
+) -> Response:
+    """Where this version and another one, of any model with the same inputs and target, disagree, and by how much.
+
+    Both answer each row of a table, which comes as for predictions.
+    """
+    most_rows = limits_of(request).max_prediction_rows
+    content = comparison_json(parts.prediction, owner, reference, body, most_rows)
+    return Response(content, media_type="application/json")

@@ -1,0 +1,135 @@
+"""Two versions on the same rows: where they disagree, and by how much."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from app.domain.decisions import most_probable
+from app.domain.errors import ConflictError, Fault, InvalidRequestError
+from app.domain.tables import Block, Label
+from app.services.answering import (
+    ClassificationAnswer,
+    ComponentsAnswer,
+    RegressionAnswer,
+    ServedVersion,
+    ValueAnswer,
+    answer,
+)
+from app.sparse_bayes.types import Array, Indices
+
+AT = "/with"
+"""Where the second version stands in what is asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What one version answers to N rows: `mean` (N,), and `sd` (N,) where it is a distribution."""
+
+    mean: Array
+    sd: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedNumbers:
+    """Two versions of numbers or values on N rows."""
+
+    first: Numbers
+    second: Numbers
+    faults: tuple[Fault, ...]
+
+    @property
+    def difference(self) -> Array:
+        """The second's mean less the first's, (N,)."""
+        return self.second.mean - self.first.mean
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedClasses:
+    """The probabilities (N, K) of two versions on N rows, for the `classes` of either; 0 where one does not know it."""
+
+    classes: tuple[Label, ...]
+    first: Array
+    second: Array
+    faults: tuple[Fault, ...]
+
+    @property
+    def labels(self) -> tuple[Indices, Indices]:
+        """The place in `classes` of what each takes for the most probable, (N,)."""
+        return most_probable(self.first), most_probable(self.second)
+
+    @property
+    def total_variation(self) -> Array:
+        """sum_k |p_k - q_k| / 2, (N,), from 0 to 1: the most by which their probabilities of anything can differ."""
+        apart: Array = np.abs(self.second - self.first).sum(axis=1)
+        return apart / 2.0
+
+
+Compared: TypeAlias = ComparedNumbers | ComparedClasses
+
+
+def require_one_question(first: ServedVersion, second: ServedVersion) -> None:
+    """Raise ConflictError unless both read the same inputs and answer with the same target; InvalidRequestError where
+    nothing can be compared."""
+    one, other = first.version.report, second.version.report
+    if one.task == "components" or other.task == "components":
+        detail = "Components have no target: each model's are its own, and can't be compared."
+        raise InvalidRequestError(detail, [Fault(detail, AT)])
+    columns, others = dict(first.columns), dict(second.columns)
+    differing = [
+        f"{what} {ours}, not {theirs}"
+        for what, ours, theirs in (
+            ("its task is", other.task, one.task),
+            ("its target is", repr(other.plan.target), repr(one.plan.target)),
+            ("it reads", _listed(others), _listed(columns)),
+        )
+        if ours != theirs
+    ]
+    if differing:
+        named = f"Version {second.version.number} of model {second.version.model!r}"
+        detail = f"{named} answers another question: {'; '.join(differing)}."
+        raise ConflictError(detail, [Fault(detail, AT)])
+
+
+def noise_columns(first: ServedVersion, second: ServedVersion) -> tuple[str, ...]:
+    """The columns in which rows may bring the sd of their noise, for either."""
+    said = (served.answering.noise_column for served in (first, second))
+    return tuple(dict.fromkeys(name for name in said if name is not None))
+
+
+def compare(first: ServedVersion, second: ServedVersion, block: Block) -> Compared:
+    """What both answer to a block's N rows; raises as `require_one_question`."""
+    require_one_question(first, second)
+    match answer(first, block), answer(second, block):
+        case RegressionAnswer() as one, RegressionAnswer() as other:
+            return ComparedNumbers(Numbers(one.mean, one.sd), Numbers(other.mean, other.sd), one.faults + other.faults)
+        case ValueAnswer() as one, ValueAnswer() as other:
+            return ComparedNumbers(Numbers(one.value, None), Numbers(other.value, None), one.faults + other.faults)
+        case ClassificationAnswer() as one, ClassificationAnswer() as other:
+            classes = _either(one.classes, other.classes)
+            return ComparedClasses(classes, _spread(one, classes), _spread(other, classes), one.faults + other.faults)
+        case (ComponentsAnswer() | RegressionAnswer() | ValueAnswer() | ClassificationAnswer()) as one, other:
+            raise TypeError(f"expected two answers of one kind, got {type(one).__name__} and {type(other).__name__}")
+
+
+def _either(first: Sequence[Label], second: Sequence[Label]) -> tuple[Label, ...]:
+    known = {_key(label) for label in first}
+    return (*first, *(label for label in second if _key(label) not in known))
+
+
+def _spread(answer: ClassificationAnswer, classes: Sequence[Label]) -> Array:
+    """The probabilities (N, K) in the order of these classes."""
+    places = {_key(label): place for place, label in enumerate(classes)}
+    wide = np.zeros((len(answer.probabilities), len(classes)))
+    wide[:, [places[_key(label)] for label in answer.classes]] = answer.probabilities
+    return wide
+
+
+def _key(label: Label) -> tuple[bool, Label]:
+    """True is not 1, nor the text "1"."""
+    return isinstance(label, bool), label
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name!r} ({kind})" for name, kind in sorted(columns.items()))
