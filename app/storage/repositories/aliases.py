@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, func, select, update
+from sqlalchemy import Row, Select, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.aliases import MOST_ALIASES, Alias, AliasMove, MovedAlias, nowhere
@@ -75,9 +75,8 @@ class SqlAliases:
         old = None if present is None else present.version
         move_id = self._note(model_id, name, old=old, new=version.number, by=by, reason=reason)
         if present is None:
-            row = ModelAliasRow(model_id=model_id, name=name, version_id=version.id, move_id=move_id)
-            self.session.add(row)
-            self.session.flush()
+            made = insert(ModelAliasRow).values(model_id=model_id, name=name, version_id=version.id, move_id=move_id)
+            self.session.execute(made)
         else:
             mine = update(ModelAliasRow).where(ModelAliasRow.model_id == model_id, ModelAliasRow.name == name)
             changed(self.session, mine.values(version_id=version.id, move_id=move_id))

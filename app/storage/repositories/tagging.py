@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, delete, exists, select
+from sqlalchemy import ColumnElement, and_, delete, exists, insert, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.storage.changes import changed
@@ -26,8 +26,10 @@ def tags_of(session: Session, row: TagRow, ids: Sequence[UUID]) -> Mapping[UUID,
 def retag(session: Session, row: TagRow, of: UUID, tags: Mapping[str, str]) -> None:
     """Have these tags and no others."""
     changed(session, delete(row).where(row.of == of))
-    session.add_all(row(of=of, name=name, value=value) for name, value in tags.items())
-    session.flush()
+    if tags:
+        session.execute(
+            insert(row).values([{row.of: of, row.name: name, row.value: value} for name, value in tags.items()])
+        )
 
 
 def tagged(row: TagRow, of: InstrumentedAttribute[UUID], tags: Mapping[str, str]) -> ColumnElement[bool]:

@@ -120,6 +120,18 @@ def test_what_was_removed_is_gone_and_its_history_stays(versions: OpenUnitOfWork
     assert again.alias.tag != before
 
 
+def test_an_alias_may_be_removed_and_made_again_in_one_unit(versions: OpenUnitOfWork) -> None:
+    point(versions, "champion", 1)
+    with versions() as uow:
+        for number in (2, 3):
+            uow.aliases.remove(OWNER, MODEL, "champion", by=OWNER, reason=None, condition=UNCONDITIONAL)
+            new = Condition(none_match=frozenset({ANY}))
+            uow.aliases.move(OWNER, MODEL, "champion", to=number, by=OWNER, reason=None, condition=new)
+    with versions() as uow:
+        assert uow.models.get(OWNER, MODEL).aliases == {"champion": 3}
+        assert len(uow.aliases.history(OWNER, MODEL, "champion", limit=9, after=None).items) == 5
+
+
 def test_a_move_that_depends_on_what_is_no_more_changes_nothing(versions: OpenUnitOfWork) -> None:
     seen = point(versions, "champion", 1).alias
     now = point(versions, "champion", 2).alias

@@ -33,6 +33,16 @@ def test_what_is_said_of_a_model_comes_back_and_is_replaced(open_uow: OpenUnitOf
         assert uow.models.get(OWNER, MODEL).annotation == Annotation(None, {"team": "c"})
 
 
+def test_what_is_said_twice_in_one_unit_is_said_as_the_second_time(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    with open_uow() as uow:
+        uow.models.annotate(OWNER, MODEL, SAID)
+        assert uow.models.annotate(OWNER, MODEL, Annotation(None, {"stage": "old"})).annotation.tags == {"stage": "old"}
+        uow.models.annotate(OWNER, MODEL, Annotation())
+    with open_uow() as uow:
+        assert uow.models.get(OWNER, MODEL).annotation == Annotation()
+
+
 def test_what_is_said_of_a_version_changes_nothing_else(open_uow: OpenUnitOfWork) -> None:
     for _ in range(2):
         samples.stored_version(open_uow)
