@@ -1,0 +1,37 @@
+"""An alias moved by one API process, served by another, on both databases."""
+
+import time
+
+from app.client.answers import Json
+from tests.end_to_end.deployment import Api, Deployment
+
+ROWS: dict[str, Json] = {"columns": {"x": [0.5]}}
+MOST_SECONDS_STALE = 1.0
+
+
+def last_asked_in_vain(api: Api, wanted: int) -> float:
+    """When the alias was last asked for that another version answered than the one wanted."""
+    last = 0.0
+    while True:
+        asked_at = time.monotonic()
+        if api.calls.predict("lines@champion", ROWS).version == wanted:
+            return last
+        last = asked_at
+
+
+def test_a_move_is_served_by_another_process_within_a_second(deployment: Deployment) -> None:
+    deployment.start("worker")
+    here, there = deployment.api(), deployment.api()
+    xs: list[Json] = [x + 0.25 * (x % 3) for x in range(20)]
+    ys: list[Json] = [2.0 * x + (x % 2) for x in range(20)]
+    dataset = here.calls.create_dataset({"x": xs, "y": ys}, name="lines")
+    for _ in range(2):
+        here.train(dataset_id=dataset.id, target="y", prior={"type": "independent"}, basis={"type": "inputs"})
+    here.calls.aliases.move("lines", "champion", 1)
+    for wanted in (2, 1, 2):
+        there.calls.predict("lines@champion", ROWS)
+        here.calls.aliases.move("lines", "champion", wanted)
+        moved_at = time.monotonic()
+        assert last_asked_in_vain(there, wanted) - moved_at < MOST_SECONDS_STALE
+    assert there.calls.predict("lines@champion", ROWS).version == 2
+    assert there.calls.predict("lines", ROWS, version=1).version == 1
