@@ -66,9 +66,14 @@ class Mayhem:
         if self.api is None or self.api.poll() is not None:
             self.api = self.place.start_worker(API)
 
+    @property
+    def fits(self) -> list[int]:
+        """The workers' children, at work or waiting for some."""
+        return [fit for worker in self.workers for fit in children(worker.pid)]
+
     def strike(self, what: int) -> None:
         """Kill a worker, a child, the API or all of them."""
-        fits = [fit for worker in self.workers for fit in children(worker.pid)]
+        fits = self.fits
         self.met |= set(fits)
         everybody = [*(worker.pid for worker in self.workers), *([] if self.api is None else [self.api.pid])]
         victims = (everybody[:1], fits[:1], everybody[-1:], [*everybody, *fits])[what]
@@ -125,6 +130,7 @@ def run(place: Place, number: int, *, seed: int, seconds: float) -> None:
     until(lambda: len(workers_alive(place.settings)) >= 2, seconds=60)
     while not all(place.look(job).state in FINISHED for job in jobs):
         assert time.monotonic() < give_up, [place.look(job).state for job in jobs]
+        until(lambda: bool(mayhem.fits), seconds=60)  # a start takes longer than many a fit
         time.sleep(longest * draw.uniform(0.5, 1.5))
         until(lambda: not any_on_its_last_start(place), seconds=seconds)
         mayhem.strike(int(draw.integers(0, 4)))
