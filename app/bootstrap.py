@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
+import orjson
 import sqlalchemy
 import structlog
 from dbos import DBOSClient
@@ -35,7 +36,7 @@ from app.services.webhooks import Webhooks
 from app.settings import Settings
 from app.storage import migrations as storage_migrations
 from app.storage.engine import make_engine
-from app.storage.happenings import SqlHappenings
+from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.unit_of_work import unit_of_work
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
@@ -104,6 +105,7 @@ class Parts:
     def close(self) -> None:
         """Let go of the database."""
         self.watcher.close()
+        self.prediction.close()
         self.base.close()
 
 
@@ -117,7 +119,7 @@ def build(settings: Settings) -> Parts:
         aliases=Aliases(base.open_uow),
         annotations=Annotations(base.open_uow),
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
-        prediction=Prediction(base.open_uow, settings.cache_bytes),
+        prediction=Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS)),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
         base=base,
@@ -223,7 +225,7 @@ def configure_logging(level: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
-    render = structlog.processors.JSONRenderer(default=str)
+    render = structlog.processors.JSONRenderer(_one_line)
     handler = logging.StreamHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -233,11 +235,31 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for chatty in ("alembic", "dbos"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Not through the standard library's loggers: a line of each request would cost as much as a prediction.
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*shared, render],
+        logger_factory=_Lines,
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLogger().level),
+        cache_logger_on_first_use=True,
     )
+
+
+class _Lines:
+    """Writes lines to standard error, as the standard library's handler does; structlog calls it by their levels."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def line(self, text: str) -> None:
+        """One write, which no other thread's line comes into."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    debug = info = warning = error = exception = critical = line
+
+
+def _one_line(event: object, **_: object) -> str:
+    return orjson.dumps(event, default=str).decode()
 
 
 def _base(settings: Settings) -> Base:

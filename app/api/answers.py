@@ -17,6 +17,8 @@ from app.services.answering import (
     RegressionAnswer,
     ServedVersion,
     ValueAnswer,
+    piece_of,
+    rows_of,
 )
 from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
@@ -43,7 +45,7 @@ Columns = dict[str, Sequence[object]]
 _ENCODER = msgspec.json.Encoder()
 
 ROWS_AT_ONCE = 1_000
-"""A piece of a long answer, while whose encoding nobody else runs."""
+"""A piece of a long answer: nobody else runs while it is encoded. Answers with a covariance are not longer."""
 
 
 class Variance(msgspec.Struct, gc=False):
@@ -67,24 +69,34 @@ def predictions_json(
     outputs: Sequence[str],
     faults: Iterable[Fault] = (),
     breathe: Callable[[], None] = lambda: None,
-) -> bytes:
-    """The whole answer; a row with a fault has its problem in its place. After each of many pieces of it `breathe`."""
-    rows = _rows(_columns(answer, outputs, served.functions))
-    for row, problem in _row_problems(faults).items():
-        rows[row] = {"error": problem}
-    version = served.version
-    whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": rows}
-    if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
-        whole["covariance"] = answer.covariance.tolist()
-    if len(rows) <= ROWS_AT_ONCE:
-        return _ENCODER.encode(whole)
-    whole["predictions"] = []
-    before, _, after = _ENCODER.encode(whole).rpartition(b"[]")
-    pieces: list[bytes] = []
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        pieces.append(_ENCODER.encode(rows[first : first + ROWS_AT_ONCE])[1:-1])
+) -> list[bytes]:
+    """The whole answer, a long one in pieces with a `breathe` after each; where a row has a fault is its problem."""
+    version, problems = served.version, _row_problems(faults)
+    whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
+    if (rows := rows_of(answer)) <= ROWS_AT_ONCE:
+        whole["predictions"] = _told(answer, outputs, served.functions, problems)
+        if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
+            whole["covariance"] = answer.covariance.tolist()
+        return [_ENCODER.encode(whole)]
+    pieces = [_ENCODER.encode(whole).removesuffix(b"]}")]
+    for first in range(0, rows, ROWS_AT_ONCE):
+        some = piece_of(answer, slice(first, first + ROWS_AT_ONCE))
+        theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
+        pieces.append(_ENCODER.encode(_told(some, outputs, served.functions, theirs))[1:-1] + b",")
         breathe()
-    return b"%b[%b]%b" % (before, b",".join(pieces), after)
+    pieces[-1] = pieces[-1].removesuffix(b",") + b"]}"
+    return pieces
+
+
+def _told(
+    answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction], problems: Mapping[int, Row]
+) -> list[object]:
+    columns = _columns(answer, outputs, functions)
+    # Structs, because these are made without a step of Python for each row.
+    rows: list[object] = [*map(_row_of(tuple(columns)), *columns.values())]
+    for row, problem in problems.items():
+        rows[row] = {"error": problem}
+    return rows
 
 
 def _columns(answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Columns:
@@ -100,11 +112,6 @@ def _columns(answer: Answer, outputs: Sequence[str], functions: Sequence[ListedF
             return {"value": answer.value.tolist()}
         case ComponentsAnswer():
             return _component_columns(answer, outputs)
-
-
-def _rows(columns: Columns) -> list[object]:
-    # Structs, because these are made without a step of Python for each row.
-    return [*map(_row_of(tuple(columns)), *columns.values())]
 
 
 @lru_cache(maxsize=1_000)

@@ -46,8 +46,8 @@ class Predicting:
         self._most_rows = most_rows
         self._large = CapacityLimiter(LARGE_AT_ONCE)
 
-    async def answered(self, owner: str, reference: Reference, body: bytes) -> bytes:
-        """The answer to a JSON body; raises what `Prediction.version` does, and what the body is refused for."""
+    async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
+        """The answer to a JSON body, in pieces; raises as `Prediction.version` does, and for a body that is refused."""
         served = self._prediction.at_hand(owner, *reference)
         if served is None:
             served = await to_thread.run_sync(self._prediction.version, owner, *reference)
@@ -71,8 +71,10 @@ def no_breath() -> None:
     """On the event loop itself there is nobody to wait for."""
 
 
-def predicted(served: ServedVersion, body: bytes, most_rows: int, breathe: Callable[[], None] = no_breath) -> bytes:
-    """Predictions for the table in a body, as JSON; `breathe` is called between pieces of long ones."""
+def predicted(
+    served: ServedVersion, body: bytes, most_rows: int, breathe: Callable[[], None] = no_breath
+) -> list[bytes]:
+    """Predictions for the table in a body, as JSON in pieces; `breathe` is called after each piece of a long one."""
     asked = _asked_shortly(served, body, breathe) or _asked(served, body)
     if (rows := block_rows(asked.block)) > most_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")

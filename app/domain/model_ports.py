@@ -1,6 +1,6 @@
 """What the services need of the world outside to keep models and their aliases: part of a unit of work."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.pages import Page
-from app.domain.references import Selector
+from app.domain.references import NamedVersion, Selector
 
 NO_TAGS: Mapping[str, str] = {}
 
@@ -27,6 +27,9 @@ class Models(Protocol):
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """One version: the newest, or the one with this number or alias; raises NotFoundError."""
+
+    def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
+        """Which versions some names stand for now, without those that stand for none."""
 
     def versions(
         self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS

@@ -228,14 +228,14 @@ class Recovery(Protocol):
 
 
 class Hearing(Protocol):
-    """A connection over which one thread hears that something happened to jobs, whichever process wrote it."""
+    """A connection over which one thread hears that something happened to jobs, or models, whoever wrote it."""
 
     def hear(self) -> frozenset[UUID] | None:
-        """The jobs concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
+        """Which are concerned, none after a moment of silence; None: it may be any. Raises UnavailableError."""
 
 
 class Happenings(Protocol):
-    """Where to hear of what happens to jobs."""
+    """Where to hear of what happens to jobs, or to models."""
 
     def open(self) -> AbstractContextManager[Hearing]:
         """Hear of everything that is committed from now on, also between two calls. Raises UnavailableError."""

@@ -18,6 +18,9 @@ _LONGEST_SHOWN = 64
 Selector: TypeAlias = int | str | None
 """Which version of a model: its number, an alias that points to it, or None for the newest."""
 
+NamedVersion: TypeAlias = tuple[str, str, Selector]
+"""A version as it is asked for, with the owner and the name of its model before it."""
+
 
 def is_alias(text: str) -> bool:
     """Whether a text can be an alias: a letter, then at most 62 letters, digits, dots, dashes, underscores."""

@@ -2,71 +2,126 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
+from app.domain.errors import NotFoundError
 from app.domain.models import SupervisedReport, Version
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.references import Selector
+from app.domain.ports import Happenings, OpenUnitOfWork, UnitOfWork
+from app.domain.references import NamedVersion, Selector
 from app.services.answering import ListedFunction, ServedVersion, answering_of
 from app.services.bounded_cache import BoundedCache
+from app.services.renewals import Renewals
 
 STALE_AFTER = 1.0
-"""Seconds after which what a name means is asked of the database again."""
+"""Seconds after which what a name means is asked of the database again, if that was not renewed before."""
+
+ASK_AFTER = 0.8
+"""Seconds after which one caller asks, ahead of time, so that the others never have to wait."""
+
+WANTED_SECONDS = 30.0
+"""For how long what a name means is renewed after somebody asked for it."""
 
 MOST_NAMES = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Meaning:
-    """Which version a name stood for, till when that is believed, and from when one caller should ask again."""
+    """Which version a name stood for, as was asked at a time, when it was used last, and from when to ask again."""
 
     version_id: UUID
-    until: float
+    asked_at: float
+    used_at: float
     ask_from: float
 
 
-_Name = tuple[str, str, Selector]
-
-
 class Prediction:
-    """Versions to predict with, kept in at most `cache_bytes` of memory."""
+    """Versions to predict with, kept in at most `cache_bytes` of memory.
+
+    What names mean is believed for STALE_AFTER seconds. With `happenings` a thread renews it before they are over, and
+    as soon as something happens to a model, so that predictions never wait for the database.
+    """
 
     def __init__(
-        self, open_uow: OpenUnitOfWork, cache_bytes: int, *, now: Callable[[], float] = time.monotonic
+        self,
+        open_uow: OpenUnitOfWork,
+        cache_bytes: int,
+        *,
+        happenings: Happenings | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._open_uow = open_uow
         self._now = now
         self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(cache_bytes, _size)
-        self._meanings: dict[_Name, _Meaning] = {}
+        self._meanings: dict[NamedVersion, _Meaning] = {}
         self._lock = Lock()
+        self._renewals = None if happenings is None else Renewals(happenings, self.renew)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version without asking the database, else None: see `version`."""
-        key = (owner, name, selector)
-        now = self._now()
-        with self._lock:
-            meaning = self._meanings.get(key)
-            if meaning is None or now >= meaning.until:
-                return None
-            if now >= meaning.ask_from:  # this caller asks ahead of time, so that the others never have to wait
-                self._meanings[key] = _Meaning(meaning.version_id, meaning.until, ask_from=meaning.until)
-                return None
+        meaning, now = self._meanings.get((owner, name, selector)), self._now()
+        if meaning is None:
+            return None
+        if now >= meaning.ask_from:
+            with self._lock:
+                if now >= meaning.ask_from:  # this caller is the one who asks
+                    meaning.ask_from = meaning.asked_at + STALE_AFTER
+                    return None
+        meaning.used_at = now
         return self._served.get(meaning.version_id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> ServedVersion:
         """The newest, or the one with this number or alias, as of now; raises NotFoundError, UnavailableError."""
         asked_at = self._now()
-        with self._open_uow() as uow:
-            version = uow.models.version(owner, name, selector)
+        try:
+            with self._open_uow() as uow:
+                version = uow.models.version(owner, name, selector)
+        except NotFoundError:
+            self._forget((owner, name, selector))
+            raise
         served = self._served.load(version.id, lambda: self._load(version))
         with self._lock:
             if len(self._meanings) >= MOST_NAMES:
                 self._meanings.clear()
-            meaning = _Meaning(version.id, asked_at + STALE_AFTER, asked_at + STALE_AFTER / 2)
-            self._meanings[(owner, name, selector)] = meaning
+            self._meanings[(owner, name, selector)] = _Meaning(version.id, asked_at, self._now(), asked_at + ASK_AFTER)
+        if self._renewals is not None:
+            self._renewals.begin()
         return served
+
+    def renew(self) -> bool:
+        """Ask again what all names mean that are used, and forget the others; whether any are. Raises UnavailableError.
+
+        A newer version is loaded before a name stands for it. What is gone is forgotten.
+        """
+        asked_at = self._now()
+        with self._lock:
+            used = {name: one for name, one in self._meanings.items() if asked_at - one.used_at < WANTED_SECONDS}
+            self._meanings = dict(used)
+        if not used:
+            return False
+        with self._open_uow() as uow:
+            found = uow.models.version_ids(list(used))
+        for name, meaning in used.items():
+            if found.get(name) == meaning.version_id:
+                with self._lock:
+                    meaning.asked_at, meaning.ask_from = asked_at, asked_at + ASK_AFTER
+            elif name in found:
+                with suppress(NotFoundError):  # it may be gone by now
+                    self.version(*name)
+            else:
+                self._forget(name)
+        return True
+
+    def _forget(self, name: NamedVersion) -> None:
+        with self._lock:
+            self._meanings.pop(name, None)
+
+    def close(self) -> None:
+        """Renew nothing any more."""
+        if self._renewals is not None:
+            self._renewals.close()
 
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:

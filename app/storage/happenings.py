@@ -1,4 +1,4 @@
-"""That something happened to a job: said with the transaction that writes it, heard by whoever listens."""
+"""That something happened to a job or a model: said with the transaction that writes it, heard by whoever listens."""
 
 import sqlite3
 import time
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import psycopg
+from psycopg import sql
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
@@ -15,8 +16,8 @@ from app.domain.errors import UnavailableError
 from app.domain.ports import Hearing
 from app.storage.failures import translated
 
-CHANNEL = "relevance_jobs"
-"""What PostgreSQL's notifications are sent over, each with a job's id: a channel of this database alone."""
+JOBS, MODELS = "relevance_jobs", "relevance_models"
+"""What PostgreSQL's notifications are sent over, each with a job's or a model's id: channels of this database alone."""
 
 LISTEN_SECONDS = 0.5
 """Most seconds for which `hear` keeps its caller on PostgreSQL, which wakes it as soon as there is something."""
@@ -25,10 +26,11 @@ LOOK_SECONDS = 0.2
 """After how many seconds SQLite is asked again whether anybody wrote."""
 
 
-def announce(session: Session, job_id: UUID) -> None:
-    """Let it be heard, once the transaction commits, that something happened to the job; SQLite's listeners look."""
+def announce(session: Session, concerned: UUID, channel: str = JOBS) -> None:
+    """Let it be heard, once the transaction commits, that something happened to a job, or to a model over MODELS;
+    SQLite's listeners look."""
     if session.connection().dialect.name == "postgresql":
-        session.execute(select(func.pg_notify(CHANNEL, str(job_id))))
+        session.execute(select(func.pg_notify(channel, str(concerned))))
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class SqlHappenings:
     """The port `Happenings` on either database: each way in is a connection of its own, beside the pool."""
 
     engine: Engine
+    channel: str = JOBS
 
     @contextmanager
     def open(self) -> Iterator[Hearing]:
@@ -46,7 +49,7 @@ class SqlHappenings:
         with connection:
             driver: object = connection.connection.dbapi_connection
             if isinstance(driver, psycopg.Connection):
-                yield _Listening(driver)
+                yield _Listening(driver, self.channel)
             elif isinstance(driver, sqlite3.Connection):
                 yield _Looking(driver)
             else:
@@ -54,19 +57,19 @@ class SqlHappenings:
 
 
 class _Listening:
-    """LISTEN: the server sends the id of each job that something happened to."""
+    """LISTEN: the server sends the id of each job, or model, that something happened to."""
 
-    def __init__(self, driver: psycopg.Connection) -> None:
+    def __init__(self, driver: psycopg.Connection, channel: str) -> None:
         self._driver = driver
         with _told_of_psycopg():
             driver.autocommit = True
-            driver.execute(f"LISTEN {CHANNEL}")
+            driver.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
 
     def hear(self) -> frozenset[UUID] | None:
         with _told_of_psycopg():
-            heard = [_job(said.payload) for said in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)]
-        jobs = frozenset(job for job in heard if job is not None)
-        return jobs if len(jobs) == len(set(heard)) else None
+            heard = [_concerned(said.payload) for said in self._driver.notifies(timeout=LISTEN_SECONDS, stop_after=1)]
+        known = frozenset(one for one in heard if one is not None)
+        return known if len(known) == len(set(heard)) else None
 
 
 class _Looking:
@@ -97,8 +100,8 @@ def _told_of_psycopg() -> Iterator[None]:
         raise UnavailableError("The database can't be listened to.") from error
 
 
-def _job(payload: str) -> UUID | None:
-    """The job that a notification names; None where somebody else has sent it."""
+def _concerned(payload: str) -> UUID | None:
+    """The job or model that a notification names; None where somebody else has sent it."""
     try:
         return UUID(payload)
     except ValueError:

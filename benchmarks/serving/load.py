@@ -1,8 +1,12 @@
 """Requests over sockets that are kept open, counted and timed; small enough to leave the server a core."""
 
 import asyncio
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -50,9 +54,35 @@ def load(asked: Asked, *, requests: int, connections: int) -> Timed:
     return uvloop.run(_load(asked, requests, connections))
 
 
-def beside(asked: Asked, other: Asked, *, requests: int, connections: int) -> tuple[Timed, Timed]:
-    """The same, while one more connection asks for `other` again and again."""
-    return uvloop.run(_beside(asked, other, requests, connections))
+@contextmanager
+def busy(asked: Asked) -> Iterator[list[float]]:
+    """While it is open, a process of its own asks again and again; then it has the seconds that each answer took."""
+    taken: list[float] = []
+    spawn = get_context("spawn")
+    receiver, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=_ask_on, args=(asked, sender), daemon=True)
+    process.start()
+    receiver.recv()  # the first answer, from a client that has only just begun
+    try:
+        yield taken
+    finally:
+        process.kill()
+        process.join()
+        while receiver.poll():
+            taken.append(receiver.recv())
+
+
+def _ask_on(asked: Asked, sender: "Connection[float, float]") -> None:
+    with socket.create_connection((asked.host, asked.port)) as open_socket, open_socket.makefile("rb") as answers:
+        while True:
+            began = perf_counter()
+            open_socket.sendall(asked.content)
+            length = 0
+            while (line := answers.readline().lower()) != b"\r\n":
+                if line.startswith(b"content-length:"):
+                    length = int(line.partition(b":")[2])
+            answers.read(length)
+            sender.send(perf_counter() - began)
 
 
 async def _once(asked: Asked) -> bytes:
@@ -64,14 +94,6 @@ async def _load(asked: Asked, requests: int, connections: int) -> Timed:
     shares = [len(range(first, requests, connections)) for first in range(connections)]
     found = await asyncio.gather(*(_Connection(asked).answers(share) for share in shares))
     return Timed([took for each in found for took in each], perf_counter() - began)
-
-
-async def _beside(asked: Asked, other: Asked, requests: int, connections: int) -> tuple[Timed, Timed]:
-    began, others = perf_counter(), _Connection(other)
-    endless = asyncio.ensure_future(others.answers(10**9))
-    small = await _load(asked, requests, connections)
-    endless.cancel()
-    return small, Timed(others.taken, perf_counter() - began)
 
 
 class _Connection:
@@ -98,16 +120,5 @@ class _Connection:
         if not head.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(f"expected 200, got {head[:200]!r}")
         lowered = head.lower()
-        if b"\r\ntransfer-encoding: chunked" in lowered:
-            return await _chunks(reader)
         length = int(lowered.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0])
         return await reader.readexactly(length)
-
-
-async def _chunks(reader: asyncio.StreamReader) -> bytes:
-    found = bytearray()
-    while size := int((await reader.readline()).partition(b";")[0], 16):
-        found += await reader.readexactly(size)
-        await reader.readexactly(2)
-    await reader.readexactly(2)
-    return bytes(found)

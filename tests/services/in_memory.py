@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
@@ -40,7 +40,7 @@ from app.domain.ports import (
     UnitOfWork,
     Workers,
 )
-from app.domain.references import Selector
+from app.domain.references import NamedVersion, Selector
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
@@ -257,6 +257,13 @@ class InMemoryModels:
         self.looks += 1
         self.get(owner, name)
         return self._pair(owner, name, selector)[0]
+
+    def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
+        found: dict[NamedVersion, UUID] = {}
+        for owner, name, selector in names:
+            with suppress(NotFoundError):
+                found[owner, name, selector] = self._pair(owner, name, selector)[0].id
+        return found
 
     def _pair(self, owner: str, name: str, selector: Selector) -> tuple[Version, NewVersion]:
         pairs = self.kept.get((owner, name), [])

@@ -59,9 +59,67 @@ def test_one_caller_asks_ahead_and_the_others_need_not_wait(
 ) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
-    watch.now += 0.6
+    watch.now += 0.9
     assert prediction.at_hand(OWNER, "small", None) is None
     assert prediction.at_hand(OWNER, "small", None) is not None
+    watch.now += 0.1
+    assert prediction.at_hand(OWNER, "small", None) is None
+
+
+def test_what_a_name_means_is_renewed_before_anybody_has_to_ask(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    prediction.version(OWNER, "small", 1)
+    looks = kept.models.looks
+    for _ in range(10):
+        watch.now += 0.5
+        assert prediction.renew()
+        assert prediction.at_hand(OWNER, "small", None) is prediction.at_hand(OWNER, "small", 1) is not None
+    assert kept.models.looks == looks
+
+
+def test_a_newer_version_is_loaded_before_a_name_stands_for_it(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    prediction.version(OWNER, "small", 1)
+    kept.models.put(OWNER, small_version(), number=2)
+    watch.now += 0.5
+    assert prediction.renew()
+    newest, first = prediction.at_hand(OWNER, "small", None), prediction.at_hand(OWNER, "small", 1)
+    assert newest is not None
+    assert first is not None
+    assert (newest.version.number, first.version.number) == (2, 1)
+
+
+def test_what_is_gone_is_forgotten_when_it_is_renewed(kept: InMemory, prediction: Prediction) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    kept.models.delete(OWNER, "small")
+    assert prediction.renew()
+    assert prediction.at_hand(OWNER, "small", None) is None
+    assert not prediction.renew()
+
+
+def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: Prediction) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    kept.models.delete(OWNER, "small")
+    with pytest.raises(NotFoundError):
+        prediction.version(OWNER, "small")
+    assert prediction.at_hand(OWNER, "small", None) is None
+
+
+def test_a_name_that_nobody_asks_for_is_not_renewed(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    watch.now += under_test.WANTED_SECONDS
+    opened = kept.opened
+    assert not prediction.renew()
+    assert kept.opened == opened
 
 
 def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: Prediction, watch: Watch) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 from app.domain.errors import UnavailableError
 from app.domain.ports import Hearing, OpenUnitOfWork
 from app.storage.engine import make_engine
-from app.storage.happenings import CHANNEL, SqlHappenings
+from app.storage.happenings import JOBS, MODELS, SqlHappenings
 from tests.storage import samples
 
 only_on_postgresql = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -79,7 +79,7 @@ def test_it_is_no_connection_of_the_pool(engine: Engine, hearing: Hearing) -> No
 @only_on_postgresql
 def test_what_somebody_else_says_may_concern_any_job(engine: Engine, hearing: Hearing) -> None:
     with engine.begin() as connection:
-        connection.execute(text(f"NOTIFY {CHANNEL}, 'look'"))
+        connection.execute(text(f"NOTIFY {JOBS}, 'look'"))
     assert heard(hearing) is None
 
 
@@ -103,6 +103,31 @@ def test_a_connection_that_was_ended_is_said(engine: Engine, hearing: Hearing) -
 def test_a_database_that_is_away_is_said() -> None:
     with pytest.raises(UnavailableError), SqlHappenings(make_engine("sqlite:////nowhere/at/all.db")).open():
         pass
+
+
+def test_models_are_heard_of_when_a_version_is_recorded_or_removed(open_uow: OpenUnitOfWork, engine: Engine) -> None:
+    with SqlHappenings(engine, MODELS).open() as hearing:
+        samples.stored_version(open_uow)
+        samples.stored_version(open_uow)
+        first = heard(hearing)
+        assert first is None or len(first) == 1
+        while hearing.hear() != frozenset():
+            pass
+        with open_uow() as uow:
+            uow.models.delete_version(samples.OWNER, "prices", 1)
+        assert heard(hearing) == first
+        with open_uow() as uow:
+            uow.models.delete(samples.OWNER, "prices")
+        assert heard(hearing) == first
+
+
+@only_on_postgresql
+def test_what_happens_to_jobs_alone_does_not_wake_those_who_hear_of_models(
+    open_uow: OpenUnitOfWork, engine: Engine
+) -> None:
+    with SqlHappenings(engine, MODELS).open() as hearing:
+        samples.queued_job(open_uow)
+        assert hearing.hear() == frozenset()
 
 
 def test_events_are_counted_by_job(open_uow: OpenUnitOfWork) -> None:

@@ -53,14 +53,17 @@ class Express:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            content = await _answer(request, self._predicting)
+            pieces = await _answer(request, self._predicting)
         except (RelevanceError, HTTPException) as error:
             response = await problem_of(request, error)
             await response(scope, receive, send)
             return
-        headers = [(b"content-length", b"%d" % len(content)), (b"content-type", JSON)]
+        headers = [(b"content-length", b"%d" % sum(map(len, pieces))), (b"content-type", JSON)]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
+        *others, last = pieces
+        for piece in others:  # no faster than the client reads them
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": last})
 
 
 def _documented(*parameters: str) -> dict[str, object]:
@@ -99,7 +102,7 @@ async def predict(request: Request) -> Response:
     The newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a
     move of an alias, is seen within a second.
     """
-    return Response(await _answer(request, predicting_of(request)), media_type="application/json")
+    return Response(b"".join(await _answer(request, predicting_of(request))), media_type="application/json")
 
 
 @router.post(
@@ -111,10 +114,10 @@ async def predict(request: Request) -> Response:
 )
 async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
-    return Response(await _answer(request, predicting_of(request)), media_type="application/json")
+    return Response(b"".join(await _answer(request, predicting_of(request))), media_type="application/json")
 
 
-async def _answer(request: Request, predicting: Predicting) -> bytes:
+async def _answer(request: Request, predicting: Predicting) -> list[bytes]:
     scope = request.scope
     named: dict[str, str] = scope["path_params"]
     version = named.get("version")

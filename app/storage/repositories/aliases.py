@@ -14,6 +14,7 @@ from app.domain.ports import Clock, Page
 from app.domain.references import Selector
 from app.storage import cursors
 from app.storage.changes import changed
+from app.storage.happenings import MODELS, announce
 from app.storage.repositories.models import SqlModels
 from app.storage.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
 
@@ -119,6 +120,7 @@ class SqlAliases:
         )
         self.session.add(move)
         self.session.flush()
+        announce(self.session, model_id, MODELS)
         return move.id
 
 

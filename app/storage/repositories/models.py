@@ -13,12 +13,14 @@ from app.domain.errors import InUseError, NotFoundError
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page
-from app.domain.references import Selector
+from app.domain.references import NamedVersion, Selector
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
+from app.storage.happenings import MODELS, announce
+from app.storage.repositories.naming import version_ids
 from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (
     AliasMoveRow,
@@ -76,6 +78,10 @@ class SqlModels:
             self.get(owner, name)
             raise NotFoundError(f"Model {name!r} has no {missing}.")
         return self._read_versions([row])(row)
+
+    def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
+        """Which versions some names stand for now, without those that stand for none."""
+        return version_ids(self.session, names)
 
     def versions(
         self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
@@ -154,13 +160,14 @@ class SqlModels:
         changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
+        announce(self.session, model_id, MODELS)
         retag(self.session, ModelTagRow, model_id, {})
         gone = update(ModelRow).where(ModelRow.id == model_id)
         changed(self.session, gone.values(deleted_at=self.clock(), description=None))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
         """Remove a version, its vectors and posterior; raises NotFoundError, InUseError while an alias points to it."""
-        self.locked(owner, name)
+        model_id = self.locked(owner, name)
         version = self.version(owner, name, selector)
         pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
         if aliases := self.session.scalars(pointing).all():
@@ -168,6 +175,7 @@ class SqlModels:
                 f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
             )
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
+        announce(self.session, model_id, MODELS)
 
     def locked(self, owner: str, name: str) -> UUID:
         """The id of a model that nobody else changes until this transaction ends; raises NotFoundError."""

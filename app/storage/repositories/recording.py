@@ -15,6 +15,7 @@ from app.storage.changes import changed
 from app.storage.codec import encode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
+from app.storage.happenings import MODELS, announce
 from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
 
@@ -44,6 +45,7 @@ def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID, n
     session.add_all(_vector(made.id, vector) for vector in version.vectors)
     session.add(PosteriorRow(version_id=made.id, content=encode_predictor(version.predictor)))
     session.flush()
+    announce(session, model_id, MODELS)
     return made
 
 

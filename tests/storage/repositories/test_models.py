@@ -10,10 +10,12 @@ from sqlalchemy import Engine, text
 from app.domain.errors import ConflictError, InUseError, InvalidRequestError, NotFoundError
 from app.domain.models import ClassWeight, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
+from app.domain.references import NamedVersion
 from app.domain.requests import SupervisedPlan
 from app.domain.starts import Claim
 from app.domain.tables import Label
 from app.storage.codec import encode_predictor
+from app.storage.repositories import naming
 from tests.storage import samples
 
 
@@ -49,6 +51,34 @@ def test_a_model_tells_of_its_newest_version(open_uow: OpenUnitOfWork) -> None:
         assert uow.models.version(samples.OWNER, "prices").number == 3
     assert (model.versions, model.latest) == (3, 3)
     assert (model.task, model.target, model.inputs) == ("regression", "price", ("x", "y"))
+
+
+def test_names_stand_for_versions_by_number_and_for_the_newest_without(
+    open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        samples.stored_version(open_uow)
+    samples.stored_version(open_uow, owner=samples.STRANGER)
+    names: list[NamedVersion] = [
+        *((samples.OWNER, "prices", number) for number in (None, 1, 3, 4)),
+        (samples.STRANGER, "prices", None),
+        (samples.STRANGER, "prices", 2),
+        (samples.OWNER, "nothing", None),
+        (samples.OWNER, "nothing", 1),
+    ]
+    with open_uow() as uow:
+        known = {name: uow.models.version(*name).id for name in names[:3] + names[4:5]}
+        assert uow.models.version_ids(names) == known
+        monkeypatch.setattr(naming, "MOST_AT_ONCE", 2)
+        assert uow.models.version_ids(names) == known
+        assert uow.models.version_ids([]) == {}
+    with open_uow() as uow:
+        uow.models.delete_version(samples.OWNER, "prices", 3)
+        found = uow.models.version_ids(names)
+        assert found[samples.OWNER, "prices", None] == uow.models.version(samples.OWNER, "prices", 2).id
+        assert (samples.OWNER, "prices", 3) not in found
+        uow.models.delete(samples.OWNER, "prices")
+        assert list(uow.models.version_ids(names)) == [(samples.STRANGER, "prices", None)]
 
 
 def test_owners_do_not_see_or_number_each_others_models(open_uow: OpenUnitOfWork) -> None:

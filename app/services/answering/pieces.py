@@ -1,0 +1,86 @@
+"""A long answer in pieces."""
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from app.domain.decisions import Decisions
+from app.services.answering.components import ComponentsAnswer
+from app.services.answering.served import Answer
+from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
+from app.services.answering.values import ValueAnswer
+from app.sparse_bayes.contributions import Contributions
+from app.sparse_bayes.types import Array
+
+Rows: TypeAlias = "slice[int, int, None]"
+
+
+def rows_of(answer: Answer) -> int:
+    """How many rows were predicted for."""
+    match answer:
+        case RegressionAnswer():
+            return len(answer.mean)
+        case ClassificationAnswer():
+            return len(answer.probabilities)
+        case ValueAnswer():
+            return len(answer.value)
+        case ComponentsAnswer():
+            return len(answer.novelty)
+
+
+def piece_of(answer: Answer, rows: Rows) -> Answer:
+    """The answer for some of the rows; what is said of all of them together, covariance and faults, stays."""
+    match answer:
+        case RegressionAnswer():
+            return _numbers(answer, rows)
+        case ClassificationAnswer():
+            return _classes(answer, rows)
+        case ValueAnswer():
+            return ValueAnswer(answer.value[rows], answer.faults)
+        case ComponentsAnswer():
+            return replace(
+                answer,
+                components=answer.components[rows],
+                missed=answer.missed[rows],
+                log_density=answer.log_density[rows],
+                novelty=answer.novelty[rows],
+            )
+
+
+def _numbers(answer: RegressionAnswer, rows: Rows) -> RegressionAnswer:
+    return replace(
+        answer,
+        mean=answer.mean[rows],
+        sd=answer.sd[rows],
+        total=answer.total[rows],
+        noise=answer.noise[rows],
+        weights=answer.weights[rows],
+        beyond=answer.beyond[rows],
+        lower=answer.lower[rows],
+        upper=answer.upper[rows],
+        support=_some(answer.support, rows),
+        explanation=_explained(answer.explanation, rows),
+    )
+
+
+def _classes(answer: ClassificationAnswer, rows: Rows) -> ClassificationAnswer:
+    return replace(
+        answer,
+        probabilities=answer.probabilities[rows],
+        latent_mean=answer.latent_mean[rows],
+        latent_variance=answer.latent_variance[rows],
+        support=_some(answer.support, rows),
+        explanation=_explained(answer.explanation, rows),
+        decisions=_decided(answer.decisions, rows),
+    )
+
+
+def _some(column: Array | None, rows: Rows) -> Array | None:
+    return None if column is None else column[rows]
+
+
+def _explained(found: Contributions | None, rows: Rows) -> Contributions | None:
+    return None if found is None else Contributions(found.functions[rows], found.added[rows], found.shares[rows])
+
+
+def _decided(found: Decisions | None, rows: Rows) -> Decisions | None:
+    return None if found is None else Decisions(found.chosen[rows], found.expected_cost[rows], found.rejected[rows])

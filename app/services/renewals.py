@@ -1,0 +1,73 @@
+"""What is known for a second only, asked for again ahead of time by a thread of its own."""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import Happenings
+
+logger = logging.getLogger(__name__)
+
+RENEW_SECONDS = 0.3
+"""How long what was heard of nothing is believed, since a message may be lost on its way."""
+
+LEAST_SECONDS = 0.05
+"""Between two times, however much happens."""
+
+PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Seconds until the next try to listen, after each one that failed; the last for all that follow."""
+
+JOIN_SECONDS = 2.0
+
+
+class Renewals:
+    """Calls `renew` when something happens, and every RENEW_SECONDS, until it says that nobody wants it any more.
+
+    No thread runs, and no connection is held, before `begin` and after that.
+    """
+
+    def __init__(self, happenings: Happenings, renew: Callable[[], bool]) -> None:
+        self._happenings = happenings
+        self._renew = renew
+        self._lock = Lock()
+        self._stopped = Event()
+        self._thread: Thread | None = None
+
+    def begin(self) -> None:
+        """Have the thread run; nothing where it does, or was closed."""
+        with self._lock:
+            if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = Thread(target=self._run, name="renewals", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """End it."""
+        self._stopped.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(JOIN_SECONDS)
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stopped.is_set():
+            try:
+                with self._happenings.open() as hearing:
+                    # What was written before this connection listened, it will not tell.
+                    wanted, renewed = self._renew(), time.monotonic()
+                    failures = 0
+                    while wanted and not self._stopped.is_set():
+                        heard = hearing.hear()
+                        if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
+                            wanted, renewed = self._renew(), time.monotonic()
+                            self._stopped.wait(LEAST_SECONDS)
+                if not wanted:
+                    return
+            except UnavailableError as error:
+                if failures == 0:
+                    logger.warning("models can't be listened to for now", extra={"why": error.detail})
+                self._stopped.wait(PAUSES[min(failures, len(PAUSES) - 1)])
+                failures += 1

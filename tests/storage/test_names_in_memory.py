@@ -1,0 +1,140 @@
+"""What names mean in one process, while another one writes: on both databases, with two sets of parts."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from sqlalchemy import Engine
+
+from app.domain.errors import NotFoundError, UnavailableError
+from app.domain.ports import Hearing, OpenUnitOfWork
+from app.services.answering import ServedVersion
+from app.services.prediction import STALE_AFTER, Prediction
+from app.storage.engine import make_engine
+from app.storage.happenings import MODELS, SqlHappenings
+from app.storage.unit_of_work import unit_of_work
+from tests.ports.queue import ListedQueue
+from tests.services.small_models import small_version
+from tests.storage import samples
+
+SLACK_SECONDS = 0.5
+"""What a busy machine may add to the second that is promised."""
+
+
+@pytest.fixture
+def elsewhere(engine: Engine) -> Iterator[OpenUnitOfWork]:
+    """Units of work of another process, as far as the database can tell."""
+    other = make_engine(engine.url)
+    yield unit_of_work(other, ListedQueue)
+    other.dispose()
+
+
+@dataclass
+class Looked:
+    """The port `Happenings`, by which messages may be lost; `opened` counts the ways in."""
+
+    engine: Engine
+    deaf: bool
+    opened: int = field(default=0)
+
+    @contextmanager
+    def open(self) -> Iterator[Hearing]:
+        self.opened += 1
+        if self.deaf:
+            raise UnavailableError("It can't be listened to.")
+        with SqlHappenings(self.engine, MODELS).open() as hearing:
+            yield hearing
+
+
+@pytest.fixture(params=[False, True], ids=["heard", "unheard"])
+def prediction(request: pytest.FixtureRequest, engine: Engine, open_uow: OpenUnitOfWork) -> Iterator[Prediction]:
+    made = Prediction(open_uow, 10**7, happenings=Looked(engine, deaf=request.param))
+    yield made
+    made.close()
+
+
+def record(open_uow: OpenUnitOfWork) -> None:
+    """Have one more version of `small`."""
+    job_id = samples.running_job(open_uow)
+    with open_uow() as uow:
+        assert uow.jobs.succeed(job_id, 1, small_version()) is not None
+
+
+def asked(prediction: Prediction, number: int | None = None) -> ServedVersion:
+    """As a request asks."""
+    name = (samples.OWNER, "small", number)
+    return prediction.at_hand(*name) or prediction.version(*name)
+
+
+def seconds_until(done: Callable[[], bool]) -> float:
+    began = time.monotonic()
+    while not done():
+        if (waited := time.monotonic() - began) > 10.0:
+            raise AssertionError(f"nothing changed for {waited:.1f} s")
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def test_a_newer_version_of_another_process_is_served_within_a_second(
+    prediction: Prediction, elsewhere: OpenUnitOfWork
+) -> None:
+    record(elsewhere)
+    assert asked(prediction).version.number == 1
+    for number in (2, 3):
+        record(elsewhere)
+        waited = seconds_until(lambda number=number: asked(prediction).version.number == number)  # type: ignore[misc]
+        assert waited < STALE_AFTER + SLACK_SECONDS
+
+
+def test_what_another_process_has_deleted_is_gone_within_a_second(
+    prediction: Prediction, elsewhere: OpenUnitOfWork
+) -> None:
+    for _ in range(2):
+        record(elsewhere)
+    assert (asked(prediction).version.number, asked(prediction, 1).version.number) == (2, 1)
+    with elsewhere() as uow:
+        uow.models.delete_version(samples.OWNER, "small", 1)
+    assert seconds_until(lambda: is_gone(prediction, 1)) < STALE_AFTER + SLACK_SECONDS
+    assert asked(prediction).version.number == 2
+    with elsewhere() as uow:
+        uow.models.delete(samples.OWNER, "small")
+    assert seconds_until(lambda: is_gone(prediction, None)) < STALE_AFTER + SLACK_SECONDS
+
+
+def is_gone(prediction: Prediction, number: int | None) -> bool:
+    try:
+        asked(prediction, number)
+    except NotFoundError:
+        return True
+    return False
+
+
+def test_requests_do_not_wait_for_the_database_while_a_name_is_in_use(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    record(open_uow)
+    prediction = Prediction(open_uow, 10**7, happenings=SqlHappenings(engine, MODELS))
+    asked(prediction)
+    until, waited = time.monotonic() + 3.0 * STALE_AFTER, 0
+    while time.monotonic() < until:
+        waited += prediction.at_hand(samples.OWNER, "small", None) is None
+        time.sleep(0.01)
+    prediction.close()
+    assert waited == 0
+
+
+def test_nothing_listens_before_something_is_asked_for_and_after_the_end(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    happenings = Looked(engine, deaf=False)
+    prediction = Prediction(open_uow, 10**7, happenings=happenings)
+    with pytest.raises(NotFoundError):
+        asked(prediction)
+    assert happenings.opened == 0
+    record(open_uow)
+    asked(prediction)
+    assert seconds_until(lambda: happenings.opened == 1) < 5.0
+    prediction.close()
+    prediction.version(samples.OWNER, "small")
+    time.sleep(0.1)
+    assert happenings.opened == 1
