@@ -22,6 +22,7 @@ from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
 from benchmarks.report import Table
+from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.million import million
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "airfoil": service.airfoil,
     "wdbc": service.wdbc,
     "jobs": jobs,
+    "serving": serving,
 }
 
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {

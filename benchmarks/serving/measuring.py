@@ -1,0 +1,109 @@
+"""Rounds in which the applications take turns, so that what else the machine does falls on all of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from app.bootstrap import build
+from app.domain.identity import BUILT_IN_OWNER
+from app.services.answering import SupervisedAnswering
+from app.services.prediction import Prediction
+from benchmarks.jobs.deployment import Deployment
+from benchmarks.serving.load import Timed, busy, load
+from benchmarks.serving.model import points
+from benchmarks.serving.processes import NAME, Server
+
+WARM_UP = 20
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What requests cost an application, one figure a round: seconds of CPU for each, and their times."""
+
+    cpu: Sequence[float]
+    timed: Sequence[Timed]
+
+    @property
+    def microseconds(self) -> float:
+        """CPU of a request, the median of the rounds."""
+        return 1e6 * median(self.cpu)
+
+    @property
+    def per_second(self) -> float:
+        """Requests answered in a second, the median of the rounds."""
+        return median(len(one.each) / one.together for one in self.timed)
+
+    def milliseconds(self, share: float) -> float:
+        """A quantile of the times of all rounds."""
+        return 1e3 * float(np.quantile([took for one in self.timed for took in one.each], share))
+
+    def beside(self, other: "Costs") -> float:
+        """How much more CPU than the other's, the median of the ratios of the rounds."""
+        return median(mine / theirs for mine, theirs in zip(self.cpu, other.cpu, strict=True))
+
+
+def taking_turns(
+    servers: Sequence[Server], *, rows: int, requests: int, connections: int, rounds: int
+) -> Mapping[str, Costs]:
+    """By the servers' names."""
+    cpu: dict[str, list[float]] = {server.name: [] for server in servers}
+    timed: dict[str, list[Timed]] = {server.name: [] for server in servers}
+    for _ in range(rounds):
+        for server in servers:
+            asked = server.asked(points(rows))
+            load(asked, requests=WARM_UP, connections=connections)
+            before = server.cpu()
+            timed[server.name].append(load(asked, requests=requests, connections=connections))
+            cpu[server.name].append((server.cpu() - before) / requests)
+    return {name: Costs(cpu[name], timed[name]) for name in cpu}
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Times of one row alone and while another client posts large batches, of which each took `batches` seconds."""
+
+    alone: Timed
+    beside: Timed
+    batches: Sequence[float]
+
+
+def mixed(server: Server, *, rows: int, requests: int, connections: int, rounds: int) -> list[Mixed]:
+    """Each round first alone."""
+    small, large = server.asked(points(1)), server.asked(points(rows))
+    found = []
+    for _ in range(rounds):
+        alone = load(small, requests=requests, connections=connections)
+        with busy(large) as taken:
+            beside = load(small, requests=requests, connections=connections)
+        found.append(Mixed(alone, beside, taken))
+    return found
+
+
+def from_memory_to_memory(deployment: Deployment, rows: int, times: int) -> float:
+    """Seconds of CPU that the core takes to predict so many rows."""
+    parts = build(deployment.settings)
+    known = parts.prediction.version(BUILT_IN_OWNER, NAME).answering
+    parts.close()
+    assert isinstance(known, SupervisedAnswering)
+    X = points(rows)
+    return median(_seconds(lambda: known.ready.predict(X)) for _ in range(times))
+
+
+def cold(deployment: Deployment, times: int) -> float:
+    """Seconds until a version is at hand that was not, of a process that has had others."""
+    parts = build(deployment.settings)
+    parts.prediction.version(BUILT_IN_OWNER, NAME)
+    taken = median(
+        _seconds(lambda: Prediction(parts.base.open_uow, 10**7).version(BUILT_IN_OWNER, NAME)) for _ in range(times)
+    )
+    parts.close()
+    return taken
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = perf_counter()
+    work()
+    return perf_counter() - start
