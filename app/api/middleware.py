@@ -79,11 +79,12 @@ class Entrance:
             refused = self._refusal(scope, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
+            elif self._express.takes(scope):
+                await self._express(scope, _counted(receive, self._most), send_with_id)
             elif (scope["method"], scope["path"]) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
-                app = self._express if self._express.takes(scope) else self._app
-                await app(scope, _counted(receive, self._most), send_with_id)
+                await self._app(scope, _counted(receive, self._most), send_with_id)
         finally:
             if self._log:
                 took = round((time.perf_counter() - began) * 1000, 2)

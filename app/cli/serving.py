@@ -1,5 +1,6 @@
 """`relevance serve` and `relevance api`: uvicorn on a socket of our own, with or without a worker beside it."""
 
+import gc
 import os
 import signal
 import socket
@@ -64,6 +65,9 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, then say so."""
         await super().startup(sockets=sockets)
+        # What was imported stays for good: no collection needs to look at it ever again.
+        gc.collect()
+        gc.freeze()
         say(self.greeting)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -226,6 +226,10 @@ def evaluate(functions: Sequence[Functions], X: Array) -> Array:
 
 
 def _every(functions: Functions, X: Array) -> Array:
-    if isinstance(functions, KernelFunctions):
-        return functions.every(X)
-    return functions(X, np.arange(functions.size))
+    match functions:
+        case KernelFunctions():
+            return functions.every(X)
+        case ConstantFunction():
+            return np.ones((len(X), 1))
+        case _:
+            return functions(X, np.arange(functions.size))

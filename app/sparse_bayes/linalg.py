@@ -86,7 +86,7 @@ def squared_distances(U: Array, Z: Array) -> Array:
         return distances
     if len(Z) == 1:  # what the product of points centred on it comes to
         difference = U - Z
-        return np.asarray(np.einsum("nd,nd->n", difference, difference)[:, None])
+        return np.asarray(np.vecdot(difference, difference)[:, None])
     centre = Z.mean(axis=0)
     U, Z = U - centre, Z - centre
     distances = U @ (-2.0 * Z.T)

@@ -86,7 +86,7 @@ class Ready:
         """Mean and variance of the functions of the model at some rows, and the share that they leave, each (n,)."""
         columns = evaluate(self.model.functions, X)
         spread = columns @ self.lower
-        variance = np.einsum("nr,nr->n", spread, spread)
+        variance = np.vecdot(spread, spread)
         if self.whitening is not None:
             left = self.whitening.left(self.whitening.columns(columns[:, : len(self.whitening.lower)]))
         elif self.augmented is not None:

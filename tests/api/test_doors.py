@@ -50,14 +50,35 @@ def test_each_request_is_one_line_without_bodies_or_keys(locked: TestClient) -> 
     }
 
 
+def test_where_requests_are_not_logged_there_is_no_line_but_an_id_and_what_goes_wrong(
+    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down() -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(parts, "ready", break_down)
+    application = make_application(parts, LIMITS, log_requests=False)
+    with TestClient(application, raise_server_exceptions=False) as client, capture_logs() as lines:
+        assert len(client.get("/health/live").headers["X-Request-ID"]) == 36
+        assert client.get("/health/ready").status_code == 500
+    assert [line["event"] for line in lines] == ["unexpected"]
+
+
 @pytest.mark.parametrize(
     "authorization",
     [None, "", "Bearer", "Bearer wrong", KEY, f"Basic {KEY}", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", "Bearer \xff"],
 )
 def test_without_the_key_nothing_is_said(locked: TestClient, authorization: str | None) -> None:
     headers = {} if authorization is None else {b"Authorization": authorization.encode("latin-1")}
-    for path in (JOBS, "/v1/models/small", "/v1/nothing", "/v1"):
-        response = locked.get(path, headers=headers)
+    for method, path in (
+        ("GET", JOBS),
+        ("GET", "/v1/models/small"),
+        ("GET", "/v1/nothing"),
+        ("GET", "/v1"),
+        ("POST", "/v1/models/small/predict"),
+        ("POST", "/v1/models/small/versions/1/predict"),
+    ):
+        response = locked.request(method, path, headers=headers)
         assert_problem(response, "unauthenticated", "Send the API key as `Authorization: Bearer <key>`.")
         assert response.headers["WWW-Authenticate"] == "Bearer"
 

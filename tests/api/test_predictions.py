@@ -1,5 +1,6 @@
 """Predictions over HTTP: the three forms of a table, the options, and every bad row."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pytest
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
 
+from app.api import answers
 from app.api import predicting as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
@@ -71,6 +73,32 @@ def test_a_large_body_gets_the_same_answer_in_a_thread(client: TestClient, monke
     inline = client.post(PATH, json={"rows": ROWS})
     monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
     assert client.post(PATH, json={"rows": ROWS}).content == inline.content
+
+
+def test_a_long_answer_in_pieces_is_the_same_json(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    for body in (
+        {"rows": ROWS},
+        {"rows": ROWS, "explain": 2, "outputs": ["sd", "support"]},
+        {"rows": [ROWS[0], {"x": 1, "colour": "green"}, ROWS[2]], "on_error": "per_row"},
+    ):
+        for model in ("small", "classes"):
+            if model == "classes" and "outputs" in body:
+                continue
+            path = f"/v1/models/{model}/predict"
+            whole = client.post(path, json=body)
+            assert whole.status_code == 200
+            with monkeypatch.context() as patched:
+                patched.setattr(answers, "ROWS_AT_ONCE", 2)
+                pieces = client.post(path, json=body)
+            assert pieces.content == whole.content
+            assert pieces.headers["Content-Length"] == str(len(whole.content))
+
+
+def test_a_body_in_many_messages_is_read_whole(client: TestClient) -> None:
+    body = json.dumps({"rows": ROWS}).encode()
+    parts = (body[place : place + 7] for place in range(0, len(body), 7))
+    response = client.post(PATH, content=parts, headers={"Content-Type": "application/json"})
+    assert response.content == client.post(PATH, json={"rows": ROWS}).content
 
 
 def test_the_interval_is_as_wide_as_asked(client: TestClient, parts: InMemoryParts) -> None:

@@ -33,15 +33,14 @@ class BareRoute(APIRoute):
 
 
 class Express:
-    """The way of predict calls past the framework, whose own routes tell of them, and take them where they are mounted
-    below another path."""
+    """The way of predict calls past the framework, whose own routes tell of them."""
 
     def __init__(self, predicting: Predicting) -> None:
         self._predicting = predicting
 
     def takes(self, scope: Scope) -> bool:
         """Whether this is one; then the scope has what its path names."""
-        if scope["method"] != "POST" or scope.get("root_path"):
+        if scope["method"] != "POST":
             return False
         found = _PATH.fullmatch(scope["path"])
         if found is None:
