@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 from sqlalchemy import Engine
 
+from app.domain.conditions import Condition
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.ports import Hearing, OpenUnitOfWork
+from app.domain.references import Selector
 from app.services.answering import ServedVersion
 from app.services.prediction import STALE_AFTER, Prediction
 from app.storage.engine import make_engine
@@ -62,9 +64,9 @@ def record(open_uow: OpenUnitOfWork) -> None:
         assert uow.jobs.succeed(job_id, 1, small_version()) is not None
 
 
-def asked(prediction: Prediction, number: int | None = None) -> ServedVersion:
+def asked(prediction: Prediction, selector: Selector = None) -> ServedVersion:
     """As a request asks."""
-    name = (samples.OWNER, "small", number)
+    name = (samples.OWNER, "small", selector)
     return prediction.at_hand(*name) or prediction.version(*name)
 
 
@@ -101,6 +103,24 @@ def test_what_another_process_has_deleted_is_gone_within_a_second(
     with elsewhere() as uow:
         uow.models.delete(samples.OWNER, "small")
     assert seconds_until(lambda: is_gone(prediction, None)) < STALE_AFTER + SLACK_SECONDS
+
+
+def test_an_alias_that_another_process_moves_is_followed_within_a_second(
+    prediction: Prediction, elsewhere: OpenUnitOfWork
+) -> None:
+    for _ in range(2):
+        record(elsewhere)
+    for number in (1, 2, 1):
+        point(elsewhere, number)
+        waited = seconds_until(lambda number=number: asked(prediction, "champion").version.number == number)  # type: ignore[misc]
+        assert waited < STALE_AFTER + SLACK_SECONDS
+
+
+def point(open_uow: OpenUnitOfWork, number: int) -> None:
+    with open_uow() as uow:
+        uow.aliases.move(
+            samples.OWNER, "small", "champion", to=number, by=samples.OWNER, reason=None, condition=Condition()
+        )
 
 
 def is_gone(prediction: Prediction, number: int | None) -> bool:
