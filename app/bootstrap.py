@@ -26,7 +26,9 @@ from app.queue.engine import Engine
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
+from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
+from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.retention import Retention
@@ -87,6 +89,8 @@ class Parts:
     catalogue: Catalogue
     aliases: Aliases
     annotations: Annotations
+    exporting: Exporting
+    importing: Importing
     training: Training
     prediction: Prediction
     watcher: Watcher
@@ -118,6 +122,8 @@ def build(settings: Settings) -> Parts:
         catalogue=Catalogue(base.open_uow),
         aliases=Aliases(base.open_uow),
         annotations=Annotations(base.open_uow),
+        exporting=Exporting(base.open_uow),
+        importing=Importing(base.open_uow),
         training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS)),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),

@@ -16,7 +16,9 @@ from app.domain.errors import NotFoundError
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
+from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
+from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -54,6 +56,12 @@ class Parts(Protocol):
 
     @property
     def annotations(self) -> Annotations: ...
+
+    @property
+    def exporting(self) -> Exporting: ...
+
+    @property
+    def importing(self) -> Importing: ...
 
     @property
     def training(self) -> Training: ...

@@ -17,6 +17,7 @@ from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, TooManyJobsError
+from app.exports.schema import DOCUMENT, VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
@@ -36,6 +37,7 @@ _SCHEMAS: Mapping[
     | TypeAdapter[AnnotationIn]
     | TypeAdapter[WebhookIn]
     | TypeAdapter[WebhookChangeIn]
+    | TypeAdapter[VersionDocument]
     | TypeAdapter[ProblemOut],
 ] = {
     "DatasetIn": DATASET_IN,
@@ -46,6 +48,7 @@ _SCHEMAS: Mapping[
     "AnnotationIn": ANNOTATION_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
+    "VersionDocument": DOCUMENT,
     "ProblemOut": TypeAdapter(ProblemOut),
 }
 _KINDS = {
@@ -68,6 +71,15 @@ def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
 def json_body(schema: str) -> dict[str, object]:
     """A required JSON body that the route reads itself."""
     content = {"application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def file_body(schema: str, media_type: str) -> dict[str, object]:
+    """The same, or the file of another media type that says it."""
+    content = {
+        "application/json": {"schema": {"$ref": f"{_REFERENCE}{schema}"}},
+        media_type: {"schema": {"type": "string", "format": "binary"}},
+    }
     return {"requestBody": {"required": True, "content": content}}
 
 

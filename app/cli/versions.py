@@ -123,6 +123,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
     print_facts(
         [
             *_named(version),
+            ("imported", _imported(version)),
             ("task", f"{version.task} of {version.target}"),
             ("classes", _classes(version) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),
@@ -145,6 +146,11 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def _imported(version: SupervisedVersion) -> str | None:
+    found = version.imported
+    return None if found is None else f"version {found.version} of {found.model}, SHA-256 {found.digest[:12]}…"
 
 
 def _classes(version: SupervisedVersion) -> str:

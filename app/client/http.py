@@ -67,9 +67,9 @@ class Http:
                 return
             after = page.after
 
-    def fetch(self, path: str, *, media_type: str) -> bytes:
+    def fetch(self, path: str, *, media_type: str, query: Query | None = None) -> bytes:
         """The bytes at `path`, as this type. Raises ClientError."""
-        return self._send("GET", path, headers={"Accept": media_type}).content
+        return self._send("GET", path, query=query, headers={"Accept": media_type}).content
 
     @contextmanager
     def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
@@ -115,7 +115,14 @@ class Http:
         return _decoded(self._insist(lambda: self._send("POST", path, content=content, headers=headers)), answer)
 
     def upload(
-        self, answer: Form[T], path: str, file: Path, *, media_type: str, query: Query, key: str | None = None
+        self,
+        answer: Form[T],
+        path: str,
+        file: Path,
+        *,
+        media_type: str,
+        query: Query | None = None,
+        key: str | None = None,
     ) -> T:
         """Stream a file, under a `key` as in `create`. Raises ClientError, OSError where the file can't be read."""
         headers = _named(key) | {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
-from app.domain.models import Model, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.pages import Page
 from app.domain.references import NamedVersion, Selector
 
@@ -59,6 +59,9 @@ class Models(Protocol):
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""
+
+    def add(self, owner: str, version: NewVersion) -> Version:
+        """Record a version that no job made; raises ConflictError where its model's name means something else."""
 
     def delete(self, owner: str, name: str) -> None:
         """Raises NotFoundError, or InUseError while an unfinished job is to make a version of it."""

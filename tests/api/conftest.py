@@ -16,7 +16,9 @@ from app.domain.tables import Block
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
+from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
+from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.prediction import Prediction
 from app.services.training import Training
@@ -76,6 +78,8 @@ class InMemoryParts:
         self.catalogue = Catalogue(self.kept.open)
         self.aliases = Aliases(self.kept.open)
         self.annotations = Annotations(self.kept.open)
+        self.exporting = Exporting(self.kept.open)
+        self.importing = Importing(self.kept.open)
         self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
@@ -95,6 +99,8 @@ class StoredParts:
         self.catalogue = Catalogue(open_uow)
         self.aliases = Aliases(open_uow)
         self.annotations = Annotations(open_uow)
+        self.exporting = Exporting(open_uow)
+        self.importing = Importing(open_uow)
         self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))

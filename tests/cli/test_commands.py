@@ -26,7 +26,7 @@ assert not loaded, loaded
 COMMANDS = (
     *("serve", "api", "worker", "migrate", "check"),
     *("train", "approximate", "components", "encode"),
-    *("predict", "decode", "jobs", "models", "webhooks"),
+    *("predict", "decode", "jobs", "models", "export", "import", "webhooks"),
 )
 
 

@@ -26,7 +26,7 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.model_ports import NO_TAGS, Aliases, Models
-from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, SupervisedReport, Version
 from app.domain.ports import (
     Beat,
     Checkpoints,
@@ -228,9 +228,17 @@ class InMemoryModels:
     def put(self, owner: str, made: NewVersion, *, number: int) -> Version:
         """Have a version."""
         name = made.report.plan.model
-        version = Version(uuid7(), owner, name, number, uuid7(), NOW, made.report)
+        job_id = uuid7() if isinstance(made.report, SupervisedReport) and made.report.imported is None else None
+        version = Version(uuid7(), owner, name, number, job_id, NOW, made.report)
         self.kept.setdefault((owner, name), []).append((version, made))
         return version
+
+    def add(self, owner: str, version: NewVersion) -> Version:
+        name = version.report.plan.model
+        kept = self.find(owner, name)
+        if kept is not None and kept.target != version.report.plan.target:
+            raise ConflictError(f"The versions of model {name!r} have another target.")
+        return self.put(owner, version, number=1 if kept is None else (kept.latest or 0) + 1)
 
     def get(self, owner: str, name: str) -> Model:
         model = self.find(owner, name)

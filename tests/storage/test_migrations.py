@@ -79,6 +79,24 @@ def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, open_uow
     assert (job.priority, job.retry_of) == (0, None)
 
 
+def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
+    engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    samples.stored_version(open_uow)
+    with open_uow() as uow:
+        uow.models.add(samples.OWNER, samples.new_version())
+    downgrade(engine, "2026_11_28_webhooks")
+    with engine.connect() as connection:
+        counts = [
+            connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
+            for table in ("model_versions", "posteriors", "relevance_vectors")
+        ]
+    assert counts == [1, 1, len(samples.vectors())]
+    migrate(engine)
+    with open_uow() as uow:
+        assert uow.models.version(samples.OWNER, "prices").number == 1
+
+
 def test_migrating_twice_changes_nothing(engine: Engine) -> None:
     migrate(engine)
     assert is_migrated(engine)

@@ -3,6 +3,7 @@
 import typer
 
 from app.cli.commands.aliases import history, list_aliases, move, unset
+from app.cli.commands.exporting import export, import_version
 from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
@@ -14,7 +15,7 @@ __all__ = ["application", "main"]
 application = typer.Typer(
     name="relevance",
     help="Calibrated predictions from sparse Bayesian models: a service, and its clients.",
-    epilog="train to decode, and jobs to webhooks, speak to a running service; the others are the service.",
+    epilog="train to import, and webhooks, speak to a running service; the others are the service.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -22,9 +23,10 @@ application = typer.Typer(
 )
 SERVING = (serve, api, worker, migrate)
 LEARNING = (train, approximate, components, encode)
-READING = (predict, decode, jobs, models, annotate, lineage, compare)
+READING = (predict, decode, jobs, models, annotate, lineage, compare, export)
 for command in (*SERVING, *LEARNING, *READING):
     application.command()(command)
+application.command("import")(import_version)
 
 check = typer.Typer(help="Say whether something is alive, for health checks.", no_args_is_help=True)
 check.command("worker")(check_worker)

@@ -115,7 +115,7 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     model: str
     version: int
     created_at: datetime
-    job_id: str
+    job_id: str | None
     inputs: tuple[Input, ...]
     ignored: tuple[Ignored, ...]
     functions: int
@@ -131,6 +131,15 @@ class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     def task(self) -> str:
         """What was learned."""
         return str(self.__struct_config__.tag)
+
+
+@dataclass(frozen=True)
+class ImportedFrom:
+    """The version that was imported, by its names where it was; `digest` is SHA-256 of the file."""
+
+    model: str
+    version: int
+    digest: str
 
 
 class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
@@ -159,6 +168,7 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     outliers: tuple[Outlier, ...]
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
+    imported: ImportedFrom | None = None
 
     @property
     def noise_column(self) -> str | None:

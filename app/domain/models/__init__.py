@@ -6,6 +6,7 @@ from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.supervised import (
     ClassRows,
     Contender,
+    ImportedFrom,
     InputTerm,
     InputWarp,
     InputWidth,
@@ -37,6 +38,7 @@ __all__ = [
     "Contender",
     "ImagePredictor",
     "ImageReport",
+    "ImportedFrom",
     "InputShape",
     "InputTerm",
     "InputWarp",

@@ -70,6 +70,15 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class ImportedFrom:
+    """The version that another one was imported from, by the names it had there; `digest` is SHA-256 of the file."""
+
+    model: str
+    version: int
+    digest: str
+
+
+@dataclass(frozen=True)
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
@@ -82,7 +91,8 @@ class SupervisedReport:
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
     `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that are
-    older than this. `terms` are the inputs that a process sees apart from the others.
+    older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what was
+    trained here; else all other figures are those of where it was.
     """
 
     task: Task
@@ -111,6 +121,7 @@ class SupervisedReport:
     contenders: tuple[Contender, ...] = ()
     class_rows: tuple[ClassRows, ...] = ()
     terms: tuple[InputTerm, ...] = ()
+    imported: ImportedFrom | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,14 +41,14 @@ class Version:
     """A recorded version; nothing of it changes but its annotation.
 
     `parent` is the number of the newest version of its model when it was recorded; None where there was none, and in
-    versions that are older than this.
+    versions that are older than this. `job_id` is None for one that was imported.
     """
 
     id: UUID
     owner: str
     model: str
     number: int
-    job_id: UUID
+    job_id: UUID | None
     created_at: datetime
     report: VersionReport
     parent: int | None = None

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.annotations import Annotation
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import Model, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page
 from app.domain.references import NamedVersion, Selector
 from app.storage import cursors
@@ -21,6 +21,7 @@ from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.happenings import MODELS, announce
 from app.storage.repositories.naming import version_ids
+from app.storage.repositories.recording import record
 from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (
     AliasMoveRow,
@@ -145,6 +146,10 @@ class SqlModels:
         changed(self.session, said.values(description=annotation.description))
         retag(self.session, VersionTagRow, version.id, annotation.tags)
         return self.version(version.owner, version.model, version.number)
+
+    def add(self, owner: str, version: NewVersion) -> Version:
+        """Record a version that no job made; raises ConflictError where its model's name means something else."""
+        return record(self.session, version, owner=owner, job_id=None, now=self.clock())
 
     def delete(self, owner: str, name: str) -> None:
         """Remove a model with all versions, vectors, posteriors and aliases; raises NotFoundError, InUseError."""

@@ -19,8 +19,8 @@ from app.storage.happenings import MODELS, announce
 from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
 
 
-def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID, now: datetime) -> Version:
-    """Give the version the next number of its model's name and store all of it.
+def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:
+    """Give the version the next number of its model's name and store all of it; `job_id` is that of what made it here.
 
     Raises ConflictError when the name stands for another task, target or other inputs.
     """
@@ -97,7 +97,7 @@ def _refuse_another_meaning(model: ModelRow, plan: TrainingPlan) -> None:
     if differing:
         raise ConflictError(
             f"The versions of model {model.name!r} have another {' and other '.join(differing)}: "
-            "train under another `model` name."
+            "choose another `model` name."
         )
 
 

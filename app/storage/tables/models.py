@@ -35,7 +35,10 @@ class ModelRow(Base):
 
 
 class ModelVersionRow(Base):
-    """A version, of which the description alone changes; `report` is JSON. One job makes one version at most."""
+    """A version, of which the description alone changes; `report` is JSON.
+
+    One job makes one version at most, and none what was imported.
+    """
 
     __tablename__ = "model_versions"
     __table_args__ = (
@@ -48,7 +51,7 @@ class ModelVersionRow(Base):
     owner: Mapped[str]
     model_id: Mapped[UUID] = mapped_column(ForeignKey("models.id"))
     number: Mapped[int]
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id"))
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id"))
     created_at: Mapped[datetime]
     report: Mapped[str]
     description: Mapped[str | None] = mapped_column(default=None)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.errors import ConflictError, InUseError, InvalidRequestError, NotFoundError
-from app.domain.models import ClassWeight, RelevanceVector, Version
+from app.domain.models import ClassWeight, ImportedFrom, NewSupervisedVersion, RelevanceVector, Version
 from app.domain.ports import OpenUnitOfWork
 from app.domain.references import NamedVersion
 from app.domain.requests import SupervisedPlan
@@ -33,6 +33,28 @@ def test_a_version_comes_back_as_it_was_recorded(open_uow: OpenUnitOfWork) -> No
         recorded.id, samples.OWNER, "prices", 1, job_id, recorded.created_at, samples.new_version().report
     )
     assert encode_predictor(predictor) == encode_predictor(new.predictor)
+
+
+def imported(made: SupervisedPlan | None = None) -> NewSupervisedVersion:
+    new = samples.new_version(made)
+    return replace(new, report=replace(new.report, imported=ImportedFrom("elsewhere", 7, "ab" * 32)))
+
+
+def test_a_version_that_no_job_made_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
+    new = imported()
+    with open_uow() as uow:
+        added = uow.models.add(samples.OWNER, new)
+    assert samples.stored_version(open_uow) == 2
+    with open_uow() as uow:
+        again = uow.models.add(samples.OWNER, new)
+        assert again.number == 3
+        assert uow.models.version(samples.OWNER, "prices", 1) == added
+        assert encode_predictor(uow.models.predictor(added.id)) == encode_predictor(new.predictor)
+        vectors = uow.models.vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number")
+        assert vectors.items == new.vectors
+    assert (added.job_id, added.number, added.report) == (None, 1, new.report)
+    with pytest.raises(ConflictError, match="target"), open_uow() as uow:
+        uow.models.add(samples.OWNER, imported(samples.plan(target="rent")))
 
 
 def test_the_stored_bytes_are_those_of_the_codec_on_every_database(open_uow: OpenUnitOfWork, engine: Engine) -> None:

@@ -58,7 +58,7 @@ class VersionBaseOut(BaseModel):
     model: str
     version: int
     created_at: datetime
-    job_id: UUID
+    job_id: UUID | None = Field(description="The training that made it; null where it was imported.")
     parent: int | None = Field(
         description="The newest version when this one was recorded; null for the first, and where it is not known."
     )

@@ -105,6 +105,14 @@ class ClassRowsOut(FromDomain):
     rows: int
 
 
+class ImportedFromOut(FromDomain):
+    """The version that was imported, by its names where it was trained."""
+
+    model: str
+    version: int
+    digest: str = Field(description="SHA-256 of the file that came, in hexadecimal digits: its `ETag` where it was.")
+
+
 class SupervisedVersionOut(VersionBaseOut):
     """What one training learned; it never changes. Figures are in the user's units."""
 
@@ -157,6 +165,9 @@ class SupervisedVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
+    imported: ImportedFromOut | None = Field(
+        description="Null for what was trained here; else all figures are those of where it was."
+    )
 
     @classmethod
     def of(cls, version: Version, report: SupervisedReport) -> Self:
@@ -196,5 +207,6 @@ class SupervisedVersionOut(VersionBaseOut):
             "metrics": report.metrics,
             "contenders": [ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+            "imported": None if report.imported is None else ImportedFromOut.model_validate(report.imported),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
+from app.domain.listing import Place, shaped, ungrouped
 from app.domain.models import InputShape
 from app.sparse_bayes.basis import GroupFunctions, InputFunctions
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.worker.vectors import _Place, _shaped, _ungrouped
 
 ENCODING = Encoding(
     (
@@ -21,8 +21,8 @@ NAMES = ("time", "time missing", "colour=red", "colour=blue", "depth")
 UNITS = ((100.0, 10.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (-5.0, 2.0))
 
 
-def told(functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int) -> _Place:
-    return _shaped(functions.shape(0), np.array(columns), NAMES, UNITS)
+def told(functions: StepFunctions | FourierFunctions | SplineFunctions | GaborFunctions, *columns: int) -> Place:
+    return shaped(functions.shape(0), np.array(columns), NAMES, UNITS)
 
 
 def test_units_are_those_of_the_encoding() -> None:
@@ -63,6 +63,6 @@ def test_a_wavelet_lies_in_both_of_its_inputs() -> None:
 
 def test_a_group_knows_its_columns() -> None:
     inside = InputFunctions(np.array([1]))
-    assert _ungrouped(GroupFunctions(np.array([4, 0]), inside), 5)[0] is inside
-    np.testing.assert_array_equal(_ungrouped(GroupFunctions(np.array([4, 0]), inside), 5)[1], [4, 0])
-    np.testing.assert_array_equal(_ungrouped(inside, 3)[1], [0, 1, 2])
+    assert ungrouped(GroupFunctions(np.array([4, 0]), inside), 5)[0] is inside
+    np.testing.assert_array_equal(ungrouped(GroupFunctions(np.array([4, 0]), inside), 5)[1], [4, 0])
+    np.testing.assert_array_equal(ungrouped(inside, 3)[1], [0, 1, 2])

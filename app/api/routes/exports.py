@@ -1,0 +1,149 @@
+"""Versions as files: out for other programs, and in from another service."""
+
+import hashlib
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.exceptions import HTTPException
+
+from app.api.bodies import checked
+from app.api.dependencies import Owner, PartsDependency, limits_of
+from app.api.documentation import file_body, problems
+from app.api.formats.json_body import decode
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import AcceptsJson, accepts, media_type_of
+from app.api.routes.models import Number
+from app.api.schemas.models import VersionOut, version_out
+from app.api.validation import faults_of
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
+from app.domain.exports import ExportedVersion
+from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.models import Version
+from app.exports import npz_file
+from app.exports.formats import NPZ, RENDERINGS, Format
+from app.exports.reading import ReportError, version_of
+from app.exports.schema import DOCUMENT
+
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_FILES: dict[str, object] = {
+    rendering.media_type: _BYTES for rendering in RENDERINGS.values() if rendering.media_type != "application/json"
+}
+_HEADERS = {
+    "ETag": {"schema": {"type": "string"}, "description": "SHA-256 of the file, quoted."},
+    "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
+}
+
+router = APIRouter(prefix="/v1/models", tags=["Models"])
+
+
+@router.get(
+    "/{name}/versions/{number}/export",
+    summary="A version as a file",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The version, in the format that was asked for.",
+            "headers": _HEADERS,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/VersionDocument"}}, **_FILES},
+        },
+        304: {"description": "As in `If-None-Match`."},
+        **problems(404, 406, 409, 422),
+    },
+)
+def export(
+    name: str,
+    number: Number,
+    owner: Owner,
+    parts: PartsDependency,
+    request: Request,
+    wanted: Annotated[
+        Format,
+        Query(
+            alias="format",
+            description="`json` and `npz` say all that predictions need, and can be imported.",
+        ),
+    ] = "json",
+) -> Response:
+    """All that a version predicts with, for other programs: docs/exports.md says what each member means.
+
+    A version never changes, so its files don't either while the service stays the same: ask again with `If-None-Match`.
+    """
+    rendering = RENDERINGS[wanted]
+    if not accepts(request.headers.get("accept"), rendering.media_type):
+        raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
+    content = rendering.render(parts.exporting.version(owner, name, number))
+    tag = f'"{hashlib.sha256(content).hexdigest()}"'
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+    if _is_known(request.headers.getlist("if-none-match"), tag):
+        return Response(status_code=304, headers=headers)
+    file = f"{quote(name, safe='')}-{number}{rendering.ending}"
+    headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    return Response(content, headers=headers, media_type=rendering.media_type)
+
+
+def _is_known(sent: list[str], tag: str) -> bool:
+    """Whether an If-None-Match names the tag, weakly or not (RFC 9110, section 13.1.2)."""
+    tags = [one.strip().removeprefix("W/") for line in sent for one in line.split(",")]
+    return tag in tags or tags == ["*"]
+
+
+async def _document(request: Request) -> bytes:
+    """The body of a request that claims to be a document."""
+    media_type = media_type_of(request.headers.get("content-type", ""))
+    if media_type not in {"application/json", NPZ}:
+        raise HTTPException(415, f"Expected application/json or {NPZ}, got {media_type or 'no Content-Type'}.")
+    return await request.body()
+
+
+@router.post(
+    "/{name}/versions",
+    status_code=201,
+    summary="Import a version",
+    response_model=VersionOut,
+    openapi_extra=file_body("VersionDocument", NPZ),
+    responses=problems(400, 406, 409, 413, 415, 422),
+    dependencies=[AcceptsJson],
+)
+def import_version(
+    name: str,
+    request: Request,
+    body: Annotated[bytes, Depends(_document)],
+    owner: Owner,
+    parts: PartsDependency,
+    key: Key,
+) -> Response:
+    """Make an exported version, as JSON or npz, the next one of a model: a new model, or one of the same question.
+
+    It predicts to the last bit what it did where it was exported, and `imported` says where that was.
+    """
+    media_type = media_type_of(request.headers.get("content-type", ""))
+
+    def create(keyed: Keyed[Version] | None) -> Version:
+        document = _read(body, media_type, most_bytes=limits_of(request).max_body_bytes)
+        digest = hashlib.sha256(body).hexdigest()
+        return parts.importing.add(owner, name, document, digest=digest, keyed=keyed)
+
+    return once(parts.idempotency, named(request, owner, key, media_type.encode(), body), _imported, create)
+
+
+def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
+    """The version that a body says; raises MalformedBodyError, TooLargeError, InvalidDataError, InvalidRequestError."""
+    try:
+        if media_type == NPZ:
+            text, arrays = npz_file.read(body, most_bytes=most_bytes)
+            value = npz_file.with_arrays(decode(text), arrays)
+        else:
+            value = decode(body)
+        return version_of(checked(DOCUMENT, value))
+    except RecursionError as error:
+        raise MalformedBodyError("The document is nested too deeply.") from error
+    except ReportError as error:
+        faults = [Fault(fault.detail, f"/report{fault.pointer or ''}") for fault in faults_of(error.cause, error.sent)]
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults) from error
+
+
+def _imported(version: Version) -> KeptAnswer:
+    location = f"/v1/models/{quote(version.model, safe='')}/versions/{version.number}"
+    headers = (("Location", location), ("Content-Type", "application/json"))
+    return KeptAnswer(201, headers, version_out(version).model_dump_json().encode())

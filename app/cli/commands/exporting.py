@@ -1,0 +1,47 @@
+"""A version to a file, and back."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
+
+
+class Form(StrEnum):
+    """What a version is written as."""
+
+    JSON = "json"
+    NPZ = "npz"
+
+
+def export(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    version: Annotated[int | None, typer.Argument(metavar="[VERSION]", help="The newest by default.")] = None,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file.")],
+    form: Annotated[Form, typer.Option("--format", help="json and npz can be imported.")] = Form.JSON,
+    url: Url = HERE,
+) -> None:
+    """Write a version of MODEL to a file, for other programs or another service."""
+    from app.cli.connection import service
+    from app.cli.exporting import export
+
+    with service(url) as client:
+        export(client, model, version, form.value, output)
+
+
+def import_version(
+    file: ReadableFile,
+    *,
+    model: Annotated[str | None, typer.Option(help="The new version's model; by default the name that it had.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Make the exported version in FILE (.json or .npz) the next one of a model."""
+    from app.cli.connection import service
+    from app.cli.exporting import take_in
+
+    with service(url) as client:
+        take_in(client, file, model, as_json=as_json)

@@ -1,0 +1,27 @@
+"""`relevance export` and `relevance import`: a version to a file, and back, perhaps on another service."""
+
+from pathlib import Path
+
+from app.cli.rendering import print_json
+from app.cli.saying import refuse, say
+from app.cli.versions import show_version
+from app.client import Relevance
+from app.client.answers import VersionBase
+from app.client.exports import ExportFormat
+
+
+def export(client: Relevance, model: str, version: int | None, form: ExportFormat, output: Path) -> None:
+    """Write a version to a file; raises typer.Exit(1) where that can't be written."""
+    number = client.version(model, version, of=VersionBase).version
+    content = client.export(model, number, form)
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        refuse(f"{output}: {error.strerror}")
+    say(f"Version {number} of {model} is in {output}.")
+
+
+def take_in(client: Relevance, file: Path, model: str | None, *, as_json: bool) -> None:
+    """A file as a new version."""
+    version = client.import_version(file, model=model)
+    print_json(version) if as_json else show_version(version)

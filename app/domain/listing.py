@@ -1,0 +1,102 @@
+"""The functions of a model as its version lists them, in the user's units."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding, column_names, column_units
+from app.domain.models import ClassWeight, InputShape, RelevanceVector
+from app.domain.tables import Cell, Label
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.dictionaries import Shape
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.types import Indices
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a function is and where it stands; `cells` are the raw inputs of its row."""
+
+    kind: str
+    row: int | None = None
+    input: str | None = None
+    moved: bool = False
+    shape: tuple[InputShape, ...] = ()
+    phase: float | None = None
+    cells: dict[str, Cell] | None = None
+
+
+Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
+"""Where kernel functions stand that see these columns of X."""
+
+
+def places(model: Model, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
+    """One for each function, in the order of the weights."""
+    names, units = column_names(encoding), column_units(encoding)
+    for functions, columns in map(ungrouped, model.functions, repeat(encoding.width)):
+        match functions:
+            case KernelFunctions():
+                yield from standing(functions, columns)
+            case InputFunctions(columns=chosen):
+                for column in columns[chosen].tolist():
+                    yield Place("input", input=names[column])
+            case ConstantFunction():
+                yield Place("bias")
+            case _:
+                for number in range(functions.size):
+                    yield shaped(functions.shape(number), columns, names, units)
+
+
+def ungrouped(functions: Functions, inputs: int) -> tuple[SingleFunctions, Indices]:
+    """The functions, and which columns of X they see."""
+    if isinstance(functions, GroupFunctions):
+        return functions.of, functions.columns
+    return functions, np.arange(inputs)
+
+
+def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence[tuple[float, float]]) -> Place:
+    """In the user's units: x = shift + scale u of what is encoded."""
+    told = []
+    for number, place in enumerate(shape.inputs):
+        column = int(columns[place])
+        shift, scale = units[column]
+        told.append(
+            InputShape(
+                names[column],
+                place=shift + scale * shape.place[number],
+                span=None if shape.span is None else scale * shape.span,
+                frequency=shape.frequency[number] / scale if shape.frequency else None,
+            )
+        )
+    return Place(shape.kind, input=told[0].input if len(told) == 1 else None, shape=tuple(told), phase=shape.phase)
+
+
+def listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+    """The functions at these places, with their weights; those of several latents in the order of `classes`."""
+    sd = np.sqrt(model.covariance.diagonal())
+    several = model.mean.ndim > 1
+    for number, place in enumerate(found):
+        yield RelevanceVector(
+            number=number + 1,
+            kind=place.kind,
+            row=place.row,
+            inputs=place.cells,
+            weight_mean=None if several else float(model.mean[number]),
+            weight_sd=float(sd[number]),
+            alpha=float(model.alpha[number]),
+            gamma=float(model.gamma[number]),
+            input=place.input,
+            moved=place.moved,
+            shape=place.shape,
+            phase=place.phase,
+            weight_means=tuple(map(ClassWeight, classes, model.mean[number].tolist())) if several else (),
+        )

@@ -1,0 +1,36 @@
+"""The forms in which a version goes out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from app.domain.exports import ExportedVersion
+from app.exports import npz_file
+from app.exports.writing import document_of
+
+Format: TypeAlias = Literal["json", "npz"]
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """One form: its media type, how its files' names end, and what makes it."""
+
+    media_type: str
+    ending: str
+    render: Callable[[ExportedVersion], bytes]
+
+
+def _json(exported: ExportedVersion) -> bytes:
+    return document_of(exported).model_dump_json().encode()
+
+
+def _npz(exported: ExportedVersion) -> bytes:
+    return npz_file.write(document_of(exported).model_dump(mode="json"))
+
+
+NPZ = "application/x-npz"
+
+RENDERINGS: Mapping[Format, Rendering] = {
+    "json": Rendering("application/json", ".json", _json),
+    "npz": Rendering(NPZ, ".npz", _npz),
+}

@@ -1,0 +1,148 @@
+"""A document as npz: each list of numbers in its `model` is an array of the archive, named by its place.
+
+`document.json` is the document with {"array": name} where an array stands; numbers are `<f8`, places `<i8`. No pickle,
+no dates: the same version gives the same bytes.
+"""
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
+
+DOCUMENT_NAME = "document.json"
+ENDING = ".npy"
+MOST_MEMBERS = 1_000
+NO_DATE = (1980, 1, 1, 0, 0, 0)
+"""The first that a zip archive can tell."""
+
+Kept: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
+
+
+def write(document: dict[str, JsonValue]) -> bytes:
+    """A document's JSON value as an archive."""
+    arrays: dict[str, Kept] = {}
+    told = {**document, "model": _taken_out(document["model"], "model", arrays)}
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        archive.writestr(zipfile.ZipInfo(DOCUMENT_NAME, NO_DATE), content)
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}{ENDING}", NO_DATE), member.getvalue())
+    return sink.getvalue()
+
+
+def _taken_out(value: JsonValue, name: str, arrays: dict[str, Kept]) -> JsonValue:
+    if isinstance(value, dict):
+        return {member: _taken_out(inner, f"{name}/{member}", arrays) for member, inner in value.items()}
+    if isinstance(value, list):
+        if _is_array(value):
+            whole = all(isinstance(number, int) for number in value)
+            arrays[name] = np.array(value, "<i8" if whole else "<f8")
+            return {"array": name}
+        return [_taken_out(inner, f"{name}/{place}", arrays) for place, inner in enumerate(value)]
+    return value
+
+
+def _is_array(value: Sequence[JsonValue]) -> bool:
+    if not value:
+        return False
+    if all(isinstance(one, list) and one for one in value):
+        return all(isinstance(number, float) for one in value if isinstance(one, list) for number in one)
+    kinds = set(map(type, value))
+    return kinds in ({int}, {float})
+
+
+def read(data: bytes, *, most_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:
+    """The text of `document.json`, and the arrays by their names, as lists.
+
+    Raises MalformedBodyError for what is no such archive, TooLargeError where it would unpack to more than
+    `most_bytes`, InvalidRequestError for an array of another kind.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = dict(_unpacked(archive, most_bytes))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise MalformedBodyError("The file can't be read as npz; is it cut off?") from error
+    if DOCUMENT_NAME not in members:
+        raise MalformedBodyError(f"The archive has no {DOCUMENT_NAME}: it is no exported version.")
+    text = members.pop(DOCUMENT_NAME)
+    return text, {name.removesuffix(ENDING): _listed(name, content) for name, content in members.items()}
+
+
+def _unpacked(archive: zipfile.ZipFile, most_bytes: int) -> Iterator[tuple[str, bytes]]:
+    entries = archive.infolist()
+    if len(entries) > MOST_MEMBERS:
+        raise TooLargeError(f"The archive has {len(entries):,} members, where {MOST_MEMBERS:,} are the most.")
+    left = most_bytes
+    for entry in entries:
+        if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise MalformedBodyError(f"{entry.filename!r} is packed in a way that is not read: store or deflate it.")
+        with archive.open(entry) as member:
+            # What an archive says of its sizes is not believed.
+            content = member.read(left + 1)
+        left -= len(content)
+        if left < 0:
+            raise TooLargeError(f"The archive unpacks to more than {most_bytes:,} bytes.")
+        yield entry.filename, content
+
+
+def _listed(name: str, content: bytes) -> JsonValue:
+    source = io.BytesIO(content)
+    try:
+        version = np.lib.format.read_magic(source)
+        if version != (1, 0):
+            raise ValueError(f"version {version}")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(source)
+    except (ValueError, SyntaxError, EOFError, MemoryError, RecursionError) as error:
+        raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it cut off?") from error
+    where = f"/{name.removesuffix(ENDING)}"
+    if dtype.str not in {"<f8", "<i8"} or not 1 <= len(shape) <= 2:
+        detail = f"Expected a list or a table of <f8 or <i8, got shape {shape} of {dtype.str}."
+        raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
+    body = content[source.tell() :]
+    # Looked at before anything is made of that size: headers may lie.
+    if len(body) != prod(shape) * dtype.itemsize:
+        raise MalformedBodyError(f"{name!r} holds {len(body):,} bytes, which is not what its header says.")
+    array = np.frombuffer(body, dtype).reshape(shape, order="F" if fortran else "C")
+    if not np.isfinite(array).all():
+        detail = "NaN and infinity are no numbers here."
+        raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
+    listed: JsonValue = array.tolist()
+    return listed
+
+
+def with_arrays(document: JsonValue, arrays: dict[str, JsonValue]) -> JsonValue:
+    """The document with the arrays where it names them; raises InvalidRequestError for one that is missing or left."""
+    unused = set(arrays)
+    whole = _put_back(document, "", arrays, unused)
+    if unused:
+        name = min(unused)
+        raise InvalidRequestError(
+            f"The document has no place for the array {name!r}.", [Fault("No place.", f"/{name}")]
+        )
+    return whole
+
+
+def _put_back(value: JsonValue, where: str, arrays: dict[str, JsonValue], unused: set[str]) -> JsonValue:
+    if isinstance(value, dict):
+        if value.keys() == {"array"} and isinstance(name := value["array"], str):
+            if f"/{name}" != where or name not in arrays:
+                detail = f"Here stands the array {where[1:]!r} of the archive, or numbers; got {name!r}."
+                raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
+            unused.discard(name)
+            return arrays[name]
+        return {member: _put_back(inner, f"{where}/{member}", arrays, unused) for member, inner in value.items()}
+    if isinstance(value, list):
+        return [_put_back(inner, f"{where}/{place}", arrays, unused) for place, inner in enumerate(value)]
+    return value

@@ -1,0 +1,303 @@
+"""From a document to the version that it says, its arrays of the sizes that they must have."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+from pydantic import JsonValue, ValidationError
+
+from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.exports import ExportedVersion
+from app.domain.models import SupervisedPredictor, SupervisedReport
+from app.exports.schema import (
+    AugmentationPart,
+    BiasPart,
+    CategoryInput,
+    FunctionsPart,
+    GroupPart,
+    InputsPart,
+    KernelPart,
+    ModelPart,
+    NumberInput,
+    SinglePart,
+    SplinesPart,
+    StepsPart,
+    TargetPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from app.exports.writing import PLANNED_BEFORE, REPORT, SAID_BEFORE
+from app.sparse_bayes.augmentation import Augmentation
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.kernels import Additive, Kernel
+from app.sparse_bayes.kernels.covariance import Covariance
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array, Indices
+
+MOST_FUNCTIONS = 2_048
+"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
+
+
+class ReportError(Exception):
+    """The report of a document is none; `cause` is what pydantic says, of the report `sent`."""
+
+    def __init__(self, cause: ValidationError, sent: dict[str, JsonValue]) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.sent = sent
+
+
+def version_of(document: VersionDocument) -> ExportedVersion:
+    """The version that a document says; raises InvalidRequestError, ReportError."""
+    encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
+    model = _model(document.model, encoding.width, len(encoding.target.classes))
+    report = _report(document, encoding, len(model.alpha))
+    source = document.source
+    return ExportedVersion(
+        source.model, source.version, source.created_at, report, SupervisedPredictor(encoding, model)
+    )
+
+
+def _input(column: NumberInput | CategoryInput) -> EncodedInput:
+    if isinstance(column, NumberInput):
+        return EncodedNumber(
+            column.name, column.kind, column.shift, column.scale, column.fill, indicator=column.indicator
+        )
+    fill = None if column.fill is None else tuple(column.fill)
+    return EncodedCategory(column.name, tuple(column.categories), fill, indicator=column.indicator)
+
+
+def _target(target: TargetPart) -> EncodedTarget:
+    return EncodedTarget(
+        target.name,
+        target.kind,
+        target.shift,
+        target.scale,
+        tuple(target.classes),
+        logarithmic=target.logarithmic,
+        noise_column=target.noise_column,
+    )
+
+
+def _model(part: ModelPart, inputs: int, classes: int) -> Model:
+    functions = tuple(_functions(one, inputs, f"/model/functions/{place}") for place, one in enumerate(part.functions))
+    size = sum(one.size for one in functions)
+    if size > MOST_FUNCTIONS:
+        raise _wrong("/model/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+    latents = classes if part.likelihood.latents > 1 else None
+    return Model(
+        likelihood=part.likelihood,
+        functions=functions,
+        mean=_mean(part.mean, size, latents),
+        covariance=_matrix(part.covariance, (size, size), "/model/covariance"),
+        alpha=_vector(part.alpha, size, "/model/alpha"),
+        gamma=_vector(part.gamma, size, "/model/gamma"),
+        noise_sd=part.noise_sd,
+        log_marginal_likelihood=part.log_marginal_likelihood,
+        inputs=inputs,
+        rows=part.rows,
+        candidates=part.candidates,
+        termination=part.termination,
+        amplitude=part.amplitude,
+        last_gain=part.last_gain,
+        next_gain=part.next_gain,
+        augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs),
+    )
+
+
+def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int | None) -> Array:
+    rows, numbers = _rows_and_numbers(mean)
+    if latents is None:
+        if rows:
+            raise _wrong("/model/mean", "Each function has one weight here, and no list of them.")
+        return _vector(numbers, size, "/model/mean")
+    if numbers:
+        raise _wrong("/model/mean", f"Each function has a weight for each of {latents} classes: a list of lists.")
+    return _matrix(rows, (size, latents), "/model/mean")
+
+
+def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[list[list[float]], list[float]]:
+    rows, numbers = list[list[float]](), list[float]()
+    for one in mean:
+        if isinstance(one, list):
+            rows.append(one)
+        else:
+            numbers.append(one)
+    return rows, numbers
+
+
+def _augmentation(part: AugmentationPart, inputs: int) -> Augmentation:
+    functions = _kernel(part.functions, inputs, "/model/augmentation/functions")
+    if not 1 <= functions.size <= MOST_FUNCTIONS:
+        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {functions.size:,}."
+        raise _wrong("/model/augmentation/functions/centres", detail)
+    known = part.precisions
+    precisions = None if known is None else _vector(known, functions.size, "/model/augmentation/precisions")
+    return Augmentation(functions, part.spread, precisions)
+
+
+def _functions(part: FunctionsPart, inputs: int, where: str) -> Functions:
+    if isinstance(part, GroupPart):
+        columns = _columns(part.columns, inputs, f"{where}/columns")
+        if not len(columns) or len(set(part.columns)) < len(columns):
+            raise _wrong(f"{where}/columns", "A group has different columns, and one at least.")
+        return GroupFunctions(columns, _single(part.of, len(columns), f"{where}/of"))
+    return _single(part, inputs, where)
+
+
+def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
+    match part:
+        case KernelPart():
+            return _kernel(part, inputs, where)
+        case BiasPart():
+            return ConstantFunction()
+        case InputsPart():
+            return InputFunctions(_columns(part.columns, inputs, f"{where}/columns"))
+        case StepsPart():
+            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
+            return StepFunctions(chosen, _vector(part.places, len(chosen), f"{where}/places"))
+        case WavesPart():
+            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
+            return FourierFunctions(
+                chosen,
+                _vector(part.origins, len(chosen), f"{where}/origins"),
+                _vector(part.frequencies, len(chosen), f"{where}/frequencies"),
+                _vector(part.phases, len(chosen), f"{where}/phases"),
+            )
+        case SplinesPart():
+            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
+            return SplineFunctions(
+                part.degree,
+                chosen,
+                _vector(part.places, len(chosen), f"{where}/places"),
+                _vector(part.spans, len(chosen), f"{where}/spans"),
+            )
+        case WaveletsPart():
+            size = len(part.spans)
+            return GaborFunctions(
+                _matrix(part.centres, (size, inputs), f"{where}/centres"),
+                np.array(part.spans, np.float64),
+                _matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
+                _vector(part.phases, size, f"{where}/phases"),
+            )
+
+
+def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
+    size = len(part.centres)
+    if len(part.widths) not in {1, inputs}:
+        raise _wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
+    bend = InputMap(
+        np.array(part.widths, np.float64),
+        None if part.skew is None else _vector(part.skew, inputs, f"{where}/skew"),
+        None if part.tail is None else _vector(part.tail, inputs, f"{where}/tail"),
+    )
+    centres = _matrix(part.centres, (size, inputs), f"{where}/centres")
+    # The rows that they stood on stay behind.
+    return KernelFunctions(_termed(part, inputs, where), bend, centres, np.arange(size))
+
+
+def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
+    if not part.terms:
+        return part.kernel
+    if not isinstance(part.kernel, Covariance):
+        raise _wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+    alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
+    _columns(alone, inputs, f"{where}/terms")
+    if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
+        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
+        raise _wrong(f"{where}/terms", f"{detail}.")
+    return Additive(part.kernel, alone, shares)
+
+
+def _report(document: VersionDocument, encoding: Encoding, functions: int) -> SupervisedReport:
+    sent = document.report
+    plan = sent.get("plan")
+    if not isinstance(plan, dict):
+        raise _wrong("/report/plan", "This member is required, and is an object.")
+    target, inputs = encoding.target, document.inputs
+    said: dict[str, JsonValue] = {"task": document.task, "functions": functions}
+    planned: dict[str, JsonValue] = {
+        "task": document.task,
+        "model": document.source.model,
+        "target": target.name,
+        "target_kind": target.kind,
+        "classes": list(target.classes),
+        "inputs": [
+            {
+                "name": column.name,
+                "kind": column.kind,
+                "categories": list[JsonValue](column.categories if isinstance(column, CategoryInput) else ()),
+            }
+            for column in inputs
+        ],
+        "noise_column": target.noise_column,
+    }
+    assert said.keys() == SAID_BEFORE
+    assert planned.keys() == PLANNED_BEFORE
+    faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
+    whole: dict[str, JsonValue] = {**sent, **said, "plan": {**plan, **planned}}
+    try:
+        # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
+        report = REPORT.validate_json(json.dumps(whole), strict=True)
+    except ValidationError as error:
+        raise ReportError(error, whole) from error
+    faults += unknown(whole, REPORT.dump_python(report, mode="json"), "/report")
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+    return report
+
+
+def _repeated(sent: dict[str, JsonValue], said: dict[str, JsonValue], where: str) -> Iterator[Fault]:
+    for name in sent.keys() & said.keys():
+        yield Fault("The document says this elsewhere.", f"{where}/{name}")
+
+
+def unknown(sent: JsonValue, known: JsonValue, where: str) -> list[Fault]:
+    """Members of `sent` that what was made of it, `known`, has not."""
+    if isinstance(sent, dict) and isinstance(known, dict):
+        strange = [Fault(f"There is no member {name!r} here.", where) for name in sent if name not in known]
+        return strange + list(
+            chain.from_iterable(unknown(sent[name], known[name], f"{where}/{name}") for name in sent if name in known)
+        )
+    if isinstance(sent, list) and isinstance(known, list):
+        pairs = enumerate(zip(sent, known, strict=False))
+        return list(chain.from_iterable(unknown(one, other, f"{where}/{place}") for place, (one, other) in pairs))
+    return []
+
+
+def _columns(numbers: Sequence[int], inputs: int, where: str) -> Indices:
+    for place, number in enumerate(numbers):
+        if number >= inputs:
+            raise _wrong(f"{where}/{place}", f"{number} is no column: there are {inputs}, counted from 0.")
+    return np.array(numbers, np.intp)
+
+
+def _vector(numbers: Sequence[float], size: int, where: str) -> Array:
+    if len(numbers) != size:
+        raise _wrong(where, f"Expected {size} numbers, got {len(numbers)}.")
+    return np.array(numbers, np.float64)
+
+
+def _matrix(rows: Sequence[Sequence[float]], shape: tuple[int, int], where: str) -> Array:
+    if len(rows) != shape[0]:
+        raise _wrong(where, f"Expected {shape[0]} lists, got {len(rows)}.")
+    for place, row in enumerate(rows):
+        if len(row) != shape[1]:
+            raise _wrong(f"{where}/{place}", f"Expected {shape[1]} numbers, got {len(row)}.")
+    return np.array(rows, np.float64).reshape(shape)
+
+
+def _wrong(where: str, detail: str) -> InvalidRequestError:
+    return InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])

@@ -1,0 +1,213 @@
+"""What a document holds, member by member: `docs/exports.md` says what each means.
+
+Sizes that have to go together, and what else can't be said of one member alone, are seen to in `app.domain.soundness`.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, FailFast, Field, FiniteFloat, JsonValue, TypeAdapter
+
+from app.domain.tables import ColumnKind, Label
+from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.likelihoods import Likelihood
+
+FORMAT: Literal["relevance-version"] = "relevance-version"
+FORMAT_VERSION: Literal[1] = 1
+
+GREATEST_COUNT = 2**53
+
+Positive = Annotated[FiniteFloat, Field(gt=0.0)]
+NotNegative = Annotated[FiniteFloat, Field(ge=0.0)]
+Count = Annotated[int, Field(ge=0, le=GREATEST_COUNT)]
+
+
+class FirstFault(FailFast):
+    """Of an array the first fault is enough: a million of them would take more memory than the array."""
+
+    def __hash__(self) -> int:
+        """Alike, as they are equal: unions ask for it."""
+        return hash(FirstFault)
+
+
+Vector = Annotated[list[FiniteFloat], FirstFault()]
+Matrix = Annotated[list[Vector], FirstFault()]
+Places = Annotated[list[Count], FirstFault()]
+
+
+class Part(BaseModel):
+    """A piece of a document, without members of unknown names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourcePart(Part):
+    """The version that was exported, by its names there."""
+
+    model: Annotated[str, Field(max_length=63)]
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    created_at: datetime
+
+
+class NumberInput(Part):
+    """(value - shift) / scale, booleans as 0 and 1, timestamps in seconds since 1970 UTC."""
+
+    name: str
+    kind: Literal["number", "boolean", "timestamp"]
+    shift: FiniteFloat
+    scale: Positive
+    fill: FiniteFloat | None
+    indicator: bool
+
+
+class CategoryInput(Part):
+    """A 0/1 column for each category."""
+
+    name: str
+    kind: Literal["category"]
+    categories: list[str]
+    fill: Vector | None
+    indicator: bool
+
+
+class TargetPart(Part):
+    """What is predicted, and in which units."""
+
+    name: str
+    kind: ColumnKind
+    shift: FiniteFloat
+    scale: Positive
+    classes: list[Label]
+    logarithmic: bool
+    noise_column: str | None
+
+
+class TermPart(Part):
+    """An input that a kernel sees apart from all others."""
+
+    input: Count
+    share: Annotated[float, Field(gt=0.0, lt=1.0)]
+
+
+class KernelPart(Part):
+    """k(u(x), u(z)), one for each centre z."""
+
+    type: Literal["kernel"]
+    kernel: Annotated[Kernel, Field(discriminator="type")]
+    terms: list[TermPart]
+    widths: Annotated[list[Positive], FirstFault()]
+    skew: Vector | None
+    tail: Vector | None
+    centres: Matrix
+
+
+class BiasPart(Part):
+    """The function 1."""
+
+    type: Literal["bias"]
+
+
+class InputsPart(Part):
+    """Columns of X themselves."""
+
+    type: Literal["inputs"]
+    columns: Places
+
+
+class StepsPart(Part):
+    """1 where an input reaches a place."""
+
+    type: Literal["steps"]
+    inputs: Places
+    places: Vector
+
+
+class WavesPart(Part):
+    """Cosines of inputs."""
+
+    type: Literal["fourier"]
+    inputs: Places
+    origins: Vector
+    frequencies: Vector
+    phases: Vector
+
+
+class SplinesPart(Part):
+    """B-splines of inputs."""
+
+    type: Literal["b_splines"]
+    degree: Annotated[int, Field(ge=1, le=7)]
+    inputs: Places
+    places: Vector
+    spans: Annotated[list[Positive], FirstFault()]
+
+
+class WaveletsPart(Part):
+    """Waves under a Gaussian."""
+
+    type: Literal["gabor"]
+    centres: Matrix
+    spans: Annotated[list[Positive], FirstFault()]
+    frequencies: Matrix
+    phases: Vector
+
+
+SinglePart: TypeAlias = KernelPart | BiasPart | InputsPart | StepsPart | WavesPart | SplinesPart | WaveletsPart
+
+
+class GroupPart(Part):
+    """Functions that see only some columns of X."""
+
+    type: Literal["group"]
+    columns: Places
+    of: Annotated[SinglePart, Field(discriminator="type")]
+
+
+FunctionsPart: TypeAlias = SinglePart | GroupPart
+
+
+class AugmentationPart(Part):
+    """What error bars away from the data are made of, under independent weights."""
+
+    functions: KernelPart
+    spread: NotNegative
+    precisions: Annotated[list[Positive], FirstFault()] | None
+
+
+class ModelPart(Part):
+    """The functions, their weights' posterior, and what scatters about them."""
+
+    likelihood: Annotated[Likelihood, Field(discriminator="type")]
+    functions: list[Annotated[FunctionsPart, Field(discriminator="type")]]
+    mean: Vector | Matrix
+    covariance: Matrix
+    alpha: Annotated[list[Positive], FirstFault()]
+    gamma: Vector
+    noise_sd: NotNegative | None
+    amplitude: Positive | None
+    augmentation: AugmentationPart | None
+    rows: Annotated[Count, Field(ge=1)]
+    candidates: Count
+    log_marginal_likelihood: FiniteFloat
+    last_gain: FiniteFloat | None
+    next_gain: FiniteFloat | None
+    termination: Annotated[str, Field(max_length=100)]
+
+
+class VersionDocument(Part):
+    """A version as a whole."""
+
+    format: Literal["relevance-version"]
+    format_version: Literal[1]
+    source: SourcePart
+    task: Literal["regression", "classification"]
+    inputs: list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]]
+    target: TargetPart
+    model: ModelPart
+    report: dict[str, JsonValue] = Field(
+        description="What the training told of itself. Of this, a prediction needs `class_rows` alone, and those where "
+        "it names `class_priors`."
+    )
+
+
+DOCUMENT = TypeAdapter(VersionDocument)

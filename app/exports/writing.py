@@ -1,0 +1,215 @@
+"""From a version to its document."""
+
+import math
+from collections.abc import Sequence
+
+from pydantic import JsonValue, TypeAdapter
+
+from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget
+from app.domain.exports import ExportedVersion
+from app.domain.models import SupervisedReport
+from app.exports.schema import (
+    FORMAT,
+    FORMAT_VERSION,
+    AugmentationPart,
+    BiasPart,
+    CategoryInput,
+    FunctionsPart,
+    GroupPart,
+    InputsPart,
+    KernelPart,
+    ModelPart,
+    NumberInput,
+    SinglePart,
+    SourcePart,
+    SplinesPart,
+    StepsPart,
+    TargetPart,
+    TermPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from app.sparse_bayes.augmentation import Augmentation
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.kernels import Additive
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.types import Array
+
+REPORT = TypeAdapter(SupervisedReport)
+
+SAID_BEFORE = frozenset({"task", "functions"})
+"""What of a report follows from the rest of the document, and ..."""
+
+PLANNED_BEFORE = frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"})
+"""... what of its plan."""
+
+
+def document_of(exported: ExportedVersion) -> VersionDocument:
+    """All that a version says."""
+    encoding, report = exported.predictor.encoding, exported.report
+    return VersionDocument(
+        format=FORMAT,
+        format_version=FORMAT_VERSION,
+        source=SourcePart(model=exported.model, version=exported.number, created_at=exported.created_at),
+        task=report.task,
+        inputs=[_input(column) for column in encoding.inputs],
+        target=_target(encoding.target),
+        model=_model(exported.predictor.model),
+        report=_report(report),
+    )
+
+
+def _input(column: EncodedInput) -> NumberInput | CategoryInput:
+    if isinstance(column, EncodedNumber):
+        return NumberInput(
+            name=column.name,
+            kind=column.kind,
+            shift=column.shift,
+            scale=column.scale,
+            fill=column.fill,
+            indicator=column.indicator,
+        )
+    return CategoryInput(
+        name=column.name,
+        kind="category",
+        categories=list(column.categories),
+        fill=None if column.fill is None else list(column.fill),
+        indicator=column.indicator,
+    )
+
+
+def _target(target: EncodedTarget) -> TargetPart:
+    return TargetPart(
+        name=target.name,
+        kind=target.kind,
+        shift=target.shift,
+        scale=target.scale,
+        classes=list(target.classes),
+        logarithmic=target.logarithmic,
+        noise_column=target.noise_column,
+    )
+
+
+def _model(model: Model) -> ModelPart:
+    return ModelPart(
+        likelihood=model.likelihood,
+        functions=[_functions(functions) for functions in model.functions],
+        mean=model.mean.tolist(),
+        covariance=model.covariance.tolist(),
+        alpha=model.alpha.tolist(),
+        gamma=model.gamma.tolist(),
+        noise_sd=model.noise_sd,
+        amplitude=model.amplitude,
+        augmentation=None if model.augmentation is None else _augmentation(model.augmentation),
+        rows=model.rows,
+        candidates=model.candidates,
+        log_marginal_likelihood=model.log_marginal_likelihood,
+        last_gain=_finite(model.last_gain),
+        next_gain=_finite(model.next_gain),
+        termination=str(model.termination),
+    )
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _augmentation(kept: Augmentation) -> AugmentationPart:
+    precisions = None if kept.precisions is None else kept.precisions.tolist()
+    return AugmentationPart(functions=_kernel(kept.functions), spread=kept.spread, precisions=precisions)
+
+
+def _functions(functions: Functions) -> FunctionsPart:
+    if isinstance(functions, GroupFunctions):
+        return GroupPart(type="group", columns=functions.columns.tolist(), of=_single(functions.of))
+    return _single(functions)
+
+
+def _single(functions: SingleFunctions) -> SinglePart:
+    match functions:
+        case KernelFunctions():
+            return _kernel(functions)
+        case ConstantFunction():
+            return BiasPart(type="bias")
+        case InputFunctions(columns=columns):
+            return InputsPart(type="inputs", columns=columns.tolist())
+        case StepFunctions(inputs=inputs, places=places):
+            return StepsPart(type="steps", inputs=inputs.tolist(), places=places.tolist())
+        case FourierFunctions():
+            return WavesPart(
+                type="fourier",
+                inputs=functions.inputs.tolist(),
+                origins=functions.origins.tolist(),
+                frequencies=functions.frequencies.tolist(),
+                phases=functions.phases.tolist(),
+            )
+        case SplineFunctions():
+            return SplinesPart(
+                type="b_splines",
+                degree=functions.degree,
+                inputs=functions.inputs.tolist(),
+                places=functions.places.tolist(),
+                spans=functions.spans.tolist(),
+            )
+        case GaborFunctions():
+            return WaveletsPart(
+                type="gabor",
+                centres=functions.centres.tolist(),
+                spans=functions.spans.tolist(),
+                frequencies=functions.frequencies.tolist(),
+                phases=functions.phases.tolist(),
+            )
+
+
+def _kernel(functions: KernelFunctions) -> KernelPart:
+    kernel, terms = functions.kernel, list[TermPart]()
+    if isinstance(kernel, Additive):
+        pairs = zip(kernel.alone, kernel.shares, strict=True)
+        kernel, terms = kernel.kernel, [TermPart(input=place, share=share) for place, share in pairs]
+    bend = functions.input_map
+    return KernelPart(
+        type="kernel",
+        kernel=kernel,
+        terms=terms,
+        widths=bend.widths.tolist(),
+        skew=_listed(bend.skew),
+        tail=_listed(bend.tail),
+        centres=functions.centres.tolist(),
+    )
+
+
+def _listed(array: Array | None) -> list[float] | None:
+    return None if array is None else array.tolist()
+
+
+def _report(report: SupervisedReport) -> dict[str, JsonValue]:
+    """Without what the document says elsewhere, and without figures that are no finite numbers."""
+    told: dict[str, JsonValue] = REPORT.dump_python(report, mode="json")
+    plan, metrics, contenders = told["plan"], told["metrics"], told["contenders"]
+    assert isinstance(plan, dict)
+    assert isinstance(metrics, dict)
+    assert isinstance(contenders, list)
+    said = {name: value for name, value in told.items() if name not in SAID_BEFORE}
+    return said | {
+        "plan": {name: value for name, value in plan.items() if name not in PLANNED_BEFORE},
+        "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
+        "contenders": [one for one in contenders if isinstance(one, dict) and _all_finite([one["score"]])],
+    }
+
+
+def _finite_members(figures: JsonValue) -> JsonValue:
+    assert isinstance(figures, dict)
+    return {name: value for name, value in figures.items() if _all_finite([value])}
+
+
+def _all_finite(values: Sequence[JsonValue]) -> bool:
+    return all(not isinstance(value, float) or math.isfinite(value) for value in values)

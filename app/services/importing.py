@@ -1,0 +1,121 @@
+"""A version on its way in: checked like anything that comes from outside, and recorded under a model's name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding
+from app.domain.errors import Fault, InvalidRequestError
+from app.domain.exports import ExportedVersion
+from app.domain.idempotency import Keyed
+from app.domain.listing import Place, listed, places
+from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion, Version
+from app.domain.planning.names import name_faults
+from app.domain.ports import OpenUnitOfWork
+from app.domain.soundness import faults_of
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
+from app.sparse_bayes.basis import Group, KernelFunctions
+from app.sparse_bayes.errors import IllegalCombinationError, NotPositiveDefiniteError
+from app.sparse_bayes.spec import check
+from app.sparse_bayes.types import Indices
+
+USUAL = (0.0, -1.0, 1.0)
+"""Rows that any model must be able to answer for: these many sds from the mean in every number."""
+
+
+@dataclass(frozen=True)
+class Importing:
+    """Versions that were trained elsewhere."""
+
+    open_uow: OpenUnitOfWork
+
+    def add(
+        self, owner: str, name: str, exported: ExportedVersion, *, digest: str, keyed: Keyed[Version] | None = None
+    ) -> Version:
+        """Record it as the next version of model `name`; `digest` is SHA-256 of what came.
+
+        Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question.
+        """
+        new = _checked(name, exported, digest)
+        with self.open_uow() as uow:
+            version = uow.models.add(owner, new)
+            if keyed is not None:
+                # Within the transaction, since only that gives the number.
+                uow.keys.keep(keyed.key, keyed.answer(version))
+        return version
+
+
+def _checked(name: str, exported: ExportedVersion, digest: str) -> NewSupervisedVersion:
+    report, predictor = exported.report, exported.predictor
+    faults = [*name_faults(name), *faults_of(predictor, report.task), *_of_report(exported)]
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+    _try(exported)
+    imported = ImportedFrom(exported.model, exported.number, digest)
+    encoding, model = predictor.encoding, predictor.model
+    vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
+    return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
+
+
+def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
+    """Somewhere: the rows stayed where they were learned from."""
+    yield from (Place(functions.kernel.type) for _ in range(functions.size))
+
+
+def _of_report(exported: ExportedVersion) -> Iterator[Fault]:
+    report, where = exported.report, "/report/plan/spec"
+    for place, spec in (
+        (where, report.plan.spec),
+        *((f"/report/plan/rivals/{n}", s) for n, s in enumerate(report.plan.rivals)),
+    ):
+        try:
+            check(spec)
+        except IllegalCombinationError as error:
+            yield Fault(str(error), f"{place}/{error.field}")
+        groups = (basis for basis in spec.basis if isinstance(basis, Group))
+        if any(not 0 <= number < len(report.plan.inputs) for group in groups for number in group.inputs):
+            yield Fault("A group is of inputs that are not there.", f"{place}/basis")
+    if exported.report.plan.spec.likelihood.type != exported.predictor.model.likelihood.type:
+        yield Fault("The likelihood is another one than the model's.", f"{where}/likelihood")
+    classes = [one.label for one in report.class_rows]
+    if classes and classes != list(exported.predictor.encoding.target.classes):
+        yield Fault("The classes are others than the target's.", "/report/class_rows")
+
+
+def _try(exported: ExportedVersion) -> None:
+    """Predict some rows; raises InvalidRequestError where that can't be done."""
+    try:
+        answering = SupervisedAnswering.of(exported.predictor, exported.report)
+    except NotPositiveDefiniteError as error:
+        detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
+        raise InvalidRequestError(detail, [Fault(detail, "/model/covariance")]) from error
+    with np.errstate(all="ignore"):
+        answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
+    told = (
+        (answer.mean, answer.sd, answer.lower, answer.upper)
+        if isinstance(answer, RegressionAnswer)
+        else (answer.probabilities, answer.latent_mean, answer.latent_variance)
+    )
+    if answer.faults or not all(np.isfinite(numbers).all() for numbers in told):
+        detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
+        raise InvalidRequestError(detail, [Fault(detail, "/model")])
+
+
+def _usual_rows(encoding: InputEncoding) -> Block:
+    return {column.name: _usual(column) for column in encoding.inputs}
+
+
+def _usual(column: EncodedNumber | EncodedCategory) -> Column:
+    if isinstance(column, EncodedCategory):
+        codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
+        return CategoryColumn(codes.astype(np.int32), column.categories)
+    values = column.shift + column.scale * np.array(USUAL)
+    match column.kind:
+        case "boolean":
+            return BooleanColumn(np.array([0, 1, 1], np.int8))
+        case "timestamp":
+            return TimestampColumn(values)
+        case "number":
+            return NumberColumn(values)

@@ -1,0 +1,171 @@
+"""What goes out as a document comes back as it was: each likelihood, kernel, prior and dictionary, to the last bit."""
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pydantic import JsonValue
+
+from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.exports import ExportedVersion
+from app.exports import npz_file
+from app.exports.formats import RENDERINGS
+from app.exports.reading import version_of
+from app.exports.schema import DOCUMENT, SinglePart
+from app.exports.writing import document_of
+from app.sparse_bayes.basis import SingleFunctions
+from tests.exports.trained import CASES, answered, block, trained
+
+MEBIBYTE = 2**20
+
+
+def through_json(made: ExportedVersion) -> ExportedVersion:
+    return version_of(DOCUMENT.validate_json(RENDERINGS["json"].render(made), strict=True))
+
+
+def through_npz(made: ExportedVersion) -> ExportedVersion:
+    text, arrays = npz_file.read(RENDERINGS["npz"].render(made), most_bytes=MEBIBYTE)
+    whole = npz_file.with_arrays(json.loads(text), arrays)
+    return version_of(DOCUMENT.validate_json(json.dumps(whole), strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_comes_back_predicts_the_same_to_the_last_bit(name: str) -> None:
+    made = trained(name)
+    rows = block(made.predictor.encoding.inputs, 30, 5)
+    expected = answered(made, rows)
+    assert len(expected) >= 3
+    for back in (through_json(made), through_npz(made)):
+        found = answered(back, rows)
+        assert found.keys() == expected.keys()
+        for member, numbers in expected.items():
+            np.testing.assert_array_equal(found[member], numbers, err_msg=member)
+        assert back.report == made.report
+        assert (back.model, back.number, back.created_at) == (made.model, made.number, made.created_at)
+
+
+@pytest.mark.parametrize("wanted", ["json", "npz"])
+def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(wanted: str) -> None:
+    made = trained("bent, additive, free")
+    render = RENDERINGS["json" if wanted == "json" else "npz"].render
+    assert render(made) == render(replace(made)) == render(through_json(made)) == render(through_npz(made))
+
+
+def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
+    functions = [one for name in CASES for one in trained(name).predictor.model.functions]
+    kinds = {type(getattr(one, "of", one)) for one in functions}
+    assert kinds == set(SingleFunctions.__args__)
+    parts = {type(getattr(one, "of", one)) for name in CASES for one in document_of(trained(name)).model.functions}
+    assert parts == set(SinglePart.__args__)
+
+
+def test_figures_that_are_no_finite_numbers_stay_behind() -> None:
+    made = trained("constant")
+    spec = made.report.plan.spec
+    report = replace(
+        made.report,
+        metrics={"holdout": {"rmse": 0.5, "r2": float("-inf")}},
+        contenders=(),
+        plan=replace(made.report.plan, rivals=(spec,)),
+    )
+    back = through_json(replace(made, report=report)).report
+    assert back == replace(report, metrics={"holdout": {"rmse": 0.5}})
+
+
+def test_the_archive_is_one_that_numpy_opens_without_pickle() -> None:
+    made = trained("gaussian learned, process")
+    with np.load(io.BytesIO(RENDERINGS["npz"].render(made)), allow_pickle=False) as opened:
+        np.testing.assert_array_equal(opened["model/mean"], made.predictor.model.mean)
+        np.testing.assert_array_equal(opened["model/covariance"], made.predictor.model.covariance)
+        told = json.loads(opened["document.json"])
+    assert told["model"]["mean"] == {"array": "model/mean"}
+    assert told["format"] == "relevance-version"
+
+
+# What is no such archive
+
+
+def archive(**members: bytes) -> bytes:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members.items():
+            made.writestr(name.replace("__", ".").replace("_", "/"), content)
+    return sink.getvalue()
+
+
+def npy(array: object, *, allow_pickle: bool = False) -> bytes:
+    sink = io.BytesIO()
+    np.lib.format.write_array(sink, np.asarray(array), version=(1, 0), allow_pickle=allow_pickle)
+    return sink.getvalue()
+
+
+def test_an_archive_that_unpacks_to_more_than_may_be_is_refused_before_it_has() -> None:
+    bomb = archive(document__json=b"{}", model_mean__npy=bytes(200 * MEBIBYTE))
+    assert len(bomb) < MEBIBYTE
+    with pytest.raises(TooLargeError, match="unpacks"):
+        npz_file.read(bomb, most_bytes=MEBIBYTE)
+
+
+def test_many_members_are_refused() -> None:
+    many = archive(**{f"m{number}": b"" for number in range(npz_file.MOST_MEMBERS + 1)})
+    with pytest.raises(TooLargeError, match="members"):
+        npz_file.read(many, most_bytes=MEBIBYTE)
+
+
+@pytest.mark.parametrize("shape", [(3,), (5,), (10**13,), (10**9, 10**9), (-4,)])
+def test_a_header_that_lies_about_its_size_is_refused_without_making_room_for_it(shape: tuple[int, ...]) -> None:
+    sink = io.BytesIO()
+    np.lib.format.write_array_header_1_0(sink, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    lying = archive(document__json=b"{}", model_mean__npy=sink.getvalue() + bytes(32))
+    with pytest.raises(MalformedBodyError):
+        npz_file.read(lying, most_bytes=MEBIBYTE)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([1, None], dtype=object),
+        np.array(["a"]),
+        np.zeros(2, ">f8"),
+        np.zeros(2, np.float32),
+        np.zeros((1, 1, 1)),
+        np.array(1.0),
+        np.array([np.nan]),
+        np.array([np.inf]),
+        np.zeros(1, [("a", "<f8")]),
+    ],
+    ids=["objects", "texts", "other end", "short", "cube", "one", "nan", "infinity", "fields"],
+)
+def test_an_array_of_another_kind_is_refused(array: object) -> None:
+    content = npy(array, allow_pickle=True)
+    with pytest.raises((InvalidRequestError, MalformedBodyError)):
+        npz_file.read(archive(document__json=b"{}", model_mean__npy=content), most_bytes=MEBIBYTE)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no archive", archive(other=b"")], ids=["", "cut", "text", "no"])
+def test_what_is_no_archive_of_ours_is_refused(data: bytes) -> None:
+    with pytest.raises(MalformedBodyError):
+        npz_file.read(data, most_bytes=MEBIBYTE)
+
+
+def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_says() -> None:
+    whole = RENDERINGS["npz"].render(trained("constant"))
+    for end in range(0, len(whole), 97):
+        with pytest.raises(MalformedBodyError):
+            npz_file.read(whole[:end], most_bytes=MEBIBYTE)
+
+
+@pytest.mark.parametrize(
+    ("document", "arrays"),
+    [
+        ({"model": {"mean": {"array": "model/alpha"}}}, {"model/alpha": [1.0]}),
+        ({"model": {"mean": {"array": "model/mean"}}}, {}),
+        ({"model": {}}, {"model/mean": [1.0]}),
+    ],
+)
+def test_arrays_and_their_places_belong_together(document: JsonValue, arrays: dict[str, JsonValue]) -> None:
+    with pytest.raises(InvalidRequestError, match="array"):
+        npz_file.with_arrays(document, arrays)

@@ -1,0 +1,285 @@
+"""Small versions, trained: of each likelihood, kernel, prior and dictionary, on raw columns of every kind."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from functools import cache, partial
+
+import numpy as np
+
+from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, encode_inputs
+from app.domain.exports import ExportedVersion
+from app.domain.models import ClassRows, SupervisedPredictor
+from app.domain.requests import InputColumn, Task
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
+from app.services.answering import SupervisedAnswering, Wanted
+from app.sparse_bayes.algorithms import Greedy, Sequential
+from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
+from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
+from app.sparse_bayes.kernels import (
+    Additive,
+    Cauchy,
+    Cubic,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    LinearSpline,
+    Matern32,
+    Matern52,
+    Polynomial,
+    RationalQuadratic,
+    Sigmoid,
+    ThinPlate,
+)
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
+from app.sparse_bayes.selection import Rows, Trained, train
+from app.sparse_bayes.spec import Prior, Spec
+from app.sparse_bayes.types import Array
+from tests.services.small_models import small_version
+
+ROWS = 40
+EXPORTED_AT = datetime(2024, 5, 1, 13, tzinfo=UTC)
+
+COLOURS = ("blue", 'gr"een', "red ✓")
+
+MIXED = (
+    EncodedNumber("x", "number", 1.0, 0.5, None, False),
+    EncodedNumber("depth [m]", "number", 3.0, 2.0, 2.5, True),
+    EncodedCategory("colour", COLOURS, (0.25, 0.25, 0.5), True),
+    EncodedNumber("open", "boolean", 0.5, 0.5, None, False),
+    EncodedNumber("when", "timestamp", 1.7e9, 86_400.0, None, False),
+)
+PLAIN = (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedNumber("z", "number", -3.0, 4.0, None, False))
+
+PROCESS = GaussianProcess("rows", 3.0, 12)
+FREE = GaussianProcess("free", 3.0, 8)
+INDEPENDENT = Independent()
+
+KERNELS: tuple[Kernel, ...] = (
+    Gaussian(),
+    Matern32(),
+    Matern52(),
+    Laplacian(),
+    Cauchy(),
+    RationalQuadratic(2.5),
+    Linear(),
+    Polynomial(3),
+    LinearSpline(),
+    Cubic(),
+    ThinPlate(),
+    Sigmoid(-0.5),
+)
+COVARIANCES = KERNELS[:6]
+LIKELIHOODS: tuple[Likelihood, ...] = (
+    GaussianNoise(),
+    GaussianNoise(0.1),
+    GaussianNoise("rows"),
+    LogGaussian(),
+    StudentT(),
+    Poisson(),
+    Bernoulli(),
+    Categorical(3),
+    OneAgainstRest(3),
+)
+DICTIONARIES: dict[str, tuple[Basis, ...]] = {
+    "steps": (Steps(), Bias()),
+    "fourier": (Fourier(5), Bias()),
+    "lines": (BSplines(1, 4),),
+    "splines": (BSplines(3, 4), Inputs()),
+    "high splines": (BSplines(6, 4), Inputs()),
+    "wavelets": (Group((0, 1), Gabor(2, 1)), Bias()),
+    "one wavelet": (Group((0,), Gabor(2, 1)), Bias()),
+    "groups": (
+        Group((1,), KernelBasis(Gaussian(), FixedWidth(0.7))),
+        Group((1, 0), KernelBasis(Laplacian(), FixedWidth((2.0, 3.0)))),
+        Group((0,), Inputs()),
+    ),
+}
+
+
+def block(inputs: tuple[EncodedNumber | EncodedCategory, ...], rows: int, seed: int, *, gaps: bool = True) -> Block:
+    """Raw rows for these inputs; where gaps are accepted there are some."""
+    rng = np.random.default_rng(seed)
+    columns: dict[str, NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn] = {}
+    for column in inputs:
+        missing = (rng.uniform(size=rows) < 0.2) if gaps and column.fill is not None else np.zeros(rows, np.bool_)
+        if isinstance(column, EncodedCategory):
+            codes = np.where(missing, -1, rng.integers(len(column.categories), size=rows)).astype(np.int32)
+            columns[column.name] = CategoryColumn(codes, column.categories)
+            continue
+        values = column.shift + column.scale * rng.uniform(-1.7, 1.7, rows)
+        match column.kind:
+            case "boolean":
+                columns[column.name] = BooleanColumn(rng.integers(2, size=rows).astype(np.int8))
+            case "timestamp":
+                columns[column.name] = TimestampColumn(np.where(missing, np.nan, np.round(values)))
+            case "number":
+                columns[column.name] = NumberColumn(np.where(missing, np.nan, values))
+    return columns
+
+
+def targets(likelihood: Likelihood, encoded: Array) -> Array:
+    """Drawn of a curve in the first input and a line in the last."""
+    rng = np.random.default_rng(7)
+    f = np.sin(2.0 * encoded[:, 0]) + 0.3 * encoded[:, -1]
+    noisy = f + 0.1 * rng.standard_normal(len(encoded))
+    match likelihood:
+        case Bernoulli():
+            return (noisy > 0.0).astype(np.float64)
+        case Categorical() | OneAgainstRest():
+            return np.digitize(noisy, [-0.5, 0.5]).astype(np.float64)
+        case Poisson():
+            return rng.poisson(np.exp(1.0 + f)).astype(np.float64)
+        case LogGaussian():
+            return np.exp(noisy)
+        case _:
+            return noisy
+
+
+def encoded_target(likelihood: Likelihood) -> EncodedTarget:
+    """In the user's units where these are others."""
+    match likelihood:
+        case Bernoulli():
+            return EncodedTarget("y", "boolean", 0.0, 1.0, (False, True))
+        case Categorical() | OneAgainstRest():
+            return EncodedTarget("y", "category", 0.0, 1.0, ("gas", "liquid", "solid"))
+        case Poisson():
+            return EncodedTarget("y", "number", 0.0, 1.0, ())
+        case LogGaussian():
+            return EncodedTarget("y", "number", 0.0, 3.0, (), logarithmic=True)
+        case GaussianNoise(noise_sd="rows"):
+            return EncodedTarget("y", "number", 10.0, 2.0, (), noise_column="sd")
+        case _:
+            return EncodedTarget("y", "number", 10.0, 2.0, ())
+
+
+def version(
+    likelihood: Likelihood,
+    basis: tuple[Basis, ...],
+    prior: Prior = INDEPENDENT,
+    inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
+) -> ExportedVersion:
+    """Trained on a few rows."""
+    encoding = Encoding(inputs, encoded_target(likelihood))
+    rows, _ = encode_inputs(encoding, block(inputs, ROWS, 1))
+    algorithm = Sequential() if isinstance(prior, Independent) else Greedy()
+    spec = Spec(likelihood, basis, prior, algorithm)
+    known = np.linspace(0.05, 0.2, ROWS) if likelihood.noise_by_row else None
+    *_, found = train(Rows(rows, targets(likelihood, rows), known), spec)
+    assert isinstance(found, Trained)
+    return exported(SupervisedPredictor(encoding, found.model), spec)
+
+
+def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedVersion:
+    """A version with a report that says what little it must."""
+    encoding, model = predictor.encoding, predictor.model
+    target = encoding.target
+    task: Task = "classification" if target.classes else "regression"
+    before = small_version(task).report
+    plan = replace(
+        before.plan,
+        target_kind=target.kind,
+        classes=target.classes,
+        inputs=tuple(
+            InputColumn(column.name, "category", column.categories)
+            if isinstance(column, EncodedCategory)
+            else InputColumn(column.name, column.kind)
+            for column in encoding.inputs
+        ),
+        spec=spec,
+        noise_column=target.noise_column,
+    )
+    rows = tuple(ClassRows(label, 10) for label in target.classes)
+    report = replace(before, plan=plan, functions=len(model.mean), class_rows=rows)
+    return ExportedVersion("small", 1, EXPORTED_AT, report, predictor)
+
+
+def with_model(made: ExportedVersion, model: Model) -> ExportedVersion:
+    """With another model in the same place."""
+    report = replace(made.report, functions=len(model.mean))
+    return replace(made, report=report, predictor=replace(made.predictor, model=model))
+
+
+def _kernel(kernel: Kernel) -> tuple[Basis, ...]:
+    return (KernelBasis(kernel, FixedWidth(3.0)), Bias())
+
+
+def _bent() -> ExportedVersion:
+    """A process that sees inputs bent, and one of them apart."""
+    basis = (KernelBasis(Gaussian(), EvidencePerInputWidth(), "evidence"), Bias(), Inputs())
+    made = version(GaussianNoise(), basis, FREE)
+    first, *others = made.predictor.model.functions
+    assert isinstance(first, KernelFunctions)
+    d = made.predictor.encoding.width
+    bend = InputMap(np.linspace(1.0, 3.0, d), np.linspace(-0.4, 0.5, d), np.linspace(0.3, -0.6, d))
+    additive = KernelFunctions(Additive(Gaussian(), (3, 0), (0.2, 0.3)), bend, first.centres, first.rows)
+    return with_model(made, replace(made.predictor.model, functions=(additive, *others)))
+
+
+def _constant() -> ExportedVersion:
+    return version(GaussianNoise(), (Bias(),))
+
+
+def _no_functions() -> ExportedVersion:
+    """All that is left is noise."""
+    made = version(GaussianNoise(), (Bias(),))
+    model = replace(
+        made.predictor.model,
+        functions=(),
+        mean=np.empty(0),
+        covariance=np.empty((0, 0)),
+        alpha=np.empty(0),
+        gamma=np.empty(0),
+        augmentation=None,
+    )
+    return with_model(made, model)
+
+
+def _cases() -> dict[str, Callable[[], ExportedVersion]]:
+    made: dict[str, Callable[[], ExportedVersion]] = {}
+    for likelihood in LIKELIHOODS:
+        name = f"{likelihood.type} {getattr(likelihood, 'noise_sd', '')}".strip()
+        made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
+        made[f"{name}, process"] = partial(version, likelihood, _kernel(Gaussian()), PROCESS)
+    for kernel in KERNELS:
+        made[kernel.type] = partial(version, GaussianNoise(), _kernel(kernel))
+        made[f"{kernel.type} of two inputs"] = partial(version, Bernoulli(), _kernel(kernel), inputs=PLAIN)
+    for kernel in COVARIANCES[1:]:
+        made[f"{kernel.type}, process"] = partial(version, GaussianNoise(), _kernel(kernel), PROCESS)
+    for name, basis in DICTIONARIES.items():
+        made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
+    made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])
+    made["inputs"] = partial(version, StudentT(), (Inputs(), Bias()))
+    made["bent, additive, free"] = _bent
+    made["constant"] = _constant
+    made["no functions"] = _no_functions
+    return made
+
+
+CASES = _cases()
+
+
+def answered(made: ExportedVersion, rows: Block) -> dict[str, Array]:
+    """All arrays of the service's own answer for these rows."""
+    answer = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted())
+    told = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    return {name: array for name, array in told.items() if isinstance(array, np.ndarray)}
+
+
+@cache
+def trained(name: str) -> ExportedVersion:
+    """One of `CASES`, trained once."""
+    return CASES[name]()
