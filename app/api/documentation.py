@@ -16,7 +16,7 @@ from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.problems import ProblemOut
 from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
-from app.domain.errors import ConflictError, TooManyJobsError
+from app.domain.errors import ConflictError, NotInstalledError, TooManyJobsError
 from app.exports.schema import DOCUMENT, VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -57,6 +57,7 @@ _KINDS = {
     409: KINDS[ConflictError],
     429: KINDS[TooManyJobsError],
     500: UNEXPECTED,
+    501: KINDS[NotInstalledError],
 }
 
 

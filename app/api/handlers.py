@@ -21,7 +21,7 @@ from app.api.errors import (
     sentence,
 )
 from app.api.middleware import REQUEST_ID_HEADER
-from app.domain.errors import InvalidRequestError, RelevanceError
+from app.domain.errors import InvalidRequestError, RelevanceError, UnavailableError
 
 log = structlog.stdlib.get_logger("app.problems")
 
@@ -43,7 +43,7 @@ async def _own(request: Request, error: Exception) -> Response:
     assert isinstance(error, RelevanceError)
     if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about
         return await _unexpected(request, error)
-    if kind_of(error).status >= 500:
+    if isinstance(error, UnavailableError):
         log.warning("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
     return error_response(request.scope, error)
 

@@ -71,6 +71,10 @@ class TooManyJobsError(RelevanceError):
     """The owner has as many unfinished jobs as they may have; trying again later is right."""
 
 
+class NotInstalledError(RelevanceError):
+    """What was asked for needs a package that this installation does without."""
+
+
 class UnavailableError(RelevanceError):
     """The database or the engine can't be reached now; trying again later is right."""
 

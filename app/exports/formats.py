@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from app.domain.errors import NotInstalledError
 from app.domain.exports import ExportedVersion
 from app.exports import npz_file
 from app.exports.writing import document_of
 
-Format: TypeAlias = Literal["json", "npz"]
+Format: TypeAlias = Literal["json", "npz", "onnx"]
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,23 @@ def _npz(exported: ExportedVersion) -> bytes:
     return npz_file.write(document_of(exported).model_dump(mode="json"))
 
 
+def _onnx(exported: ExportedVersion) -> bytes:
+    try:
+        # Imported where it is asked for: other processes do without its memory, and installations without the package.
+        from app.exports.onnx_file.model import render
+    except ModuleNotFoundError as missing:
+        if missing.name != "onnx":
+            raise
+        raise NotInstalledError(
+            "This service writes no ONNX, since the package `onnx` is not installed: `pip install relevance[onnx]`."
+        ) from missing
+    return render(exported)
+
+
 NPZ = "application/x-npz"
 
 RENDERINGS: Mapping[Format, Rendering] = {
     "json": Rendering("application/json", ".json", _json),
     "npz": Rendering(NPZ, ".npz", _npz),
+    "onnx": Rendering("application/x-onnx", ".onnx", _onnx),
 }

@@ -21,6 +21,7 @@ TITLES = {
     "idempotency-key-reused": (422, "This key came before with another request"),
     "too-many-jobs": (429, "As many trainings wait as may"),
     "unexpected": (500, "A mistake of the service"),
+    "not-installed": (501, "Not installed here"),
     "unavailable": (503, "Out of reach for now"),
 }
 

@@ -48,7 +48,7 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/VersionDocument"}}, **_FILES},
         },
         304: {"description": "As in `If-None-Match`."},
-        **problems(404, 406, 409, 422),
+        **problems(404, 406, 409, 422, 501),
     },
 )
 def export(
@@ -61,7 +61,7 @@ def export(
         Format,
         Query(
             alias="format",
-            description="`json` and `npz` say all that predictions need, and can be imported.",
+            description="`json` and `npz` say all that predictions need, and can be imported; `onnx` computes them.",
         ),
     ] = "json",
 ) -> Response:

@@ -1,0 +1,90 @@
+"""Raw columns, each an input of the model by its name, as the encoded matrix X (N, d)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import TensorProto, ValueInfoProto, helper
+
+from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
+from app.exports.onnx_file.graph import Graph, Value
+
+LARGEST = 1e75
+"""Encoded numbers beyond are no rows that can be predicted; in size, as the service has it."""
+
+GAP = ""
+"""A text that is missing, as numbers are NaN."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """X (N, d), and what is NaN where a row can't be predicted, else 0: (N, 1).
+
+    `noise_sd` (N, 1) where rows bring it.
+    """
+
+    matrix: Value
+    unsound: Value
+    noise_sd: Value | None
+
+
+def declared(encoding: Encoding) -> list[ValueInfoProto]:
+    """The inputs: float64, or text for categories, one for each row."""
+    noise = encoding.target.noise_column
+    numbers = [] if noise is None else [_declared(noise, TensorProto.DOUBLE)]
+    return [
+        *(
+            _declared(column.name, TensorProto.STRING if isinstance(column, EncodedCategory) else TensorProto.DOUBLE)
+            for column in encoding.inputs
+        ),
+        *numbers,
+    ]
+
+
+def _declared(name: str, kind: TensorProto.DataType) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, kind, ["rows"])
+
+
+def encoded(graph: Graph, encoding: Encoding, noise_sd: float | None) -> Encoded:
+    """All columns; a row of a gap that is not accepted, or a category that is not known, is NaN."""
+    matrix = graph.beside([part for column in encoding.inputs for part in _columns(graph, column)])
+    unsound = graph.sum(matrix, 1) * 0.0
+    if encoding.target.noise_column is None or noise_sd is None:
+        return Encoded(matrix, unsound, None)
+    noise = _noise(graph, encoding.target, encoding.target.noise_column, noise_sd)
+    return Encoded(matrix, unsound + noise * 0.0, noise)
+
+
+def _raw(graph: Graph, name: str) -> Value:
+    return graph.node("Unsqueeze", Value(graph, name), graph.constant(np.array([1], np.int64)))
+
+
+def _columns(graph: Graph, column: EncodedInput) -> list[Value]:
+    raw = _raw(graph, column.name)
+    return _number(graph, column, raw) if isinstance(column, EncodedNumber) else _category(graph, column, raw)
+
+
+def _number(graph: Graph, column: EncodedNumber, raw: Value) -> list[Value]:
+    gap = graph.node("IsNaN", raw)
+    filled = raw if column.fill is None else graph.where(gap, column.fill, raw)
+    scaled = (filled - column.shift) / column.scale
+    sound = graph.node("LessOrEqual", abs(scaled), LARGEST)
+    return [graph.where(sound, scaled, np.nan), *([gap.as_number()] if column.indicator else [])]
+
+
+def _category(graph: Graph, column: EncodedCategory, raw: Value) -> list[Value]:
+    places = graph.node("Equal", raw, graph.texts(column.categories)).as_number()
+    known = graph.node("Greater", graph.sum(places, 1), 0.5)
+    if column.fill is None or GAP in column.categories:
+        told = graph.where(known, places, np.nan)
+        return [told, *([graph.sum(places, 1) * 0.0] if column.indicator else [])]
+    gap = graph.node("Equal", raw, graph.texts((GAP,)))
+    told = graph.where(known, places, graph.where(gap, np.array([column.fill]), np.nan))
+    return [told, *([gap.as_number()] if column.indicator else [])]
+
+
+def _noise(graph: Graph, target: EncodedTarget, name: str, noise_sd: float) -> Value:
+    """Each row's, in the units of t; that of the rows learned from for a row that has none."""
+    raw = _raw(graph, name)
+    scaled = raw / target.scale
+    sound = graph.node("And", graph.node("Greater", raw, 0.0), graph.node("LessOrEqual", scaled, LARGEST))
+    return graph.where(graph.node("IsNaN", raw), noise_sd, graph.where(sound, scaled, np.nan))
