@@ -8,7 +8,7 @@ import msgspec
 
 from app.client.errors import ClientError, Problem
 
-ExportFormat: TypeAlias = Literal["json", "npz", "onnx"]
+ExportFormat: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
 MOST_BYTES = 2**26
 """Of the text in an archive."""

@@ -9,7 +9,7 @@ from app.domain.exports import ExportedVersion
 from app.exports import npz_file
 from app.exports.writing import document_of
 
-Format: TypeAlias = Literal["json", "npz", "onnx"]
+Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,18 @@ def _onnx(exported: ExportedVersion) -> bytes:
     return render(exported)
 
 
+def _python(exported: ExportedVersion) -> bytes:
+    # Imported where it is asked for, as the one above: it reads its own sources.
+    from app.exports.python_file.program import render
+
+    return render(exported)
+
+
 NPZ = "application/x-npz"
 
 RENDERINGS: Mapping[Format, Rendering] = {
     "json": Rendering("application/json", ".json", _json),
     "npz": Rendering(NPZ, ".npz", _npz),
     "onnx": Rendering("application/x-onnx", ".onnx", _onnx),
+    "python": Rendering("text/x-python", ".py", _python),
 }

@@ -61,7 +61,8 @@ def export(
         Format,
         Query(
             alias="format",
-            description="`json` and `npz` say all that predictions need, and can be imported; `onnx` computes them.",
+            description="`json` and `npz` say all that predictions need, and can be imported; `onnx` and "
+            "`python`, one file that needs numpy alone, compute them.",
         ),
     ] = "json",
 ) -> Response:

@@ -15,6 +15,7 @@ class Form(StrEnum):
     JSON = "json"
     NPZ = "npz"
     ONNX = "onnx"
+    PYTHON = "python"
 
 
 def export(
@@ -22,7 +23,9 @@ def export(
     version: Annotated[int | None, typer.Argument(metavar="[VERSION]", help="The newest by default.")] = None,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file.")],
-    form: Annotated[Form, typer.Option("--format", help="json and npz can be imported; onnx predicts.")] = Form.JSON,
+    form: Annotated[
+        Form, typer.Option("--format", help="json and npz can be imported; onnx and python predict.")
+    ] = Form.JSON,
     url: Url = HERE,
 ) -> None:
     """Write a version of MODEL to a file, for other programs or another service."""

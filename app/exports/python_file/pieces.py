@@ -1,0 +1,288 @@
+"""What generated files are made of: their functions stand here, to be checked and tested as all code is.
+
+A file takes those that it needs, word for word: so they know numpy and the standard library alone, and each other.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from app.sparse_bayes.types import Array, Indices
+
+# From raw columns to the matrix of encoded inputs
+
+
+def number(values: Sequence[float | None], shift: float, scale: float, fill: float | None, indicator: bool) -> Array:
+    """(value - shift) / scale, and 1 where it is missing, in a column of its own."""
+    raw = np.array([math.nan if value is None else value for value in values], float)
+    missing = np.isnan(raw)
+    scaled = ((raw if fill is None else np.where(missing, fill, raw)) - shift) / scale
+    scaled = np.where(np.abs(scaled) <= 1e75, scaled, math.nan)
+    return np.column_stack([scaled, missing] if indicator else [scaled])
+
+
+def category(
+    values: Sequence[str | None], known: tuple[str, ...], fill: tuple[float, ...] | None, indicator: bool
+) -> Array:
+    """A column for each category, 1 where it is that one, and 1 where it is missing, in a column of its own."""
+    strange = [math.nan] * len(known)
+    codes = {label: np.eye(len(known))[place].tolist() for place, label in enumerate(known)}
+    gap = strange if fill is None else list(fill)
+    told = np.array([gap if value is None else codes.get(value, strange) for value in values], float)
+    told = told.reshape(len(values), len(known))
+    return np.column_stack([told, [float(value is None) for value in values]]) if indicator else told
+
+
+# Functions of the encoded inputs
+
+
+def bent(X: Array, widths: Array, skew: Array | None, tail: Array | None) -> Array:
+    """w(x) / width, w(x) = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p = b asinh x, a the skew and b = exp(tail)."""
+    if skew is None and tail is None:
+        return X / widths
+    a = np.zeros(X.shape[1]) if skew is None else skew
+    b = np.ones(X.shape[1]) if tail is None else np.exp(tail)
+    half = 0.5 * b * np.arcsinh(X)
+    return 2.0 * np.sinh(half) * np.cosh(half - a) / (b * np.cosh(a)) / widths
+
+
+def squares(U: Array, Z: Array) -> Array:
+    """|u - z|^2 of each row of U with each of Z."""
+    total = np.zeros((len(U), len(Z)))
+    for u, z in zip(U.T, Z.T, strict=True):
+        total += np.subtract.outer(u, z) ** 2
+    return total
+
+
+def gaussian(U: Array, Z: Array) -> Array:
+    """exp(-|u - z|^2)."""
+    return np.exp(-squares(U, Z))
+
+
+def matern_3_2(U: Array, Z: Array) -> Array:
+    """(1 + a) exp(-a), a = sqrt(3) |u - z|."""
+    a = np.sqrt(3.0 * squares(U, Z))
+    return (1.0 + a) * np.exp(-a)
+
+
+def matern_5_2(U: Array, Z: Array) -> Array:
+    """(1 + a + a^2/3) exp(-a), a = sqrt(5) |u - z|."""
+    a = np.sqrt(5.0 * squares(U, Z))
+    return (1.0 + a + a**2 / 3.0) * np.exp(-a)
+
+
+def laplacian(U: Array, Z: Array) -> Array:
+    """exp(-|u - z|)."""
+    return np.exp(-np.sqrt(squares(U, Z)))
+
+
+def cauchy(U: Array, Z: Array) -> Array:
+    """1 / (1 + |u - z|^2)."""
+    return 1.0 / (1.0 + squares(U, Z))
+
+
+def rational_quadratic(U: Array, Z: Array, power: float) -> Array:
+    """(1 + |u - z|^2 / power)^-power."""
+    return np.exp(-power * np.log1p(squares(U, Z) / power))
+
+
+def linear(U: Array, Z: Array) -> Array:
+    """u'z."""
+    return U @ Z.T
+
+
+def polynomial(U: Array, Z: Array, degree: int) -> Array:
+    """(1 + u'z)^degree."""
+    return np.asarray((1.0 + U @ Z.T) ** degree)
+
+
+def linear_spline(U: Array, Z: Array) -> Array:
+    """The product over inputs of 1 + uz + uz min - (u + z)/2 min^2 + min^3/3, min = min(u, z)."""
+    product = np.ones((len(U), len(Z)))
+    for k in range(U.shape[1]):
+        u, z = U[:, k, None], Z[None, :, k]
+        least = np.minimum(u, z)
+        product *= 1.0 + u * z + least * (u * z - least * ((u + z) / 2.0 - least / 3.0))
+    return product
+
+
+def cubic(U: Array, Z: Array) -> Array:
+    """|u - z|^3."""
+    return np.asarray(squares(U, Z) ** 1.5)
+
+
+def thin_plate(U: Array, Z: Array) -> Array:
+    """|u - z|^2 log |u - z|, 0 at 0."""
+    apart = squares(U, Z)
+    return np.asarray(0.5 * apart * np.log(np.where(apart > 0.0, apart, 1.0)))
+
+
+def sigmoid(U: Array, Z: Array, offset: float) -> Array:
+    """tanh(u'z + offset)."""
+    return np.tanh(U @ Z.T + offset)
+
+
+def bias(X: Array) -> Array:
+    """1."""
+    return np.ones((len(X), 1))
+
+
+def steps(X: Array, inputs: Indices, places: Array) -> Array:
+    """1 where an input reaches a place."""
+    return (X[:, inputs] >= places).astype(float)
+
+
+def waves(X: Array, inputs: Indices, origins: Array, frequencies: Array, phases: Array) -> Array:
+    """cos(2 pi (f (x - origin) - phase)), whole turns taken off first."""
+    turns = (X[:, inputs] - origins) * frequencies - phases
+    return np.cos(2.0 * np.pi * (turns - np.round(turns)))
+
+
+def b_splines(X: Array, degree: int, inputs: Indices, places: Array, spans: Array) -> Array:
+    """sum_k (-1)^k C(degree + 1, k) (r - k)_+^degree / degree!, r = (degree + 1)/2 - |x - place|/span."""
+    reach = 0.5 * (degree + 1) - np.abs((X[:, inputs] - places) / spans)
+    terms = range((degree + 1) // 2 + 1)
+    total = sum((-1.0) ** k * math.comb(degree + 1, k) * np.maximum(reach - k, 0.0) ** degree for k in terms)
+    return np.asarray(total / math.factorial(degree))
+
+
+def wavelets(X: Array, centres: Array, spans: Array, frequencies: Array, phases: Array) -> Array:
+    """exp(-pi |x - c|^2 / s^2) cos(2 pi (f'(x - c) - phase))."""
+    square, turns = np.zeros((len(X), len(spans))), np.zeros((len(X), len(spans)))
+    for x, c, f in zip(X.T, centres.T, frequencies.T, strict=True):
+        apart = x[:, None] - c
+        square, turns = square + (apart / spans) ** 2, turns + apart * f
+    return np.asarray(np.exp(-np.pi * square) * np.cos(2.0 * np.pi * (turns - phases)))
+
+
+# What the weights' posterior leaves open
+
+
+def row_sums(products: Array) -> Array:
+    """The sum of each row."""
+    return np.asarray(products.sum(axis=1))
+
+
+def left_of_process(P: Array, lower: Array) -> Array:
+    """1 - |L^-1 k|^2: the share of a process's variance that the functions P of it don't tell."""
+    reached = np.asarray(np.linalg.solve(lower, P.T), float)
+    return np.maximum(1.0 - row_sums(reached.T**2), 0.0)
+
+
+def left_of_new(P: Array, p: Array, whitened: Array, reached: Array, precision: Array | float, prior: float) -> Array:
+    """The share of a new function's variance, one that a row would bring, that the rows learned from leave."""
+    towards = (p * precision) @ reached
+    e = 1.0 - row_sums((P @ whitened) * towards)
+    known = row_sums(p * p * precision) - row_sums(towards**2)
+    return np.asarray(e**2 / (1.0 + prior * np.maximum(known, 0.0)))
+
+
+# What is predicted, by the kind of scatter
+
+
+def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Mean and variance of a number, and the variance's three parts."""
+    return {
+        "mean": mean * scale + shift,
+        "variance": (noise + weights + beyond) * scale * scale,
+        "variance_noise": noise * scale * scale,
+        "variance_weights": weights * scale * scale,
+        "variance_beyond": beyond * scale * scale,
+    }
+
+
+def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str, Array]:
+    """What a new observation lies between with probability 0.95."""
+    return {"lower": lower * scale + shift, "upper": upper * scale + shift}
+
+
+def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Gaussian noise."""
+    reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
+    told = in_units(mean, noise, weights, beyond, shift, scale)
+    return told | between(mean - reach, mean + reach, shift, scale)
+
+
+def positive(m: Array, n: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """The logarithm has Gaussian noise."""
+    v = weights + beyond
+    mean = np.exp(np.clip(m + 0.5 * (n + v), -700.0, 700.0))
+    function = mean**2 * np.expm1(np.minimum(v, 700.0))
+    noise = mean**2 * (np.exp(np.minimum(v, 700.0)) * np.expm1(np.minimum(n, 700.0)))
+    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    told = in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
+    reach = 1.959963984540054 * np.sqrt(n + v)
+    lower, upper = (np.exp(np.clip(m + side * reach, -700.0, 700.0)) for side in (-1.0, 1.0))
+    return told | between(lower, upper, shift, scale)
+
+
+def share_below(z: Array) -> Array:
+    """The share of a standard normal below z."""
+    return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
+
+
+def heavy_tailed(
+    mean: Array, noise: Array, weights: Array, beyond: Array, dof: float, shift: float, scale: float
+) -> dict[str, Array]:
+    """Noise of Student's t beside the function's Gaussian: a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2)."""
+    half = 0.5 * dof
+    span = 40.0 / half
+    step = min(0.3, 0.5 * half**-0.5)
+    log_tau = np.arange(-span - 12.0, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
+    shares = np.exp(half * (log_tau - np.expm1(log_tau)))
+    shares /= shares.sum()
+    scales = noise * (dof - 2.0) / dof
+    sds = np.sqrt((weights + beyond)[:, None] + scales[:, None] * np.exp(-log_tau))
+    x = np.zeros(len(mean))
+    for _ in range(60):
+        z = x[:, None] / sds
+        slope = (np.exp(-0.5 * z**2) / sds) @ shares / math.sqrt(2.0 * math.pi)
+        change = (0.975 - share_below(z) @ shares) / slope
+        x += change
+        if np.all(np.abs(change) <= 1e-12 * (x + sds[:, -1])):
+            break
+    told = in_units(mean, noise, weights, beyond, shift, scale)
+    return told | between(mean - x, mean + x, shift, scale)
+
+
+def counts(m: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Counts of a rate whose logarithm is the function."""
+    v = weights + beyond
+    mean = np.exp(np.minimum(m + 0.5 * v, 300.0))
+    function = mean * np.minimum(mean * np.expm1(np.minimum(v, 300.0)), math.exp(300.0))
+    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    return in_units(mean, mean, (1.0 - share) * function, share * function, shift, scale)
+
+
+def logistic(x: Array) -> Array:
+    """1 / (1 + e^-x)."""
+    e = np.exp(-np.abs(x))
+    return np.asarray(np.where(x < 0.0, e, 1.0) / (1.0 + e))
+
+
+def of_two(mean: Array, variance: Array) -> Array:
+    """The logistic function under a Gaussian: by the Gaussian's variable where that is narrow, else by its own."""
+    sd = np.sqrt(variance)
+    second = np.empty(len(mean))
+    narrow = sd <= 3.0
+    z = np.linspace(-8.5, 8.5, 69)
+    shares = np.exp(-0.5 * z**2)
+    second[narrow] = logistic(mean[narrow, None] + sd[narrow, None] * z) @ (shares / shares.sum())
+    y = np.linspace(-36.0, 36.0, 97)
+    slopes = 1.0 / np.cosh(0.5 * y) ** 2
+    second[~narrow] = share_below((mean[~narrow, None] - y) / sd[~narrow, None]) @ (slopes / slopes.sum())
+    return np.column_stack([1.0 - second, second])
+
+
+def softmax(f: Array) -> Array:
+    """e^f over its sum, row by row."""
+    e = np.exp(f - f.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def sound_rows(told: Mapping[str, Array], sound: Array) -> dict[str, Array]:
+    """NaN where a row can't be predicted."""
+    return {
+        name: np.where(sound if values.ndim == 1 else sound[:, None], values, math.nan) for name, values in told.items()
+    }
