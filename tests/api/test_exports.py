@@ -4,6 +4,7 @@ import copy
 import hashlib
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +17,11 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
+from app.domain.exports import ExportedVersion
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS
+from app.exports.reading import version_of
+from app.exports.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.trained import trained
@@ -41,6 +45,11 @@ def refused(response: httpx2.Response, slug: str) -> Json:
     problem: Json = response.json()
     assert (problem["type"], response.status_code) == (f"/problems/{slug}", TITLES[slug][0]), problem
     return problem
+
+
+def kept(client: TestClient, name: str) -> ExportedVersion:
+    """The version, by way of its document."""
+    return version_of(DOCUMENT.validate_json(client.get(f"/v1/models/{name}/versions/1/export").content))
 
 
 def faults(problem: Json) -> list[Json]:
@@ -78,6 +87,25 @@ def test_an_archive_goes_out_as_what_it_is(client: TestClient) -> None:
     assert response.headers["Content-Disposition"] == 'attachment; filename="small-1.npz"'
     with np.load(io.BytesIO(response.content)) as opened:
         assert opened["model/mean"].tolist() == [1.0, -2.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("form", "media_type", "ending"), [("onnx", "application/x-onnx", "onnx"), ("python", "text/x-python", "py")]
+)
+def test_programs_go_out_as_files(client: TestClient, form: str, media_type: str, ending: str) -> None:
+    response = client.get(f"/v1/models/classes/versions/1/export?format={form}", headers={"Accept": "*/*"})
+    assert response.status_code == 200, response.text
+    assert response.headers["Content-Type"].partition(";")[0] == media_type
+    assert response.headers["Content-Disposition"] == f'attachment; filename="classes-1.{ending}"'
+    assert response.content == RENDERINGS["onnx" if form == "onnx" else "python"].render(kept(client, "classes"))
+
+
+def test_onnx_is_said_to_be_missing_where_it_is(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    for name in [name for name in sys.modules if name.startswith("app.exports.onnx_file.")]:
+        monkeypatch.delitem(sys.modules, name)
+    response = client.get("/v1/models/small/versions/1/export?format=onnx", headers={"Accept": "*/*"})
+    assert "relevance[onnx]" in str(refused(response, "not-installed")["detail"])
 
 
 def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryParts) -> None:

@@ -146,6 +146,12 @@ def test_a_file_can_be_read(name: str) -> None:
     assert source == RENDERINGS["python"].render(trained(name)).decode()
     lines = source.splitlines()
     assert max(map(len, lines)) <= 140
+    imported = {
+        one.module if isinstance(one, ast.ImportFrom) else one.names[0].name
+        for one in ast.parse(source).body
+        if isinstance(one, ast.Import | ast.ImportFrom)
+    }
+    assert imported == {"collections.abc", "math", "numpy"}
     defined = {one.name for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)}
     used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     assert defined - used == {"predict"}

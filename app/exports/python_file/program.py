@@ -50,7 +50,6 @@ Inputs: {inputs}.
 {notes}"""
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,0 +1,89 @@
+"""What docs/exports.md says is so."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import BaseModel
+
+from app.client import connect
+from app.client.answers import Json
+from app.exports import schema
+from app.exports.formats import Format
+from app.exports.reading import MOST_FUNCTIONS
+from examples.demo.service import running_service
+from examples.tour.terminal import spoken_in
+from tests.examples.python_blocks import run
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "exports.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = tmp_path_factory.mktemp("exports")
+    with running_service(directory / "exports.db", log=directory / "service.log") as address:
+        yield address
+
+
+def said(command: str, url: str, where: Path) -> str:
+    """What a command prints, in a folder of its own."""
+    here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ("sh", "-c", command), cwd=where, env=here, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples" / "tour", tmp_path / "examples" / "tour", ignore=shutil.ignore_patterns("*.py"))
+    (training,) = re.findall(r"`(relevance train [^`]*)`", PAGE)
+    said(training, url, tmp_path)
+    commands = spoken_in(PAGE)
+    assert len(commands) == 3
+    for spoken in commands:
+        assert said(spoken.command, url, tmp_path) == spoken.shown
+    (importing,) = re.findall(r"^(relevance import .*)$", PAGE, re.MULTILINE)
+    said(importing, url, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    told = run(PAGE)
+    assert len(told) == 6
+    for line in told:
+        assert float(str(line.given)) == pytest.approx(float(line.shown), rel=1e-3), line
+    made = json.loads((tmp_path / "stall.json").read_text())
+    assert (made["model"], made["imported"]["model"]) == ("stall", "kiosk")
+    rows: dict[str, Json] = {"rows": [{"temperature": 31.0, "weather": "sunny", "holiday": True}]}
+    with connect(url) as service:
+        before, after = (service.predict(name, rows).predictions for name in ("kiosk", "stall"))
+        assert before == after
+        assert service.export("kiosk", 1, "npz") == (tmp_path / "kiosk.npz").read_bytes()
+    assert before[0].mean == pytest.approx(float(str(told[0].given)), rel=1e-10)
+
+
+def test_the_page_names_every_member_of_a_document() -> None:
+    parts = [part for part in vars(schema).values() if isinstance(part, type) and issubclass(part, schema.Part)]
+    members = {name for part in parts for name in part.model_fields} - {"type"}
+    assert len(parts) > 15
+    assert len(members) > 40
+    assert sorted(name for name in members if f"`{name}`" not in PAGE) == []
+    assert issubclass(schema.Part, BaseModel)
+
+
+def test_the_page_has_every_format_and_limit() -> None:
+    assert [re.findall(rf"^\| `{form}` \|", PAGE, re.MULTILINE) for form in get_args(Format)] == [
+        [f"| `{form}` |"] for form in get_args(Format)
+    ]
+    assert f"{MOST_FUNCTIONS:,} functions" in PAGE
+
+
+def test_the_page_is_pointed_to() -> None:
+    assert "docs/exports.md" in (ROOT / "README.md").read_text()
