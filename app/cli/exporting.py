@@ -10,15 +10,15 @@ from app.client.answers import VersionBase
 from app.client.exports import ExportFormat
 
 
-def export(client: Relevance, model: str, version: int | None, form: ExportFormat, output: Path) -> None:
+def export(client: Relevance, model: str, version: str | None, form: ExportFormat, output: Path) -> None:
     """Write a version to a file; raises typer.Exit(1) where that can't be written."""
-    number = client.version(model, version, of=VersionBase).version
-    content = client.export(model, number, form)
+    found = client.version(model, version, of=VersionBase)
+    content = client.export(found.model, found.version, form)
     try:
         output.write_bytes(content)
     except OSError as error:
         refuse(f"{output}: {error.strerror}")
-    say(f"Version {number} of {model} is in {output}.")
+    say(f"Version {found.version} of {found.model} is in {output}.")
 
 
 def take_in(client: Relevance, file: Path, model: str | None, *, as_json: bool) -> None:

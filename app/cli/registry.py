@@ -7,7 +7,7 @@ import typer
 from app.cli.listing import time_text
 from app.cli.rendering import print_facts, print_json
 from app.cli.saying import say
-from app.cli.versions import tags_text
+from app.cli.versions import imported_text, tags_text
 from app.client import Relevance
 from app.client.paths import reference
 from app.client.registry import Said
@@ -48,7 +48,8 @@ def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
             ("dataset", f"{told.dataset.id} ({told.dataset.name if told.dataset.is_kept else 'deleted'})"),
             ("content", f"sha256:{told.dataset.digest}"),
             ("job", told.job_id),
-            ("asked for", "; ".join(f"{k}: {v}" for k, v in told.request.items() if v is not None)),
+            ("imported", imported_text(told.imported)),
+            ("asked for", "; ".join(f"{k}: {v}" for k, v in (told.request or {}).items() if v is not None) or None),
             ("after", None if parent is None else f"version {parent.version}{'' if parent.is_kept else ' (deleted)'}"),
             ("program", told.software_version),
         ]

@@ -9,6 +9,7 @@ from app.client.answers import (
     Contender,
     Hyperparameters,
     ImageVersion,
+    ImportedFrom,
     InputWarp,
     InputWidth,
     Outlier,
@@ -123,7 +124,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
     print_facts(
         [
             *_named(version),
-            ("imported", _imported(version)),
+            ("imported", imported_text(version.imported)),
             ("task", f"{version.task} of {version.target}"),
             ("classes", _classes(version) or None),
             ("inputs", ", ".join(column.name for column in version.inputs)),
@@ -148,8 +149,8 @@ def _show_supervised(version: SupervisedVersion) -> None:
     )
 
 
-def _imported(version: SupervisedVersion) -> str | None:
-    found = version.imported
+def imported_text(found: ImportedFrom | None) -> str | None:
+    """Where a version was before it came here."""
     return None if found is None else f"version {found.version} of {found.model}, SHA-256 {found.digest[:12]}…"
 
 

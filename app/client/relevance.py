@@ -10,7 +10,6 @@ import numpy as np
 from app.client.aliases import Aliases
 from app.client.answers import (
     ApproximationJob,
-    ClassificationVersion,
     Dataset,
     Event,
     Expansion,
@@ -18,7 +17,6 @@ from app.client.answers import (
     Json,
     Model,
     Predictions,
-    RegressionVersion,
     RelevanceVector,
     Slice,
     SupervisedJob,
@@ -32,7 +30,7 @@ from app.client.expansions.gaussian import GaussianExpansion
 from app.client.exports import ExportFormat, exported_name
 from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
-from app.client.kinds import ANY_JOB, ANY_VERSION, of_kind
+from app.client.kinds import ANY_JOB, ANY_VERSION, SUPERVISED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
 from app.client.registry import Registry, tag_query
 from app.client.webhooks import Webhooks
@@ -242,10 +240,9 @@ class Relevance:
         """What the code of an image tells: an exact npy file, or `image/png`."""
         return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
 
-    def export(self, name: str, number: int, form: ExportFormat = "json") -> bytes:
+    def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:
         """A version as a file: all that it predicts with, or a program that does."""
-        path = f"/v1/models/{_part(name)}/versions/{number}/export"
-        return self.http.fetch(path, media_type="*/*", query={"format": form})
+        return self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
 
     def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> SupervisedVersion:
         """Make an exported .json or .npz the next version of `model`, by default of the name that it had.
@@ -254,7 +251,7 @@ class Relevance:
         """
         name = exported_name(file) if model is None else model
         media_type = "application/x-npz" if file.suffix.lower() == ".npz" else "application/json"
-        path = f"/v1/models/{_part(name)}/versions"
+        path = f"/v1/models/{part(name)}/versions"
         return self.http.upload(SUPERVISED_VERSION, path, file, media_type=media_type, key=key)
 
     def delete_model(self, name: str) -> None:

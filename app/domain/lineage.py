@@ -11,10 +11,10 @@ from app.domain.requests import TrainingRequest
 class Lineage:
     """A version, what was asked for, and what is still there of what it was made from: the dataset, None if deleted.
 
-    `is_parent_kept`: whether the version before it is there still.
+    `request` is None for a version that was imported. `is_parent_kept`: whether the version before it is there still.
     """
 
     version: Version
-    request: TrainingRequest
+    request: TrainingRequest | None
     dataset: Dataset | None
     is_parent_kept: bool

@@ -99,7 +99,7 @@ class Catalogue:
         """Where a version comes from; raises NotFoundError."""
         with self.open_uow() as uow:
             version = uow.models.version(owner, *reference)
-            request = uow.jobs.get(owner, version.job_id).request
+            request = None if version.job_id is None else uow.jobs.get(owner, version.job_id).request
             dataset, is_parent_kept = None, False
             with suppress(NotFoundError):
                 dataset = uow.datasets.get(owner, version.report.dataset_id)

@@ -6,6 +6,7 @@ from app.domain.errors import ConflictError
 from app.domain.exports import ExportedVersion
 from app.domain.models import SupervisedPredictor, SupervisedReport
 from app.domain.ports import OpenUnitOfWork
+from app.domain.references import Reference
 
 
 @dataclass(frozen=True)
@@ -14,10 +15,10 @@ class Exporting:
 
     open_uow: OpenUnitOfWork
 
-    def version(self, owner: str, name: str, number: int) -> ExportedVersion:
+    def version(self, owner: str, reference: Reference) -> ExportedVersion:
         """One version; raises NotFoundError, ConflictError for a task whose versions stay here."""
         with self.open_uow() as uow:
-            version = uow.models.version(owner, name, number)
+            version = uow.models.version(owner, *reference)
             predictor = uow.models.predictor(version.id)
         if not isinstance(version.report, SupervisedReport) or not isinstance(predictor, SupervisedPredictor):
             raise ConflictError(

@@ -16,7 +16,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     # What hangs on them goes first: on SQLite no foreign key is followed while tables are rebuilt.
-    for table in ("relevance_vectors", "posteriors"):
+    for table in ("relevance_vectors", "posteriors", "version_tags", "model_aliases"):
         op.execute(f"DELETE FROM {table} WHERE version_id IN (SELECT id FROM model_versions WHERE job_id IS NULL)")
     op.execute("DELETE FROM model_versions WHERE job_id IS NULL")
     with op.batch_alter_table("model_versions") as versions:

@@ -137,6 +137,8 @@ def test_what_comes_in_predicts_as_it_did_and_says_where_it_was(client: TestClie
     for member in made.keys() - {"model", "version", "job_id", "imported", "created_at"}:
         assert made[member] == before[member], member
     assert client.get("/v1/models/twin/versions/1").json() == made
+    lineage = client.get("/v1/models/twin/versions/1/lineage").json()
+    assert (lineage["imported"], lineage["job_id"], lineage["request"]) == (made["imported"], None, None)
     wished = {**ROWS, "explain": 2}
     first, second = (client.post(f"/v1/models/{one}/predict", json=wished).json() for one in (name, "twin"))
     stripped = [{**row, "explanation": None} for row in second["predictions"]]

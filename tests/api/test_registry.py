@@ -170,6 +170,7 @@ def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemory
         "created_at": "2024-05-01T12:00:00Z",
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64, "name": "points.csv", "is_kept": True},
         "job_id": sent["id"],
+        "imported": None,
         "parent": {"version": 1, "is_kept": True},
         "software_version": "0.1.0",
     }

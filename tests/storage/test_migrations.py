@@ -8,6 +8,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from app.domain.annotations import Annotation
+from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
 from app.domain.models import InputWidth
 from app.domain.ports import OpenUnitOfWork
@@ -84,14 +86,16 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
 ) -> None:
     samples.stored_version(open_uow)
     with open_uow() as uow:
-        uow.models.add(samples.OWNER, samples.new_version())
-    downgrade(engine, "2026_11_28_webhooks")
+        added = uow.models.add(samples.OWNER, samples.new_version())
+        uow.models.annotate_version(added, Annotation(tags={"stage": "live"}))
+        uow.aliases.move(samples.OWNER, "prices", "best", to=added.number, by="me", reason=None, condition=Condition())
+    downgrade(engine, "2026_11_30_annotations")
     with engine.connect() as connection:
         counts = [
             connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
-            for table in ("model_versions", "posteriors", "relevance_vectors")
+            for table in ("model_versions", "posteriors", "version_tags", "model_aliases", "relevance_vectors")
         ]
-    assert counts == [1, 1, len(samples.vectors())]
+    assert counts == [1, 1, 0, 0, len(samples.vectors())]
     migrate(engine)
     with open_uow() as uow:
         assert uow.models.version(samples.OWNER, "prices").number == 1

@@ -8,12 +8,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
 from app.api.bodies import checked
+from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of
 from app.api.documentation import file_body, problems
 from app.api.formats.json_body import decode
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
-from app.api.routes.models import Number
+from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
 from app.api.validation import faults_of
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
@@ -31,6 +32,7 @@ _FILES: dict[str, object] = {
 }
 _HEADERS = {
     "ETag": {"schema": {"type": "string"}, "description": "SHA-256 of the file, quoted."},
+    "Cache-Control": {"schema": {"type": "string"}},
     "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
 }
 
@@ -38,7 +40,7 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
 
 
 @router.get(
-    "/{name}/versions/{number}/export",
+    "/{name}/versions/{version}/export",
     summary="A version as a file",
     response_class=Response,
     responses={
@@ -47,13 +49,12 @@ router = APIRouter(prefix="/v1/models", tags=["Models"])
             "headers": _HEADERS,
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/VersionDocument"}}, **_FILES},
         },
-        304: {"description": "As in `If-None-Match`."},
+        304: NOT_MODIFIED,
         **problems(404, 406, 409, 422, 501),
     },
 )
 def export(
-    name: str,
-    number: Number,
+    reference: VersionReference,
     owner: Owner,
     parts: PartsDependency,
     request: Request,
@@ -68,25 +69,20 @@ def export(
 ) -> Response:
     """All that a version predicts with, for other programs: docs/exports.md says what each member means.
 
-    A version never changes, so its files don't either while the service stays the same: ask again with `If-None-Match`.
+    What a number means never changes, so its files don't either while the service stays the same: ask again with
+    `If-None-Match`.
     """
     rendering = RENDERINGS[wanted]
     if not accepts(request.headers.get("accept"), rendering.media_type):
         raise HTTPException(406, f"The answer is {rendering.media_type}, which the Accept header leaves out.")
-    content = rendering.render(parts.exporting.version(owner, name, number))
+    exported = parts.exporting.version(owner, reference)
+    content = rendering.render(exported)
+    # The whole digest, by which an import of the file tells where it is from.
     tag = f'"{hashlib.sha256(content).hexdigest()}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if _is_known(request.headers.getlist("if-none-match"), tag):
-        return Response(status_code=304, headers=headers)
-    file = f"{quote(name, safe='')}-{number}{rendering.ending}"
-    headers["Content-Disposition"] = f'attachment; filename="{file}"'
-    return Response(content, headers=headers, media_type=rendering.media_type)
-
-
-def _is_known(sent: list[str], tag: str) -> bool:
-    """Whether an If-None-Match names the tag, weakly or not (RFC 9110, section 13.1.2)."""
-    tags = [one.strip().removeprefix("W/") for line in sent for one in line.split(",")]
-    return tag in tags or tags == ["*"]
+    response = unless_known(request, content, cache_control=REVALIDATED, media_type=rendering.media_type, tag=tag)
+    file = f"{exported.model}-{exported.number}{rendering.ending}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    return response
 
 
 async def _document(request: Request) -> bytes:
@@ -107,7 +103,7 @@ async def _document(request: Request) -> bytes:
     dependencies=[AcceptsJson],
 )
 def import_version(
-    name: str,
+    name: ModelName,
     request: Request,
     body: Annotated[bytes, Depends(_document)],
     owner: Owner,

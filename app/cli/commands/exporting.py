@@ -19,8 +19,10 @@ class Form(StrEnum):
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
-    version: Annotated[int | None, typer.Argument(metavar="[VERSION]", help="The newest by default.")] = None,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, or model@alias.")],
+    version: Annotated[
+        str | None, typer.Argument(metavar="[VERSION]", help="Its number, or an alias; the newest by default.")
+    ] = None,
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file.")],
     form: Annotated[

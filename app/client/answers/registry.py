@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.client.answers.datasets import Choice
+from app.client.answers.models import ImportedFrom
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,17 @@ class Parent:
 
 @dataclass(frozen=True)
 class Lineage:
-    """Where a version comes from: data, what was asked for, the version before it, and the program."""
+    """Where a version comes from: data, what was asked for, the version before it, and the program.
+
+    What was imported has neither a job nor a request here.
+    """
 
     model: str
     version: int
     created_at: datetime
     dataset: DatasetOrigin
-    job_id: str
-    request: Choice
+    job_id: str | None
+    request: Choice | None
     parent: Parent | None
     software_version: str
+    imported: ImportedFrom | None = None

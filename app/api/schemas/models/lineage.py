@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 
+from app.api.schemas.models.imported import ImportedFromOut
 from app.domain.lineage import Lineage
 from app.domain.requests import TrainingRequest
 
@@ -38,9 +39,13 @@ class LineageOut(BaseModel):
     version: int
     created_at: datetime
     dataset: DatasetOriginOut
-    job_id: UUID
-    request: Mapping[str, JsonValue] = Field(
-        description="What was asked for; null is what was left to the service. The version says what that was."
+    job_id: UUID | None = Field(description="The training that made it; null where it was imported.")
+    request: Mapping[str, JsonValue] | None = Field(
+        description="What was asked for; null is what was left to the service. The version says what that was. Null "
+        "as a whole where the version was imported."
+    )
+    imported: ImportedFromOut | None = Field(
+        description="The version that it was imported from; null where it was trained here."
     )
     parent: ParentOut | None = Field(description="Null for the first version, and where it is not known.")
     software_version: str
@@ -60,7 +65,8 @@ class LineageOut(BaseModel):
                 is_kept=lineage.dataset is not None,
             ),
             job_id=version.job_id,
-            request=_REQUEST.dump_python(lineage.request, mode="json"),
+            request=None if lineage.request is None else _REQUEST.dump_python(lineage.request, mode="json"),
+            imported=ImportedFromOut.of(report),
             parent=None
             if version.parent is None
             else ParentOut(version=version.parent, is_kept=lineage.is_parent_kept),

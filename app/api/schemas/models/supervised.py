@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
+from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Contender, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
@@ -105,14 +106,6 @@ class ClassRowsOut(FromDomain):
     rows: int
 
 
-class ImportedFromOut(FromDomain):
-    """The version that was imported, by its names where it was trained."""
-
-    model: str
-    version: int
-    digest: str = Field(description="SHA-256 of the file that came, in hexadecimal digits: its `ETag` where it was.")
-
-
 class SupervisedVersionOut(VersionBaseOut):
     """What one training learned; it never changes. Figures are in the user's units."""
 
@@ -207,6 +200,6 @@ class SupervisedVersionOut(VersionBaseOut):
             "metrics": report.metrics,
             "contenders": [ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
-            "imported": None if report.imported is None else ImportedFromOut.model_validate(report.imported),
+            "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)
