@@ -1,16 +1,14 @@
 """From a document to the version that it says, its arrays of the sizes that they must have."""
 
-import json
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 
 import numpy as np
-from pydantic import JsonValue, ValidationError
 
 from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.exports import ExportedVersion
-from app.domain.models import SupervisedPredictor, SupervisedReport
+from app.domain.models import SupervisedPredictor
+from app.exports.reports import report_of
 from app.exports.schema import (
     AugmentationPart,
     BiasPart,
@@ -29,7 +27,6 @@ from app.exports.schema import (
     WaveletsPart,
     WavesPart,
 )
-from app.exports.writing import PLANNED_BEFORE, REPORT, SAID_BEFORE
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -50,20 +47,11 @@ MOST_FUNCTIONS = 2_048
 """Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
 
 
-class ReportError(Exception):
-    """The report of a document is none; `cause` is what pydantic says, of the report `sent`."""
-
-    def __init__(self, cause: ValidationError, sent: dict[str, JsonValue]) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-        self.sent = sent
-
-
 def version_of(document: VersionDocument) -> ExportedVersion:
     """The version that a document says; raises InvalidRequestError, ReportError."""
     encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
     model = _model(document.model, encoding.width, len(encoding.target.classes))
-    report = _report(document, encoding, len(model.alpha))
+    report = report_of(document, encoding, len(model.alpha))
     source = document.source
     return ExportedVersion(
         source.model, source.version, source.created_at, report, SupervisedPredictor(encoding, model)
@@ -219,62 +207,6 @@ def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
         detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
         raise _wrong(f"{where}/terms", f"{detail}.")
     return Additive(part.kernel, alone, shares)
-
-
-def _report(document: VersionDocument, encoding: Encoding, functions: int) -> SupervisedReport:
-    sent = document.report
-    plan = sent.get("plan")
-    if not isinstance(plan, dict):
-        raise _wrong("/report/plan", "This member is required, and is an object.")
-    target, inputs = encoding.target, document.inputs
-    said: dict[str, JsonValue] = {"task": document.task, "functions": functions}
-    planned: dict[str, JsonValue] = {
-        "task": document.task,
-        "model": document.source.model,
-        "target": target.name,
-        "target_kind": target.kind,
-        "classes": list(target.classes),
-        "inputs": [
-            {
-                "name": column.name,
-                "kind": column.kind,
-                "categories": list[JsonValue](column.categories if isinstance(column, CategoryInput) else ()),
-            }
-            for column in inputs
-        ],
-        "noise_column": target.noise_column,
-    }
-    assert said.keys() == SAID_BEFORE
-    assert planned.keys() == PLANNED_BEFORE
-    faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
-    whole: dict[str, JsonValue] = {**sent, **said, "plan": {**plan, **planned}}
-    try:
-        # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
-        report = REPORT.validate_json(json.dumps(whole), strict=True)
-    except ValidationError as error:
-        raise ReportError(error, whole) from error
-    faults += unknown(whole, REPORT.dump_python(report, mode="json"), "/report")
-    if faults:
-        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
-    return report
-
-
-def _repeated(sent: dict[str, JsonValue], said: dict[str, JsonValue], where: str) -> Iterator[Fault]:
-    for name in sent.keys() & said.keys():
-        yield Fault("The document says this elsewhere.", f"{where}/{name}")
-
-
-def unknown(sent: JsonValue, known: JsonValue, where: str) -> list[Fault]:
-    """Members of `sent` that what was made of it, `known`, has not."""
-    if isinstance(sent, dict) and isinstance(known, dict):
-        strange = [Fault(f"There is no member {name!r} here.", where) for name in sent if name not in known]
-        return strange + list(
-            chain.from_iterable(unknown(sent[name], known[name], f"{where}/{name}") for name in sent if name in known)
-        )
-    if isinstance(sent, list) and isinstance(known, list):
-        pairs = enumerate(zip(sent, known, strict=False))
-        return list(chain.from_iterable(unknown(one, other, f"{where}/{place}") for place, (one, other) in pairs))
-    return []
 
 
 def _columns(numbers: Sequence[int], inputs: int, where: str) -> Indices:

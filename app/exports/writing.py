@@ -1,13 +1,10 @@
 """From a version to its document."""
 
 import math
-from collections.abc import Sequence
-
-from pydantic import JsonValue, TypeAdapter
 
 from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget
 from app.domain.exports import ExportedVersion
-from app.domain.models import SupervisedReport
+from app.exports.reports import told
 from app.exports.schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -44,14 +41,6 @@ from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.types import Array
 
-REPORT = TypeAdapter(SupervisedReport)
-
-SAID_BEFORE = frozenset({"task", "functions"})
-"""What of a report follows from the rest of the document, and ..."""
-
-PLANNED_BEFORE = frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"})
-"""... what of its plan."""
-
 
 def document_of(exported: ExportedVersion) -> VersionDocument:
     """All that a version says."""
@@ -64,7 +53,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
         inputs=[_input(column) for column in encoding.inputs],
         target=_target(encoding.target),
         model=_model(exported.predictor.model),
-        report=_report(report),
+        report=told(report),
     )
 
 
@@ -189,27 +178,3 @@ def _kernel(functions: KernelFunctions) -> KernelPart:
 
 def _listed(array: Array | None) -> list[float] | None:
     return None if array is None else array.tolist()
-
-
-def _report(report: SupervisedReport) -> dict[str, JsonValue]:
-    """Without what the document says elsewhere, and without figures that are no finite numbers."""
-    told: dict[str, JsonValue] = REPORT.dump_python(report, mode="json")
-    plan, metrics, contenders = told["plan"], told["metrics"], told["contenders"]
-    assert isinstance(plan, dict)
-    assert isinstance(metrics, dict)
-    assert isinstance(contenders, list)
-    said = {name: value for name, value in told.items() if name not in SAID_BEFORE}
-    return said | {
-        "plan": {name: value for name, value in plan.items() if name not in PLANNED_BEFORE},
-        "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
-        "contenders": [one for one in contenders if isinstance(one, dict) and _all_finite([one["score"]])],
-    }
-
-
-def _finite_members(figures: JsonValue) -> JsonValue:
-    assert isinstance(figures, dict)
-    return {name: value for name, value in figures.items() if _all_finite([value])}
-
-
-def _all_finite(values: Sequence[JsonValue]) -> bool:
-    return all(not isinstance(value, float) or math.isfinite(value) for value in values)

@@ -23,7 +23,8 @@ from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
-from app.exports.reading import ReportError, version_of
+from app.exports.reading import version_of
+from app.exports.reports import ReportError
 from app.exports.schema import DOCUMENT
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}

@@ -1,18 +1,14 @@
 """The generated file: its numbers, the pieces that it needs, and `predict` that puts them together."""
 
-import ast
-import inspect
 import math
-import textwrap
 from collections.abc import Iterator
-from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 
 from app.domain.encoding import EncodedNumber, EncodedTarget
 from app.domain.exports import ExportedVersion
-from app.exports.python_file import pieces
+from app.exports.python_file.text import array, needed, quoted
 from app.sparse_bayes.basis import (
     ConstantFunction,
     Functions,
@@ -37,9 +33,6 @@ from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.types import Array, Indices
-
-WIDTH = 118
-"""Of the file's lines."""
 
 Numbers: TypeAlias = Array | Indices | None
 
@@ -75,11 +68,11 @@ class _Program:
     def lines(self) -> Iterator[str]:
         """All of it."""
         body = "\n\n".join((self._encode(), self._functions(), self._predict()))
-        needed = _needed(body)
+        wanted = needed(body)
         yield self._head()
         for name, text in self.constants.items():
             yield f"\n{name} = {text}\n"
-        for source in needed:
+        for source in wanted:
             yield f"\n\n{source}"
         yield f"\n\n{body}\n"
 
@@ -87,17 +80,17 @@ class _Program:
         exported, target = self.exported, self.encoding.target
         kinds = {"number": "numbers", "boolean": "0 and 1", "timestamp": "seconds since 1970 UTC", "category": "texts"}
         inputs = ", ".join(
-            f"{_quoted(column.name)} ({kinds[column.kind if isinstance(column, EncodedNumber) else 'category']})"
+            f"{quoted(column.name)} ({kinds[column.kind if isinstance(column, EncodedNumber) else 'category']})"
             for column in self.encoding.inputs
         )
         notes = "A missing value is None, or NaN. A row that can't be predicted is NaN throughout.\n"
         if target.noise_column is not None:
-            notes += f"A row may bring the sd of its noise in {_quoted(target.noise_column)}.\n"
+            notes += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
         if target.classes:
             notes += (
-                f"Classes, in the order of the probabilities: {', '.join(_quoted(one) for one in target.classes)}.\n"
+                f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
             )
-        return HEAD.format(number=exported.number, model=_quoted(exported.model), inputs=inputs, notes=notes)
+        return HEAD.format(number=exported.number, model=quoted(exported.model), inputs=inputs, notes=notes)
 
     def _constant(self, name: str, numbers: Numbers) -> str:
         """The name under which numbers stand, or None."""
@@ -107,7 +100,7 @@ class _Program:
         while taken in self.constants:
             base, _, last = taken.rpartition("_")
             taken = f"{base}_{int(last) + 1}" if last.isdecimal() and base else f"{taken}_2"
-        self.constants[taken] = _array(numbers)
+        self.constants[taken] = array(numbers)
         return taken
 
     def _encode(self) -> str:
@@ -283,49 +276,3 @@ def _called(kernel: Kernel, U: str, Z: str) -> str:
             return f"{kernel.type}({U}, {Z}, {option!r})"
         case _:
             return f"{kernel.type}({U}, {Z})"
-
-
-def _quoted(text: object) -> str:
-    """As Python has it, and no end of a docstring either."""
-    return ascii(text).replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _array(numbers: Array | Indices) -> str:
-    listed = numbers.tolist()
-    text = _lines(listed) if listed else f"np.empty({numbers.shape})"
-    return text if text.startswith("np.") else f"np.array({text})"
-
-
-def _lines(listed: object) -> str:
-    """A list of numbers, or of such lists, cut into lines."""
-    if not isinstance(listed, list):
-        return repr(listed)
-    items = [_lines(item) for item in listed]
-    if len(whole := f"[{', '.join(items)}]") <= WIDTH - 30:
-        return whole
-    rows: list[str] = []
-    for item in (textwrap.indent(item, "    ").lstrip() for item in items):
-        if rows and "\n" not in item and len(rows[-1]) + len(item) + 2 <= WIDTH - 4:
-            rows[-1] += f" {item},"
-        else:
-            rows.append(f"    {item},")
-    return "[\n" + "\n".join(rows) + "\n]"
-
-
-@cache
-def _sources() -> dict[str, str]:
-    """The pieces by name, in the order in which they stand."""
-    found = inspect.getmembers(pieces, lambda one: inspect.isfunction(one) and one.__module__ == pieces.__name__)
-    ordered = sorted((piece for _, piece in found), key=lambda piece: piece.__code__.co_firstlineno)
-    return {piece.__name__: inspect.getsource(piece) for piece in ordered}
-
-
-def _needed(body: str) -> list[str]:
-    """The sources of the pieces that a body needs, and those that these need."""
-    sources, wanted, waiting = _sources(), set[str](), [body]
-    while waiting:
-        for node in ast.walk(ast.parse(waiting.pop())):
-            if isinstance(node, ast.Name) and node.id in sources and node.id not in wanted:
-                wanted.add(node.id)
-                waiting.append(sources[node.id])
-    return [source for name, source in sources.items() if name in wanted]

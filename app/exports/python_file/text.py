@@ -1,0 +1,59 @@
+"""Numbers, texts and pieces as they stand in a generated file."""
+
+import ast
+import inspect
+import textwrap
+from functools import cache
+
+from app.exports.python_file import pieces
+from app.sparse_bayes.types import Array, Indices
+
+WIDTH = 118
+"""Of the file's lines."""
+
+
+def quoted(text: object) -> str:
+    """As Python has it, and no end of a docstring either."""
+    return ascii(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def array(numbers: Array | Indices) -> str:
+    """An array of numpy, written down."""
+    listed = numbers.tolist()
+    text = _lines(listed) if listed else f"np.empty({numbers.shape})"
+    return text if text.startswith("np.") else f"np.array({text})"
+
+
+def _lines(listed: object) -> str:
+    """A list of numbers, or of such lists, cut into lines."""
+    if not isinstance(listed, list):
+        return repr(listed)
+    items = [_lines(item) for item in listed]
+    if len(whole := f"[{', '.join(items)}]") <= WIDTH - 30:
+        return whole
+    rows: list[str] = []
+    for item in (textwrap.indent(item, "    ").lstrip() for item in items):
+        if rows and "\n" not in item and len(rows[-1]) + len(item) + 2 <= WIDTH - 4:
+            rows[-1] += f" {item},"
+        else:
+            rows.append(f"    {item},")
+    return "[\n" + "\n".join(rows) + "\n]"
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """The pieces by name, in the order in which they stand."""
+    found = inspect.getmembers(pieces, lambda one: inspect.isfunction(one) and one.__module__ == pieces.__name__)
+    ordered = sorted((piece for _, piece in found), key=lambda piece: piece.__code__.co_firstlineno)
+    return {piece.__name__: inspect.getsource(piece) for piece in ordered}
+
+
+def needed(body: str) -> list[str]:
+    """The sources of the pieces that a body needs, and those that these need."""
+    sources, wanted, waiting = _sources(), set[str](), [body]
+    while waiting:
+        for node in ast.walk(ast.parse(waiting.pop())):
+            if isinstance(node, ast.Name) and node.id in sources and node.id not in wanted:
+                wanted.add(node.id)
+                waiting.append(sources[node.id])
+    return [source for name, source in sources.items() if name in wanted]
