@@ -10,6 +10,7 @@ from app import __version__
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
+from app.api.inference.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting
@@ -19,6 +20,7 @@ from app.api.routes import (
     datasets,
     exports,
     health,
+    inference,
     job_events,
     models,
     predictions,
@@ -39,6 +41,7 @@ TAGS = [
     {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
     {"name": "Models", "description": "Names with numbered versions, which never change."},
     {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for clients that others wrote."},
     {"name": "Webhooks", "description": "URLs that are told when a training has ended."},
     {"name": "Health", "description": "For probes; needs no key."},
 ]
@@ -55,6 +58,8 @@ ROUTERS: Sequence[APIRouter] = (
     webhooks.router,
     health.router,
     predictions.router,
+    inference.router,
+    inference.inferences,
 )
 
 END_STREAMS = "end_streams"
@@ -69,7 +74,7 @@ def make_application(
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
 ) -> FastAPI:
-    """The application; with an `api_key`, /v1 answers only to those who send it. `close` is called at shutdown.
+    """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
 
     Its lifespan's state has END_STREAMS: call that as soon as no new connections are taken.
     """
@@ -86,6 +91,7 @@ def make_application(
     app.state.limits = limits
     app.state.lookout = Lookout(parts.training, parts.watcher)
     app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows)
+    app.state.inferring = inferring = Inferring(parts.prediction, limits.max_prediction_rows)
     for router in ROUTERS:
         app.include_router(router)
     app.webhooks.include_router(webhooks.messages)
@@ -93,7 +99,7 @@ def make_application(
     document(app, protected=api_key is not None)
     uploads = frozenset({("POST", "/v1/datasets")})
     rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
-    app.add_middleware(Entrance, rules, predictions.Express(predicting))
+    app.add_middleware(Entrance, rules, (predictions.Express(predicting), inference.ExpressInference(inferring)))
     return app
 
 

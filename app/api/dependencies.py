@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.api.inference.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
@@ -112,6 +113,12 @@ def predicting_of(request: Request) -> Predicting:
     """What the application's requests for predictions are answered by."""
     predicting: Predicting = request.app.state.predicting
     return predicting
+
+
+def inferring_of(request: Request) -> Inferring:
+    """What the application's requests for inference are answered by."""
+    inferring: Inferring = request.app.state.inferring
+    return inferring
 
 
 def owner_of(request: Request) -> str:

@@ -1,7 +1,7 @@
 """OpenAPI: what FastAPI can't know because the doors read bodies themselves, and examples recorded from a real run."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,11 +9,13 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
+from app.api.doors import has_owner
 from app.api.errors import FRAMEWORK, KINDS, PROBLEM_JSON, UNAUTHENTICATED, UNEXPECTED
 from app.api.schemas.aliases import ALIAS_IN, AliasIn
 from app.api.schemas.annotations import ANNOTATION_IN, AnnotationIn
 from app.api.schemas.datasets import DATASET_IN, DatasetIn
-from app.api.schemas.problems import ProblemOut
+from app.api.schemas.inference import INFERENCE_IN, InferenceIn
+from app.api.schemas.problems import InferenceProblemOut, ProblemOut
 from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, NotInstalledError, TooManyJobsError
@@ -27,29 +29,34 @@ EXAMPLES = Path(__file__).with_name("examples.json")
 
 _REFERENCE = "#/components/schemas/"
 _PROBLEM: Object = {"application/problem+json": {"schema": {"$ref": f"{_REFERENCE}ProblemOut"}}}
+_INFERENCE_PROBLEM: Object = {"application/json": {"schema": {"$ref": f"{_REFERENCE}InferenceProblemOut"}}}
 _SCHEMAS: Mapping[
     str,
     TypeAdapter[DatasetIn]
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[PredictIn]
     | TypeAdapter[CompareIn]
+    | TypeAdapter[InferenceIn]
     | TypeAdapter[AliasIn]
     | TypeAdapter[AnnotationIn]
     | TypeAdapter[WebhookIn]
     | TypeAdapter[WebhookChangeIn]
     | TypeAdapter[VersionDocument]
-    | TypeAdapter[ProblemOut],
+    | TypeAdapter[ProblemOut]
+    | TypeAdapter[InferenceProblemOut],
 ] = {
     "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
+    "InferenceIn": INFERENCE_IN,
     "AliasIn": ALIAS_IN,
     "AnnotationIn": ANNOTATION_IN,
     "WebhookIn": WEBHOOK_IN,
     "WebhookChangeIn": WEBHOOK_CHANGE_IN,
     "VersionDocument": DOCUMENT,
     "ProblemOut": TypeAdapter(ProblemOut),
+    "InferenceProblemOut": TypeAdapter(InferenceProblemOut),
 }
 _KINDS = {
     **FRAMEWORK,
@@ -63,10 +70,19 @@ _KINDS = {
 
 def problems(*statuses: int) -> dict[int | str, dict[str, object]]:
     """A route's answers that are problems: those it is known for, and any other."""
+    return _problems(statuses, _PROBLEM)
+
+
+def inference_problems(*statuses: int) -> dict[int | str, dict[str, object]]:
+    """The same as the Open Inference Protocol has them."""
+    return _problems(statuses, _INFERENCE_PROBLEM)
+
+
+def _problems(statuses: Collection[int], content: Object) -> dict[int | str, dict[str, object]]:
     named: dict[int | str, dict[str, object]] = {
-        status: {"description": _KINDS[status].title, "content": _PROBLEM} for status in sorted(statuses)
+        status: {"description": _KINDS[status].title, "content": content} for status in sorted(statuses)
     }
-    return {**named, "default": {"description": "Any other problem", "content": _PROBLEM}}
+    return {**named, "default": {"description": "Any other problem", "content": content}}
 
 
 def json_body(schema: str) -> dict[str, object]:
@@ -85,7 +101,7 @@ def file_body(schema: str, media_type: str) -> dict[str, object]:
 
 
 def document(app: FastAPI, *, protected: bool) -> None:
-    """Complete the application's OpenAPI; `protected`: /v1 needs a key."""
+    """Complete the application's OpenAPI; `protected`: what has an owner needs a key."""
 
     def openapi() -> Object:
         if not app.openapi_schema:
@@ -120,7 +136,7 @@ def _completed(made: Object, *, protected: bool) -> Object:
     if protected:
         _object(components, "securitySchemes")["key"] = {"type": "http", "scheme": "bearer"}
         for path, operations in _object(made, "paths").items():
-            if path.startswith("/v1") and isinstance(operations, dict):
+            if has_owner(path) and isinstance(operations, dict):
                 for operation in operations.values():
                     if isinstance(operation, dict):
                         operation["security"] = [{"key": []}]

@@ -7,6 +7,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Scope
 
+from app.api.doors import INFERENCE, is_below
 from app.domain.errors import (
     ConflictError,
     Fault,
@@ -133,6 +134,11 @@ def problem_response(
         "errors": listed[:MOST_ERRORS],
         "request_id": scope.get("state", {}).get(REQUEST_ID),
     }
+    if is_below(scope["path"], INFERENCE):
+        # Clients of the protocol show `error`, where the type is plain JSON; what is wrong with a request is 400.
+        status = 400 if kind.status == 422 else kind.status
+        content = orjson.dumps({"error": detail, **problem, "status": status}, default=str)
+        return Response(content, status, headers=headers, media_type="application/json")
     content = orjson.dumps(problem, default=str)
     return Response(content, kind.status, headers=headers, media_type=PROBLEM_JSON)
 

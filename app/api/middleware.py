@@ -3,7 +3,7 @@
 import hmac
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,7 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.doors import has_owner
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.domain.errors import TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, uuid7_text
@@ -18,7 +19,6 @@ from app.domain.identity import BUILT_IN_OWNER, uuid7_text
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
-_PROTECTED = "/v1"
 
 log = structlog.stdlib.get_logger("app.requests")
 
@@ -43,13 +43,13 @@ class Rules:
 
 
 class Entrance:
-    """Gives each request an id, echoed in the answer, lets only those who know the key into /v1, refuses a body above
-    the limit before it is read whole, and writes one line when the request is answered.
+    """Gives each request an id, echoed in the answer, lets only those who know the key to what has an owner, refuses a
+    body above the limit before it is read whole, and writes one line when the request is answered.
 
-    What `express` takes goes there and all else to `app`.
+    What one of the doors `express` takes goes there and all else to `app`.
     """
 
-    def __init__(self, app: ASGIApp, rules: Rules, express: ExpressDoor) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, express: Sequence[ExpressDoor]) -> None:
         self._app = app
         self._express = express
         self._most = rules.most_bytes
@@ -79,12 +79,9 @@ class Entrance:
             refused = self._refusal(scope, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
-            elif self._express.takes(scope):
-                await self._express(scope, _counted(receive, self._most), send_with_id)
-            elif (scope["method"], scope["path"]) in self._elsewhere:
-                await self._app(scope, receive, send_with_id)
             else:
-                await self._app(scope, _counted(receive, self._most), send_with_id)
+                app = next((door for door in self._express if door.takes(scope)), self._app)
+                await app(scope, _counted(receive, self._most), send_with_id)
         finally:
             if self._log:
                 took = round((time.perf_counter() - began) * 1000, 2)
@@ -93,7 +90,7 @@ class Entrance:
 
     def _refusal(self, scope: Scope, keys: Collection[bytes], announced: bytes) -> Response | None:
         """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
-        if is_below(scope["path"], _PROTECTED):
+        if has_owner(scope["path"]):
             if self._expected is not None and not self._knows(keys):
                 return problem_response(
                     scope,
@@ -145,11 +142,6 @@ def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
         return message
 
     return counted
-
-
-def is_below(path: str, root: str) -> bool:
-    """Whether a path is `root` or under it."""
-    return path == root or path.startswith(f"{root}/")
 
 
 def _normal(authorization: bytes) -> bytes:

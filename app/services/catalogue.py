@@ -1,9 +1,9 @@
 """The catalogue: what an owner has, datasets and models, to look at and to delete."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
@@ -16,8 +16,14 @@ from app.domain.ports import OpenUnitOfWork, Page
 from app.domain.references import Reference
 from app.domain.tables import Block, Cell, block_rows
 
+Item = TypeVar("Item")
+
 MOST_CELLS_OF_ROWS = 100_000
 """Cells that one look at a dataset's rows shows at most."""
+
+
+PAGE = 100
+"""Of a list that is gone through whole."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,24 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.models.versions(owner, name, limit=limit, after=after, tags=tags)
 
+    def names(self, owner: str, model: str) -> tuple[Reference, ...]:
+        """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""
+        with self.open_uow() as uow:
+            numbers = [
+                version.number
+                for version in _all(lambda after: uow.models.versions(owner, model, limit=PAGE, after=after))
+            ]
+            aliases = [
+                alias.name for alias in _all(lambda after: uow.aliases.page(owner, model, limit=PAGE, after=after))
+            ]
+        return (*(Reference(model, number) for number in numbers), *(Reference(model, alias) for alias in aliases))
+
+    def everything(self, owner: str) -> Iterator[Reference]:
+        """The same of all models."""
+        for model in _all(lambda after: self.models(owner, limit=PAGE, after=after)):
+            with suppress(NotFoundError):  # deleted in between
+                yield from self.names(owner, model.name)
+
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
@@ -132,3 +156,14 @@ class Catalogue:
         """One version; its number is never used again. Raises NotFoundError, InUseError while an alias points to it."""
         with self.open_uow() as uow:
             uow.models.delete_version(owner, *reference)
+
+
+def _all(page: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
+    """What is on all pages of a list."""
+    after = None
+    while True:
+        found = page(after)
+        yield from found.items
+        if found.next is None:
+            return
+        after = found.next

@@ -261,7 +261,13 @@ def test_more_jobs_than_may_wait_are_told_to_come_later(
 
 def test_the_keys_problems_are_documented(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
-    creating = ["/v1/datasets", "/v1/training-jobs", "/v1/training-jobs/{job_id}/retry", "/v1/webhooks"]
+    creating = [
+        "/v1/datasets",
+        "/v1/models/{name}/versions",
+        "/v1/training-jobs",
+        "/v1/training-jobs/{job_id}/retry",
+        "/v1/webhooks",
+    ]
     for path, operations in schema["paths"].items():
         parameters = operations.get("post", {}).get("parameters", [])
         found = [one for one in parameters if one["name"] == "Idempotency-Key"]

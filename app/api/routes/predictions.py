@@ -1,35 +1,23 @@
 """Predictions, the hot path: what the framework does for other routes would cost more than the prediction."""
 
 import re
-from collections.abc import Callable, Coroutine
 
 from fastapi import APIRouter, Request, Response
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from app.api.dependencies import predicting_of, require_json
+from app.api.dependencies import owner_of, predicting_of, require_json
 from app.api.documentation import json_body, problems
+from app.api.express import BareRoute, body_of, documented, names_in, reference_of
 from app.api.handlers import problem_of
 from app.api.negotiation import require_json_accept
 from app.api.predicting import Predicting
 from app.api.schemas.predictions import PredictionsOut
 from app.domain.errors import RelevanceError
-from app.domain.references import Reference
 
 JSON = b"application/json"
 _ANYTHING = ([b"*/*"], [JSON])
 _PATH = re.compile(r"/v1/models/([^/]+)(?:/versions/([^/]+))?/predict")
-
-
-class BareRoute(APIRoute):
-    """A route whose endpoint gets the request as it is: resolving its dependencies costs more than a prediction."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
-        """The endpoint itself."""
-        handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
-        return handler
 
 
 class Express:
@@ -40,14 +28,7 @@ class Express:
 
     def takes(self, scope: Scope) -> bool:
         """Whether this is one; then the scope has what its path names."""
-        if scope["method"] != "POST":
-            return False
-        found = _PATH.fullmatch(scope["path"])
-        if found is None:
-            return False
-        name, version = found.groups()
-        scope["path_params"] = {"name": name} if version is None else {"name": name, "version": version}
-        return True
+        return names_in(scope, _PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -65,26 +46,6 @@ class Express:
         await send({"type": "http.response.body", "body": last})
 
 
-def _documented(*parameters: str) -> dict[str, object]:
-    """What FastAPI can't see of a bare route: its body and its path's parameters."""
-    told = {
-        "name": "The model's name.",
-        "name@alias": "The model's name; `name@alias` is the version to which that alias points.",
-        "version": "The version's number, or an alias of it.",
-    }
-    described = [
-        {
-            "name": said.partition("@")[0],
-            "in": "path",
-            "required": True,
-            "schema": {"type": "string"},
-            "description": told[said],
-        }
-        for said in parameters
-    ]
-    return {**json_body("PredictIn"), "parameters": described}
-
-
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRoute)
 
 
@@ -92,7 +53,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
     "/{name}/predict",
     summary="Predict with the newest version, or an alias",
     response_model=PredictionsOut,
-    openapi_extra=_documented("name@alias"),
+    openapi_extra=documented("name@alias", body=json_body("PredictIn")),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict(request: Request) -> Response:
@@ -108,7 +69,7 @@ async def predict(request: Request) -> Response:
     "/{name}/versions/{version}/predict",
     summary="Predict with one version",
     response_model=PredictionsOut,
-    openapi_extra=_documented("name", "version"),
+    openapi_extra=documented("name", "version", body=json_body("PredictIn")),
     responses=problems(400, 406, 404, 413, 415, 422),
 )
 async def predict_by_version(request: Request) -> Response:
@@ -117,13 +78,10 @@ async def predict_by_version(request: Request) -> Response:
 
 
 async def _answer(request: Request, predicting: Predicting) -> list[bytes]:
-    scope = request.scope
-    named: dict[str, str] = scope["path_params"]
-    version = named.get("version")
-    reference = Reference.read(named["name"]) if version is None else Reference.of(named["name"], version)
+    reference = reference_of(request)
     _require_json_alone(request)
-    body = await _body(request.receive)
-    return await predicting.answered(scope["state"]["owner"], reference, body)
+    body = await body_of(request.receive)
+    return await predicting.answered(owner_of(request), reference, body)
 
 
 def _require_json_alone(request: Request) -> None:
@@ -133,13 +91,3 @@ def _require_json_alone(request: Request) -> None:
     if claims != [JSON] or (accepts and accepts not in _ANYTHING):  # by the rules, which take longer
         require_json_accept(request)
         require_json(request)
-
-
-async def _body(receive: Receive) -> bytes:
-    """Mostly one message; raises ClientDisconnect."""
-    parts: list[bytes] = []
-    while (message := await receive())["type"] == "http.request":
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
-    raise ClientDisconnect

@@ -34,3 +34,9 @@ class JobProblemOut(BaseModel):
     detail: str
     instance: str = Field(description="The job.")
     errors: list[PlaceOut]
+
+
+class InferenceProblemOut(ProblemOut):
+    """The same for clients of the Open Inference Protocol, who know of one member alone."""
+
+    error: str = Field(description="The `detail`.")

@@ -1,0 +1,19 @@
+"""The doors of the service by their paths."""
+
+OWN = "/v1"
+"""The service's own interface."""
+
+INFERENCE = "/v2"
+"""The Open Inference Protocol, version 2, as other clients speak it."""
+
+INFERENCE_HEALTH = f"{INFERENCE}/health"
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a path is `root` or under it."""
+    return path == root or path.startswith(f"{root}/")
+
+
+def has_owner(path: str) -> bool:
+    """Whether what is there belongs to somebody, so that one has to say who is asking; probes needn't."""
+    return is_below(path, OWN) or (is_below(path, INFERENCE) and not is_below(path, INFERENCE_HEALTH))

@@ -1,0 +1,69 @@
+"""Ways past the framework, for what is asked so often that the framework would cost more than the answer."""
+
+import re
+from collections.abc import Callable, Coroutine
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
+
+from app.domain.references import Reference
+
+
+class BareRoute(APIRoute):
+    """A route whose endpoint gets the request as it is: resolving its dependencies costs more than a prediction."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
+        """The endpoint itself."""
+        handler: Callable[[Request], Coroutine[None, None, Response]] = self.endpoint
+        return handler
+
+
+def names_in(scope: Scope, path: "re.Pattern[str]") -> bool:
+    """Whether this is a POST to such a path, a model's name and perhaps a version; then the scope has them."""
+    if scope["method"] != "POST" or scope.get("root_path"):
+        return False
+    found = path.fullmatch(scope["path"])
+    if found is None:
+        return False
+    name, version = found.groups()
+    scope["path_params"] = {"name": name} if version is None else {"name": name, "version": version}
+    return True
+
+
+def reference_of(request: Request) -> Reference:
+    """The version that a path names; raises NotFoundError for what can name none."""
+    named: dict[str, str] = request.scope["path_params"]
+    version = named.get("version")
+    return Reference.read(named["name"]) if version is None else Reference.of(named["name"], version)
+
+
+async def body_of(receive: Receive) -> bytes:
+    """Mostly one message; raises ClientDisconnect."""
+    parts: list[bytes] = []
+    while (message := await receive())["type"] == "http.request":
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+    raise ClientDisconnect
+
+
+def documented(*parameters: str, body: dict[str, object]) -> dict[str, object]:
+    """What FastAPI can't see of a bare route: its body and its path's parameters."""
+    told = {
+        "name": "The model's name.",
+        "name@alias": "The model's name; `name@alias` is the version to which that alias points.",
+        "version": "The version's number, or an alias of it.",
+    }
+    described = [
+        {
+            "name": said.partition("@")[0],
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string"},
+            "description": told[said],
+        }
+        for said in parameters
+    ]
+    return {**body, "parameters": described}

@@ -1,0 +1,110 @@
+"""From the body of an inference request to the bytes of its answer."""
+
+from dataclasses import dataclass
+
+from anyio import CapacityLimiter, to_thread
+
+from app.api.formats.misfits import refuse
+from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
+from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
+from app.api.inference.tensors import from_bytes
+from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.references import Reference
+from app.domain.tables import block_rows
+from app.services.answering import ServedVersion, Wanted, answer
+from app.services.prediction import Prediction
+
+MOST_BYTES_INLINE = 65_536
+"""Bodies up to this size cost less to answer at once than to hand to a thread: tensors are read in no time."""
+
+MOST_FUNCTIONS_INLINE = 1_000
+
+LARGE_AT_ONCE = 2
+"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """An answer's body, and how many of its first bytes are JSON, None where all of them are."""
+
+    content: bytes
+    header_length: int | None
+
+
+class Inferring:
+    """Answers requests for inference: small ones on the event loop, large ones in a thread."""
+
+    def __init__(self, prediction: Prediction, most_rows: int) -> None:
+        self._prediction = prediction
+        self._most_rows = most_rows
+        self._large = CapacityLimiter(LARGE_AT_ONCE)
+
+    async def served(self, owner: str, reference: Reference) -> ServedVersion:
+        """Raises NotFoundError, UnavailableError."""
+        at_hand = self._prediction.at_hand(owner, *reference)
+        if at_hand is not None:
+            return at_hand
+        return await to_thread.run_sync(self._prediction.version, owner, *reference)
+
+    async def answered(self, owner: str, reference: Reference, body: bytes, header_length: int | None) -> Inferred:
+        """The answer to a body whose first `header_length` bytes are JSON, all where None; 0: all is the one input.
+
+        Raises what `served` does, and what the body is refused for.
+        """
+        served = await self.served(owner, reference)
+        if len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE:
+            return inferred(served, body, header_length, self._most_rows)
+        return await to_thread.run_sync(inferred, served, body, header_length, self._most_rows, limiter=self._large)
+
+
+def inferred(served: ServedVersion, body: bytes, header_length: int | None, most_rows: int) -> Inferred:
+    """Predictions for the tensors in a body."""
+    asked = _only_input(served, body) if header_length == 0 else read_request(body, header_length)
+    block, misfits = block_of(served, asked.inputs)
+    if (rows := block_rows(block)) > most_rows:
+        raise TooLargeError(f"There are {rows} rows, more than {most_rows}; send them in parts.")
+    if rows == 0:
+        raise MalformedBodyError("The tensors have no rows.")
+    refuse(misfits)
+    found = answer(served, block, _wanted(asked.interval))
+    refuse(found.faults)
+    return Inferred(
+        *written(_answer(served, asked, {tensor.name: (tensor, told) for tensor, told in tensors_of(found)}))
+    )
+
+
+def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
+    """The request of a body that is nothing but the values of the one input."""
+    only, *others = inputs_of(served)
+    if others:
+        raise MalformedBodyError(f"The model has {1 + len(others)} inputs: a body without JSON can hold one alone.")
+    width = 8
+    for length in only.shape[1:]:
+        width *= length
+    tensor = from_bytes(only.name, only.datatype, (len(body) // width, *only.shape[1:]), memoryview(body))
+    return InferenceRequest((tensor,), binary=True)
+
+
+def _wanted(interval: float | None) -> Wanted:
+    if interval is None:
+        return Wanted()
+    if not 0.0 < interval < 1.0:
+        raise InvalidRequestError(f"The parameter `interval`: expected a probability between 0 and 1, got {interval}.")
+    return Wanted(interval)
+
+
+def _answer(served: ServedVersion, asked: InferenceRequest, found: dict[str, Told]) -> InferenceAnswer:
+    wanted = asked.outputs if asked.outputs else tuple(WantedOutput(name, None) for name in found)
+    unknown = [output.name for output in wanted if output.name not in found]
+    if unknown:
+        known = ", ".join(kind.name for kind in outputs_of(served))
+        raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
+    version = served.version
+    return InferenceAnswer(
+        version.model,
+        str(version.number),
+        asked.id,
+        tuple(found[output.name][0] for output in wanted),
+        frozenset(output.name for output in wanted if (asked.binary if output.binary is None else output.binary)),
+        {output.name: found[output.name][1] for output in wanted},
+    )

@@ -1,0 +1,160 @@
+"""Requests for inference, and their answers, as one body: JSON, then the tensors that come as bytes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from app.api.formats.cells import JSON
+from app.api.inference.tensors import Tensor, from_bytes, from_json, to_bytes, to_json
+from app.domain.errors import MalformedBodyError
+
+BINARY_SIZE = "binary_data_size"
+BINARY = "binary_data"
+ALL_BINARY = "binary_data_output"
+UNSUPPORTED = frozenset({"shared_memory_region", "classification", "sequence_id"})
+"""Parameters that would change the answer, and are not to be passed over in silence."""
+
+_ENCODER = msgspec.json.Encoder()
+
+T = TypeVar("T", bool, int, float)
+
+
+class _Tensor(msgspec.Struct):
+    name: str
+    shape: list[int]
+    datatype: str
+    parameters: dict[str, msgspec.Raw] | None = None
+    data: msgspec.Raw = msgspec.Raw()
+
+
+class _Output(msgspec.Struct):
+    name: str
+    parameters: dict[str, msgspec.Raw] | None = None
+
+
+class _Request(msgspec.Struct):
+    inputs: list[_Tensor]
+    id: str | None = None
+    parameters: dict[str, msgspec.Raw] | None = None
+    outputs: list[_Output] | None = None
+
+
+_REQUEST = msgspec.json.Decoder(_Request)
+
+
+@dataclass(frozen=True)
+class WantedOutput:
+    """An output that is asked for, and whether as bytes: None where nothing is said of it."""
+
+    name: str
+    binary: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceRequest:
+    """Tensors to infer from; `outputs` None: all of them, `binary` where nothing else is said of one."""
+
+    inputs: tuple[Tensor, ...]
+    id: str | None = None
+    outputs: tuple[WantedOutput, ...] | None = None
+    binary: bool = False
+    interval: float | None = None
+
+
+def read_request(body: bytes, header_length: int | None) -> InferenceRequest:
+    """The request in a body whose first `header_length` bytes are JSON, all of it where None; MalformedBodyError."""
+    length = len(body) if header_length is None else header_length
+    if not 0 < length <= len(body):
+        raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
+    try:
+        asked = _REQUEST.decode(body[:length])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedBodyError(f"The request can't be read: {error}.") from error
+    said = asked.parameters or {}
+    _refuse(said)
+    return InferenceRequest(
+        _tensors(asked.inputs, memoryview(body)[length:]),
+        asked.id,
+        None if asked.outputs is None else tuple(_wanted(one) for one in asked.outputs),
+        bool(_parameter(said, ALL_BINARY, bool)),
+        _parameter(said, "interval", float),
+    )
+
+
+def _tensors(asked: Sequence[_Tensor], content: memoryview) -> tuple[Tensor, ...]:
+    tensors: list[Tensor] = []
+    place = 0
+    for one in asked:
+        said = one.parameters or {}
+        _refuse(said)
+        size = _parameter(said, BINARY_SIZE, int)
+        data = bytes(one.data)
+        if (size is None) == (not data):
+            raise MalformedBodyError(f"Tensor {one.name!r}: expected either `data` or the parameter `{BINARY_SIZE}`.")
+        if size is None:
+            tensors.append(from_json(one.name, one.datatype, one.shape, data))
+            continue
+        if not 0 <= size <= len(content) - place:
+            raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {len(content) - place} came.")
+        tensors.append(from_bytes(one.name, one.datatype, one.shape, content[place : place + size]))
+        place += size
+    if place != len(content):
+        raise MalformedBodyError(f"After the tensors there are {len(content) - place} bytes more.")
+    if len({tensor.name for tensor in tensors}) < len(tensors):
+        raise MalformedBodyError("Two inputs have one name.")
+    return tuple(tensors)
+
+
+def _wanted(output: _Output) -> WantedOutput:
+    said = output.parameters or {}
+    _refuse(said)
+    return WantedOutput(output.name, _parameter(said, BINARY, bool))
+
+
+def _refuse(said: Mapping[str, msgspec.Raw]) -> None:
+    for name in UNSUPPORTED & said.keys():
+        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+
+
+def _parameter(said: Mapping[str, msgspec.Raw], name: str, wanted: type[T]) -> T | None:
+    if name not in said:
+        return None
+    try:
+        return msgspec.json.decode(said[name], type=wanted)
+    except msgspec.DecodeError as error:
+        raise MalformedBodyError(f"The parameter `{name}`: expected {wanted.__name__}.") from error
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceAnswer:
+    """What was inferred; those named in `binary` leave as bytes. `told` are parameters of outputs by name."""
+
+    model: str
+    version: str
+    id: str | None
+    outputs: tuple[Tensor, ...]
+    binary: frozenset[str]
+    told: Mapping[str, Mapping[str, JSON]]
+
+
+def written(answer: InferenceAnswer) -> tuple[bytes, int | None]:
+    """The body, and how many of its first bytes are JSON, None where all of them are."""
+    outputs: list[dict[str, object]] = []
+    contents: list[bytes] = []
+    for tensor in answer.outputs:
+        told: dict[str, object] = {**answer.told.get(tensor.name, {})}
+        one: dict[str, object] = {"name": tensor.name, "datatype": tensor.datatype, "shape": tensor.shape}
+        if tensor.name in answer.binary:
+            contents.append(to_bytes(tensor))
+            told[BINARY_SIZE] = len(contents[-1])
+        else:
+            one["data"] = to_json(tensor)
+        outputs.append({**one, "parameters": told} if told else one)
+    whole: dict[str, object] = {"model_name": answer.model, "model_version": answer.version}
+    if answer.id is not None:
+        whole["id"] = answer.id
+    whole["outputs"] = outputs
+    head = _ENCODER.encode(whole)
+    return (b"".join((head, *contents)), len(head)) if contents else (head, None)

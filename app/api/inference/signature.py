@@ -1,0 +1,191 @@
+"""A version's inputs and outputs as tensors.
+
+A version that reads nothing but numbers has one input, a matrix of its columns in their order; they may also come as a
+tensor each. Any other version has a tensor for each column: numbers FP64, yes and no BOOL, texts and times BYTES.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from app.api.formats.cells import JSON
+from app.api.formats.json_table import ByColumn, RawTable, has_column, typed_block
+from app.api.inference.tensors import TEXT, Tensor
+from app.domain.errors import Fault, MalformedBodyError
+from app.domain.tables import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    ColumnKind,
+    Label,
+    NumberBlock,
+    NumberColumn,
+    TimestampColumn,
+)
+from app.services.answering import (
+    Answer,
+    ClassificationAnswer,
+    ComponentsAnswer,
+    RegressionAnswer,
+    ServedVersion,
+    ValueAnswer,
+    answer,
+)
+from app.sparse_bayes.types import Array
+
+NUMBER = "FP64"
+ANY_NUMBER = -1
+"""A length that each request decides."""
+
+_DATATYPES: Mapping[ColumnKind, str] = {"number": NUMBER, "boolean": "BOOL", "category": TEXT, "timestamp": TEXT}
+_MATRIX = "input"
+
+_EMPTY: Mapping[ColumnKind, Column] = {
+    "number": NumberColumn(np.zeros(0)),
+    "boolean": BooleanColumn(np.zeros(0, np.int8)),
+    "category": CategoryColumn(np.zeros(0, np.int32), ()),
+    "timestamp": TimestampColumn(np.zeros(0)),
+}
+
+Parameters: TypeAlias = Mapping[str, JSON]
+Told: TypeAlias = tuple[Tensor, Parameters]
+"""A tensor, and what is to be known of it beside."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is known of a tensor before it is there."""
+
+    name: str
+    datatype: str
+    shape: tuple[int, ...]
+    parameters: Parameters = field(default_factory=dict)
+
+
+def inputs_of(served: ServedVersion) -> tuple[Kind, ...]:
+    """What a version reads."""
+    names = served.number_names
+    if names:
+        return (Kind(matrix_name(names), NUMBER, (ANY_NUMBER, len(names)), {"columns": list(names)}),)
+    return tuple(Kind(name, _DATATYPES[kind], (ANY_NUMBER,)) for name, kind in served.columns)
+
+
+def matrix_name(columns: Sequence[str]) -> str:
+    """Of the matrix of all columns: none that a column has."""
+    name = _MATRIX
+    while name in columns:
+        name += "_"
+    return name
+
+
+def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
+    """What a version answers."""
+    of_no_rows = answer(served, {name: _EMPTY[kind] for name, kind in served.columns})
+    return tuple(
+        Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
+        for tensor, told in tensors_of(of_no_rows)
+    )
+
+
+def block_of(served: ServedVersion, tensors: Sequence[Tensor]) -> tuple[Block, tuple[Fault, ...]]:
+    """The rows that tensors hold, and what does not fit in them.
+
+    Raises MalformedBodyError for tensors of another shape or type, InvalidDataError for other columns.
+    """
+    names = served.number_names
+    if names and len(tensors) == 1 and tensors[0].name == matrix_name(names):
+        return NumberBlock(names, _matrix(tensors[0], len(names))), ()
+    kinds = dict(served.columns)
+    if (noise := served.answering.noise_column) is not None:
+        kinds[noise] = "number"
+    raw = RawTable(ByColumn({tensor.name: _cells(tensor, kinds.get(tensor.name)) for tensor in tensors}), {})
+    columns = served.columns
+    if noise is not None and has_column(raw, noise):
+        columns = (*columns, (noise, "number"))
+    return typed_block(raw, columns, not_read=served.not_read)
+
+
+def _matrix(tensor: Tensor, columns: int) -> Array:
+    """Rows and columns of numbers; one column may come without its axis."""
+    shape = (*tensor.shape, 1) if columns == len(tensor.shape) == 1 else tensor.shape
+    if len(shape) != 2 or shape[1] != columns:
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected shape [-1, {columns}], got {list(tensor.shape)}.")
+    return _numbers(tensor).reshape(shape)
+
+
+def _numbers(tensor: Tensor) -> Array:
+    values = tensor.values
+    if isinstance(values, tuple) or values.dtype.kind == "b":
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected {NUMBER}, or other numbers, got {tensor.datatype}.")
+    return values.astype(np.float64, copy=False)
+
+
+def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
+    """A column's cells, NaN as missing."""
+    if len(tensor.shape) > 2 or tensor.shape[1:] not in {(), (1,)}:
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected shape [-1] or [-1, 1], got {list(tensor.shape)}.")
+    if kind == "number":
+        return [None if cell != cell else cell for cell in _numbers(tensor).tolist()]
+    if kind is not None and tensor.datatype != _DATATYPES[kind]:
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected {_DATATYPES[kind]}, got {tensor.datatype}.")
+    return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
+
+
+def tensors_of(answer: Answer) -> tuple[Told, ...]:
+    """An answer's N rows as tensors."""
+    match answer:
+        case RegressionAnswer():
+            columns = {
+                "mean": answer.mean,
+                "sd": answer.sd,
+                "lower": answer.lower,
+                "upper": answer.upper,
+                "variance": answer.total,
+                "variance_noise": answer.noise,
+                "variance_weights": answer.weights,
+                "variance_beyond": answer.beyond,
+            }
+            return (*_reals(columns), *_support(answer.support))
+        case ClassificationAnswer(classes=classes):
+            probabilities = _real("probabilities", answer.probabilities, {"classes": [*classes]})
+            return (_labels(answer), probabilities, *_support(answer.support))
+        case ValueAnswer():
+            return _reals({"value": answer.value})
+        case ComponentsAnswer():
+            return _reals(
+                {
+                    "components": answer.components,
+                    "reconstruction_error": answer.missed,
+                    "log_density": answer.log_density,
+                    "novelty": answer.novelty,
+                }
+            )
+
+
+def _reals(columns: Mapping[str, Array]) -> tuple[Told, ...]:
+    return tuple(_real(name, values) for name, values in columns.items())
+
+
+def _real(name: str, values: Array, told: Parameters | None = None) -> Told:
+    return Tensor(name, NUMBER, values.shape, values.ravel()), told or {}
+
+
+def _support(support: Array | None) -> tuple[Told, ...]:
+    return () if support is None else (_real("support", support),)
+
+
+def _labels(answer: ClassificationAnswer) -> Told:
+    """The most probable class of each row, in the type in which classes came."""
+    places, classes = answer.most_probable, answer.classes
+    kinds = {*map(type, classes)}
+    if kinds == {bool}:
+        return Tensor("label", "BOOL", places.shape, np.array(classes, np.bool_)[places]), {}
+    if kinds == {int}:
+        return Tensor("label", "INT64", places.shape, np.array(classes, np.int64)[places]), {}
+    if kinds <= {int, float}:
+        return Tensor("label", NUMBER, places.shape, np.array(classes, np.float64)[places]), {}
+    texts: Sequence[Label] = [classes[place] for place in places.tolist()]
+    return Tensor("label", TEXT, places.shape, tuple(map(str, texts))), {}

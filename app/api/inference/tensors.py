@@ -1,0 +1,179 @@
+"""Tensors of the protocol: data types, and their values in JSON and in bytes.
+
+Bytes are little-endian, without padding, the last axis running fastest; a text (BYTES) is its length in four bytes and
+itself.
+"""
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from app.api.formats.cells import JSON
+from app.domain.errors import MalformedBodyError
+
+Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.bool_]
+Values: TypeAlias = Numbers | tuple[str, ...]
+"""Of a tensor, one after the other: numbers, or texts."""
+
+TEXT = "BYTES"
+HALF = "FP16"
+
+CODES: Mapping[str, str] = {
+    "BOOL": "?",
+    **{f"UINT{8 * size}": f"<u{size}" for size in (1, 2, 4, 8)},
+    **{f"INT{8 * size}": f"<i{size}" for size in (1, 2, 4, 8)},
+    HALF: "<f2",
+    "FP32": "<f4",
+    "FP64": "<f8",
+}
+"""The numbers of each data type, as numpy names them."""
+
+DATATYPES = (*CODES, TEXT)
+MOST_AXES = 8
+
+_LENGTH = struct.Struct("<I")
+_LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | type[list[str]]] = {
+    "f": list[float],
+    "i": list[int],
+    "u": list[int],
+    "b": list[bool],
+    "S": list[str],
+}
+"""What a flat list in JSON is, by the kind of its values."""
+
+_DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A named tensor: `values` are as many as its `shape` has places."""
+
+    name: str
+    datatype: str
+    shape: tuple[int, ...]
+    values: Values
+
+
+def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
+    """How many values a tensor has; raises MalformedBodyError for what no tensor is."""
+    if datatype not in DATATYPES:
+        raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(DATATYPES)}, got {datatype!r}.")
+    if not 0 < len(shape) <= MOST_AXES or any(length < 0 for length in shape):
+        raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MOST_AXES} lengths of axes, got {list(shape)}.")
+    return math.prod(shape)
+
+
+def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Tensor:
+    """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
+    size = size_of(name, datatype, shape)
+    if datatype == HALF:
+        raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
+    kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
+    try:
+        values = _values(datatype, _decoded(kind, shape, data))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+    if len(values) != size:
+        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {len(values)}.")
+    return Tensor(name, datatype, tuple(shape), values)
+
+
+def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryview) -> Tensor:
+    """A tensor whose values are bytes; raises MalformedBodyError."""
+    size = size_of(name, datatype, shape)
+    if datatype == TEXT:
+        return Tensor(name, datatype, tuple(shape), _texts(name, size, content))
+    dtype = np.dtype(CODES[datatype])
+    if len(content) != size * dtype.itemsize:
+        raise MalformedBodyError(
+            f"Tensor {name!r}: {datatype} of shape {list(shape)} has {size * dtype.itemsize} bytes, got {len(content)}."
+        )
+    if datatype == "BOOL" and any(byte > 1 for byte in content):
+        raise MalformedBodyError(f"Tensor {name!r}: expected bytes 0 and 1.")
+    return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
+
+
+def to_json(tensor: Tensor) -> list[JSON]:
+    """The values, flat."""
+    return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
+
+
+def to_bytes(tensor: Tensor) -> bytes:
+    """The values as bytes."""
+    if isinstance(tensor.values, tuple):
+        texts = [text.encode() for text in tensor.values]
+        return b"".join(chain.from_iterable((_LENGTH.pack(len(text)), text) for text in texts))
+    return tensor.values.astype(CODES[tensor.datatype], copy=False).tobytes()
+
+
+def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | Sequence[str]:
+    """A flat list; raises msgspec.DecodeError, RecursionError."""
+    try:
+        return _DECODERS[kind].decode(data)
+    except msgspec.ValidationError:
+        if len(shape) == 1:
+            raise
+    return msgspec.convert(_flat(shape, msgspec.json.decode(data)), _LISTS[kind])
+
+
+def _flat(shape: Sequence[int], data: JSON) -> list[JSON]:
+    """The values of a list that is nested as the shape is; raises msgspec.ValidationError where it is not."""
+    level = [data]
+    for length in shape:
+        inner: list[JSON] = []
+        for one in level:
+            if not isinstance(one, list) or len(one) != length:
+                raise msgspec.ValidationError(f"neither flat nor nested as {list(shape)}")
+            inner += one
+        level = inner
+    return level
+
+
+def _values(datatype: str, found: Sequence[float] | Sequence[str]) -> Values:
+    """Raises OverflowError for what the data type can't hold."""
+    if datatype == TEXT:
+        return tuple(map(str, found))
+    with np.errstate(over="ignore"):
+        values = np.array(found, CODES[datatype])
+    if not np.isfinite(values).all():
+        raise OverflowError("out of range")
+    return _widened(values)
+
+
+def _widened(values: Numbers) -> Numbers:
+    """In the widest type of their kind, which loses nothing."""
+    match values.dtype.kind:
+        case "f":
+            return values.astype(np.float64)
+        case "i":
+            return values.astype(np.int64)
+        case "u":
+            return values.astype(np.uint64)
+        case _:
+            return values.astype(np.bool_)
+
+
+def _texts(name: str, size: int, content: memoryview) -> tuple[str, ...]:
+    texts: list[str] = []
+    place = 0
+    while place < len(content) and len(texts) < size:
+        if len(content) - place < _LENGTH.size:
+            break
+        (length,) = _LENGTH.unpack_from(content, place)
+        first, place = place + _LENGTH.size, place + _LENGTH.size + length
+        if place > len(content):
+            break
+        try:
+            texts.append(str(content[first:place], "utf-8"))
+        except UnicodeDecodeError as error:
+            raise MalformedBodyError(f"Tensor {name!r}: text {len(texts)} is not UTF-8.") from error
+    if len(texts) != size or place != len(content):
+        raise MalformedBodyError(f"Tensor {name!r}: its {len(content)} bytes are not {size} texts with their lengths.")
+    return tuple(texts)

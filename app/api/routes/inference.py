@@ -1,0 +1,225 @@
+"""The Open Inference Protocol, version 2: every version of every model, for clients that others wrote."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
+
+from app import __version__
+from app.api.dependencies import Owner, Parts, PartsDependency, inferring_of, owner_of
+from app.api.documentation import inference_problems, json_body
+from app.api.doors import INFERENCE
+from app.api.express import BareRoute, body_of, documented, names_in, reference_of
+from app.api.handlers import problem_of
+from app.api.inference.inferring import Inferred, Inferring
+from app.api.inference.signature import inputs_of, outputs_of
+from app.api.references import ModelName, VersionName
+from app.api.schemas.inference import (
+    IndexedOut,
+    InferenceDoneOut,
+    InferenceLiveOut,
+    InferenceModelOut,
+    InferenceOut,
+    InferenceReadyOut,
+    InferenceServerOut,
+    ModelReadyOut,
+    TensorKindOut,
+)
+from app.domain.errors import MalformedBodyError, RelevanceError
+from app.domain.references import Reference
+
+HEADER_LENGTH = b"inference-header-content-length"
+EXTENSIONS = ("binary_tensor_data", "model_repository", "parameters")
+PLATFORM = "relevance_sparse_bayes"
+
+_PATH = re.compile(rf"{INFERENCE}/models/([^/]+)(?:/versions/([^/]+))?/infer")
+_JSON, _BINARY = b"application/json", b"application/octet-stream"
+
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+router = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"])
+inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route_class=BareRoute)
+
+
+@router.get("/", include_in_schema=False)
+@router.get("", summary="Who answers")
+async def server() -> InferenceServerOut:
+    """The server, and what of the protocol's extensions it speaks."""
+    return InferenceServerOut(name="relevance", version=__version__, extensions=EXTENSIONS)
+
+
+@router.get("/health/live", summary="Is the server alive?")
+async def live() -> InferenceLiveOut:
+    """Answers as long as the process does."""
+    return InferenceLiveOut(live=True)
+
+
+@router.get(
+    "/health/ready",
+    summary="Can the server infer?",
+    responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
+)
+def ready(parts: PartsDependency, response: Response) -> InferenceReadyOut:
+    """200 when the database is within reach and migrated, else 503."""
+    report = parts.ready()
+    is_ready = report.database and report.migrated
+    if not is_ready:
+        response.status_code = 503
+    return InferenceReadyOut(live=True, ready=is_ready)
+
+
+@router.get("/models/{name}", summary="What a model reads and answers", responses=inference_problems(404))
+def model(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceModelOut:
+    """Its versions, aliases among them, and the tensors of the newest one, or of the alias in `name@alias`."""
+    return _model(parts, owner, Reference.read(name))
+
+
+@router.get(
+    "/models/{name}/versions/{version}", summary="What a version reads and answers", responses=inference_problems(404)
+)
+def version(name: ModelName, version: VersionName, owner: Owner, parts: PartsDependency) -> InferenceModelOut:
+    """Its tensors."""
+    return _model(parts, owner, Reference.of(name, version))
+
+
+@router.get("/models/{name}/ready", summary="Can a model infer?", responses=inference_problems(404, 503))
+def model_ready(name: ModelName, owner: Owner, parts: PartsDependency) -> ModelReadyOut:
+    """Every version is, as long as it is there."""
+    return _ready(parts, owner, Reference.read(name))
+
+
+@router.get(
+    "/models/{name}/versions/{version}/ready", summary="Can a version infer?", responses=inference_problems(404, 503)
+)
+def version_ready(name: ModelName, version: VersionName, owner: Owner, parts: PartsDependency) -> ModelReadyOut:
+    """It is, as long as it is there."""
+    return _ready(parts, owner, Reference.of(name, version))
+
+
+@router.post("/repository/index", summary="List every version of every model")
+def index(owner: Owner, parts: PartsDependency) -> Sequence[IndexedOut]:
+    """Versions by number, and aliases by name; whatever the body says, all of them are ready."""
+    return [
+        IndexedOut(name=reference.model, version=str(reference.version), state="READY", reason="")
+        for reference in parts.catalogue.everything(owner)
+    ]
+
+
+@router.post("/repository/models/{name}/load", summary="Have a model ready", responses=inference_problems(404))
+def load(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceDoneOut:
+    """Models are brought into memory by themselves: this does it now."""
+    parts.prediction.version(owner, *Reference.read(name))
+    return InferenceDoneOut()
+
+
+@router.post(
+    "/repository/models/{name}/unload", summary="Have a model ready no longer", responses=inference_problems(404)
+)
+def unload(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceDoneOut:
+    """Models leave memory by themselves, and come again: nothing changes."""
+    parts.catalogue.version(owner, Reference.read(name))
+    return InferenceDoneOut()
+
+
+def _model(parts: Parts, owner: str, reference: Reference) -> InferenceModelOut:
+    served = parts.prediction.version(owner, *reference)
+    return InferenceModelOut(
+        name=reference.model,
+        versions=[str(one.version) for one in parts.catalogue.names(owner, reference.model)],
+        platform=PLATFORM,
+        inputs=[TensorKindOut.of(kind) for kind in inputs_of(served)],
+        outputs=[TensorKindOut.of(kind) for kind in outputs_of(served)],
+    )
+
+
+def _ready(parts: Parts, owner: str, reference: Reference) -> ModelReadyOut:
+    parts.prediction.version(owner, *reference)
+    return ModelReadyOut(name=reference.model, ready=True)
+
+
+_BODY = json_body("InferenceIn")
+_ANSWERS: Mapping[int | str, dict[str, object]] = {
+    200: {
+        "description": f"The tensors asked for. As bytes after the JSON where that was asked for: then with "
+        f"`{HEADER_LENGTH.decode().title()}`.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    },
+    **inference_problems(400, 404, 413),
+}
+
+
+@inferences.post(
+    "/models/{name}/infer",
+    summary="Infer with the newest version, or an alias",
+    response_model=InferenceOut,
+    openapi_extra=documented("name@alias", body=_BODY),
+    responses={**_ANSWERS},
+)
+async def infer(request: Request) -> Response:
+    """Tensors in and out, in JSON or as bytes; a newer version, and a move of an alias, is seen within a second."""
+    found, headers = await _inferred(request, inferring_of(request))
+    return Response(found.content, headers=dict(_texts(headers)))
+
+
+@inferences.post(
+    "/models/{name}/versions/{version}/infer",
+    summary="Infer with one version",
+    response_model=InferenceOut,
+    openapi_extra=documented("name", "version", body=_BODY),
+    responses={**_ANSWERS},
+)
+async def infer_by_version(request: Request) -> Response:
+    """Tensors in and out, in JSON or as bytes."""
+    found, headers = await _inferred(request, inferring_of(request))
+    return Response(found.content, headers=dict(_texts(headers)))
+
+
+class ExpressInference:
+    """The way of inference past the framework, whose own routes tell of it, and take it where they are mounted below
+    another path."""
+
+    def __init__(self, inferring: Inferring) -> None:
+        self._inferring = inferring
+
+    def takes(self, scope: Scope) -> bool:
+        """Whether this is one; then the scope has what its path names."""
+        return names_in(scope, _PATH)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            found, headers = await _inferred(request, self._inferring)
+        except (RelevanceError, HTTPException) as error:
+            response = await problem_of(request, error)
+            await response(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": found.content})
+
+
+async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, Headers]:
+    """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
+    reference, length = reference_of(request), _header_length(request)
+    body = await body_of(request.receive)
+    found = await inferring.answered(owner_of(request), reference, body, length)
+    headers = [(b"content-length", b"%d" % len(found.content))]
+    if found.header_length is None:
+        return found, [*headers, (b"content-type", _JSON)]
+    return found, [*headers, (b"content-type", _BINARY), (HEADER_LENGTH, b"%d" % found.header_length)]
+
+
+def _header_length(request: Request) -> int | None:
+    """How many of the body's first bytes are JSON; None: all."""
+    for name, value in request.scope["headers"]:
+        if name == HEADER_LENGTH:
+            if not value.isdigit() or len(value) > 10:
+                raise MalformedBodyError(f"{HEADER_LENGTH.decode()}: expected how many bytes of the body are JSON.")
+            return int(value)
+    return None
+
+
+def _texts(headers: Headers) -> Iterator[tuple[str, str]]:
+    return ((name.decode(), value.decode()) for name, value in headers)

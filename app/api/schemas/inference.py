@@ -1,0 +1,137 @@
+"""The Open Inference Protocol as OpenAPI shows it; tensors themselves are read and written by app.api.inference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from app.api.inference.signature import Kind
+from app.api.inference.tensors import DATATYPES
+
+Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
+Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]
+Parameters: TypeAlias = Mapping[str, Parameter]
+Values: TypeAlias = Annotated[
+    Sequence[object], Field(description="Numbers, truths or texts, flat or nested as the shape is.")
+]
+
+
+class InferenceServerOut(BaseModel):
+    """Who answers."""
+
+    name: str
+    version: str
+    extensions: Sequence[str]
+
+
+class InferenceLiveOut(BaseModel):
+    """The process answers."""
+
+    live: bool
+
+
+class InferenceReadyOut(BaseModel):
+    """Whether it can infer."""
+
+    live: bool
+    ready: bool
+
+
+class ModelReadyOut(BaseModel):
+    """Whether a model can infer."""
+
+    name: str
+    ready: bool
+
+
+class TensorKindOut(BaseModel):
+    """What is known of a tensor before it is there; a length of -1 is what the request makes it."""
+
+    name: str
+    datatype: Datatype
+    shape: Sequence[int]
+    parameters: Parameters = Field(
+        description="`columns` of a matrix, in their order, and the `classes` whose probabilities stand side by side."
+    )
+
+    @classmethod
+    def of(cls, kind: Kind) -> Self:
+        """As it goes out."""
+        return cls.model_validate(
+            {"name": kind.name, "datatype": kind.datatype, "shape": kind.shape, "parameters": kind.parameters}
+        )
+
+
+class InferenceModelOut(BaseModel):
+    """What a model reads and answers."""
+
+    name: str
+    versions: Sequence[str] = Field(description="Numbers, newest first, and aliases.")
+    platform: str
+    inputs: Sequence[TensorKindOut]
+    outputs: Sequence[TensorKindOut]
+
+
+class IndexedOut(BaseModel):
+    """A version of a model."""
+
+    name: str
+    version: str
+    state: Literal["READY"]
+    reason: str
+
+
+class InferenceDoneOut(BaseModel):
+    """It is done."""
+
+
+class InferenceTensorOut(BaseModel):
+    """A tensor that was inferred."""
+
+    name: str
+    datatype: Datatype
+    shape: Sequence[int]
+    parameters: Parameters | None = None
+    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+
+
+class InferenceOut(BaseModel):
+    """What was inferred."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_name: str
+    model_version: str
+    id: str | None = None
+    outputs: Sequence[InferenceTensorOut]
+
+
+class InferenceTensorIn(BaseModel):
+    """A tensor to infer from."""
+
+    name: str
+    datatype: Datatype
+    shape: Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=8)]
+    parameters: Parameters | None = None
+    data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
+
+
+class WantedOutputIn(BaseModel):
+    """An output that is asked for."""
+
+    name: str
+    parameters: Parameters | None = None
+
+
+class InferenceIn(BaseModel):
+    """A request for inference."""
+
+    id: str | None = None
+    parameters: Parameters | None = Field(
+        None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
+    )
+    inputs: Sequence[InferenceTensorIn]
+    outputs: Sequence[WantedOutputIn] | None = Field(None, description="All of them where nothing is said.")
+
+
+INFERENCE_IN: TypeAdapter[InferenceIn] = TypeAdapter(InferenceIn)

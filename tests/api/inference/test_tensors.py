@@ -1,0 +1,125 @@
+"""Tensors of the protocol, in JSON and in bytes: what comes in is what went out, and what fits nowhere is refused."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.inference.tensors import CODES, TEXT, Tensor, from_bytes, from_json, to_bytes, to_json
+from app.domain.errors import MalformedBodyError
+
+NUMBERS = sorted(set(CODES) - {"FP16", "BOOL"})
+
+
+def edges(datatype: str) -> list[float]:
+    """The least and the greatest of a type, and what is between."""
+    dtype = np.dtype(CODES[datatype])
+    if dtype.kind == "f":
+        return [0.0, -0.5, float(np.finfo(dtype).max), float(np.finfo(dtype).min)]
+    return [0, 1, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)]
+
+
+@pytest.mark.parametrize("datatype", NUMBERS)
+def test_numbers_are_the_same_flat_nested_and_as_bytes(datatype: str) -> None:
+    values = edges(datatype)
+    flat = from_json("t", datatype, [2, 2], json.dumps(values).encode())
+    nested = from_json("t", datatype, [2, 2], json.dumps([values[:2], values[2:]]).encode())
+    raw = from_bytes("t", datatype, [2, 2], memoryview(np.array(values, CODES[datatype]).tobytes()))
+    assert to_json(flat) == to_json(nested) == to_json(raw) == values
+    assert to_bytes(raw) == np.array(values, CODES[datatype]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("code", "datatype", "value"),
+    [("<b", "INT8", -2), ("<H", "UINT16", 513), ("<i", "INT32", -70000), ("<Q", "UINT64", 2**63), ("<d", "FP64", 0.1)],
+)
+def test_bytes_are_little_endian(code: str, datatype: str, value: float) -> None:
+    assert to_json(from_bytes("t", datatype, [1], memoryview(struct.pack(code, value)))) == [value]
+
+
+def test_halves_come_as_bytes_alone() -> None:
+    half = from_bytes("t", "FP16", [2], memoryview(struct.pack("<ee", 0.5, -2.0)))
+    assert to_json(half) == [0.5, -2.0]
+    with pytest.raises(MalformedBodyError, match="binary"):
+        from_json("t", "FP16", [1], b"[0.5]")
+
+
+def test_truths_are_a_byte_each() -> None:
+    assert to_json(from_bytes("t", "BOOL", [2], memoryview(b"\x01\x00"))) == [True, False]
+    assert to_json(from_json("t", "BOOL", [2], b"[true, false]")) == [True, False]
+    assert to_bytes(from_json("t", "BOOL", [2], b"[true, false]")) == b"\x01\x00"
+    with pytest.raises(MalformedBodyError, match="bytes 0 and 1"):
+        from_bytes("t", "BOOL", [2], memoryview(b"\x01\x02"))
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5))
+def test_texts_have_their_lengths_before_them(texts: list[str]) -> None:
+    content = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in map(_sound, texts))
+    tensor = from_bytes("t", TEXT, [len(texts)], memoryview(content))
+    assert to_json(tensor) == [*map(_sound, texts)]
+    assert to_bytes(tensor) == content
+    assert from_json("t", TEXT, [len(texts)], json.dumps([*map(_sound, texts)]).encode()).values == tensor.values
+
+
+def _sound(text: str) -> str:
+    """Without halves of surrogates, which no UTF-8 has."""
+    return text.encode("utf-8", "ignore").decode()
+
+
+@pytest.mark.parametrize(
+    ("datatype", "shape", "data"),
+    [
+        ("FP64", [3], b"[1, 2]"),
+        ("FP64", [2, 2], b"[[1, 2], [3]]"),
+        ("FP64", [2, 2], b"[[1, 2], 3, 4]"),
+        ("FP64", [2], b'[1, "2"]'),
+        ("FP64", [2], b"[1, null]"),
+        ("FP64", [1], b"[NaN]"),
+        ("FP64", [1], b"[true]"),
+        ("FP64", [1], b"1"),
+        ("FP64", [1], b"["),
+        ("FP64", [2], b"[1, 1e999]"),
+        ("FP32", [1], b"[1e39]"),
+        ("INT8", [1], b"[128]"),
+        ("UINT8", [1], b"[-1]"),
+        ("UINT64", [1], b"[18446744073709551616]"),
+        ("INT64", [1], b"[1.5]"),
+        ("BOOL", [1], b"[1]"),
+        ("BYTES", [1], b"[1]"),
+        ("BYTES", [1], b'["\xff"]'),
+        ("FP128", [1], b"[1]"),
+        ("FP64", [], b"[]"),
+        ("FP64", [-1], b"[1]"),
+        ("FP64", [1] * 9, b"[1]"),
+        ("FP64", [1, 1], b"[" * 5000),
+    ],
+)
+def test_what_is_no_such_tensor_in_json_is_refused(datatype: str, shape: list[int], data: bytes) -> None:
+    with pytest.raises(MalformedBodyError):
+        from_json("t", datatype, shape, data)
+
+
+@pytest.mark.parametrize(
+    ("datatype", "shape", "content"),
+    [
+        ("FP64", [2], b"\x00" * 15),
+        ("FP64", [2], b"\x00" * 17),
+        ("BYTES", [1], b"\x01\x00\x00"),
+        ("BYTES", [1], b"\x02\x00\x00\x00a"),
+        ("BYTES", [1], b"\x01\x00\x00\x00a!"),
+        ("BYTES", [2], b"\x01\x00\x00\x00a"),
+        ("BYTES", [1], b"\x01\x00\x00\x00\xff"),
+        ("BYTES", [2**40], b""),
+    ],
+)
+def test_bytes_that_are_no_such_tensor_are_refused(datatype: str, shape: list[int], content: bytes) -> None:
+    with pytest.raises(MalformedBodyError):
+        from_bytes("t", datatype, shape, memoryview(content))
+
+
+def test_what_goes_out_as_bytes_is_in_the_type_that_was_said() -> None:
+    tensor = Tensor("t", "FP64", (2,), np.array([1.0, np.nan]))
+    assert to_bytes(tensor) == struct.pack("<dd", 1.0, np.nan)
