@@ -1,6 +1,6 @@
 """Predictions as bytes: from arrays to JSON without detours, since this is what the service does most."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -71,17 +71,15 @@ def predictions_json(
     breathe: Callable[[], None] = lambda: None,
 ) -> list[bytes]:
     """The whole answer, a long one in pieces with a `breathe` after each; where a row has a fault is its problem."""
-    version, problems = served.version, _row_problems(faults)
+    version, problems = served.version, _row_problems(faults, 0)
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
-    if (rows := rows_of(answer)) <= ROWS_AT_ONCE:
+    if rows_of(answer) <= ROWS_AT_ONCE:
         whole["predictions"] = _told(answer, outputs, served.functions, problems)
         if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
             whole["covariance"] = answer.covariance.tolist()
         return [_ENCODER.encode(whole)]
     pieces = [_ENCODER.encode(whole).removesuffix(b"]}")]
-    for first in range(0, rows, ROWS_AT_ONCE):
-        some = piece_of(answer, slice(first, first + ROWS_AT_ONCE))
-        theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
+    for some, theirs in _pieces(answer, problems):
         pieces.append(_ENCODER.encode(_told(some, outputs, served.functions, theirs))[1:-1] + b",")
         breathe()
     pieces[-1] = pieces[-1].removesuffix(b",") + b"]}"
@@ -97,6 +95,27 @@ def _told(
     for row, problem in problems.items():
         rows[row] = {"error": problem}
     return rows
+
+
+def prediction_lines(
+    served: ServedVersion,
+    answer: Answer,
+    *,
+    outputs: Sequence[str],
+    faults: Iterable[Fault] = (),
+    first_row: int = 0,
+) -> Iterator[bytes]:
+    """The predictions alone, on each line one, many lines at a time; problems count rows from `first_row`."""
+    problems = _row_problems(faults, first_row)
+    for some, theirs in _pieces(answer, problems):
+        yield _ENCODER.encode_lines(_told(some, outputs, served.functions, theirs))
+
+
+def _pieces(answer: Answer, problems: Mapping[int, Row]) -> Iterator[tuple[Answer, Mapping[int, Row]]]:
+    """Pieces of a long answer, each with the problems of its own rows."""
+    for first in range(0, rows_of(answer), ROWS_AT_ONCE):
+        theirs = {row - first: problem for row, problem in problems.items() if 0 <= row - first < ROWS_AT_ONCE}
+        yield piece_of(answer, slice(first, first + ROWS_AT_ONCE)), theirs
 
 
 def _columns(answer: Answer, outputs: Sequence[str], functions: Sequence[ListedFunction]) -> Columns:
@@ -214,8 +233,8 @@ def _support(support: Array | None, rows: int) -> Sequence[float | None]:
     return [None] * rows if support is None else support.tolist()
 
 
-def _row_problems(faults: Iterable[Fault]) -> dict[int, Row]:
-    """One problem for each row that has faults."""
+def _row_problems(faults: Iterable[Fault], first_row: int) -> dict[int, Row]:
+    """One problem for each row that has faults, in which rows are counted from `first_row`."""
     kind = KINDS[InvalidDataError]
     by_row: dict[int, list[Fault]] = {}
     for fault in faults:
@@ -227,7 +246,7 @@ def _row_problems(faults: Iterable[Fault]) -> dict[int, Row]:
             "title": kind.title,
             "status": kind.status,
             "detail": found[0].detail,
-            "errors": [fault_members(fault) for fault in found],
+            "errors": [{**fault_members(fault), "row": first_row + row} for fault in found],
         }
         for row, found in by_row.items()
     }

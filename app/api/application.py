@@ -90,7 +90,7 @@ def make_application(
     app.state.parts = parts
     app.state.limits = limits
     app.state.lookout = Lookout(parts.training, parts.watcher)
-    app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows)
+    app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
     app.state.inferring = inferring = Inferring(parts.prediction, limits.max_prediction_rows)
     for router in ROUTERS:
         app.include_router(router)

@@ -1,7 +1,7 @@
 """Ways past the framework, for what is asked so often that the framework would cost more than the answer."""
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
@@ -49,8 +49,10 @@ async def body_of(receive: Receive) -> bytes:
     raise ClientDisconnect
 
 
-def documented(*parameters: str, body: dict[str, object]) -> dict[str, object]:
-    """What FastAPI can't see of a bare route: its body and its path's parameters."""
+def documented(
+    *parameters: str, body: Mapping[str, object], query: Sequence[Mapping[str, object]] = ()
+) -> dict[str, object]:
+    """What FastAPI can't see of a bare route: its body, and the parameters of its path and query."""
     told = {
         "name": "The model's name.",
         "name@alias": "The model's name; `name@alias` is the version to which that alias points.",
@@ -66,4 +68,4 @@ def documented(*parameters: str, body: dict[str, object]) -> dict[str, object]:
         }
         for said in parameters
     ]
-    return {**body, "parameters": described}
+    return {**body, "parameters": [*described, *query]}

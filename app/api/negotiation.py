@@ -33,6 +33,30 @@ ENDINGS: dict[str, Format] = {
 
 TEXTS: frozenset[Format] = frozenset({"json", "csv"})
 
+RowFormat = Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"]
+"""What rows to predict for come in, and what their predictions may go out in."""
+
+ARROW = "application/vnd.apache.arrow.stream"
+NDJSON = "application/x-ndjson"
+ROW_TYPES: dict[str, RowFormat] = {
+    "application/json": "json",
+    NDJSON: "ndjson",
+    "text/csv": "csv",
+    ARROW: "arrow",
+    "application/vnd.apache.parquet": "parquet",
+    "application/x-npy": "npy",
+}
+"""The media types by which predictions are told; of those that are equally welcome, the first."""
+
+OTHER_ROW_TYPES: dict[str, RowFormat] = {
+    "application/ndjson": "ndjson",
+    "application/jsonl": "ndjson",
+    "application/csv": "csv",
+    "text/tab-separated-values": "csv",
+    "application/x-parquet": "parquet",
+}
+"""By which rows come as well."""
+
 EVENT_STREAM = "text/event-stream"
 FORM = "multipart/form-data"
 EXPECTED = (
@@ -59,6 +83,28 @@ def format_of(content_type: str, file_name: str | None = None) -> Format:
     if found in TEXTS and (charset := _charset(content_type)) not in UTF_8:
         raise HTTPException(415, f"Expected UTF-8; got {charset}.")
     return found
+
+
+def row_format_of(content_type: str) -> RowFormat:
+    """The format of rows to predict for; raises 415 for any other, and for texts that are not UTF-8."""
+    media_type = media_type_of(content_type)
+    found = ROW_TYPES.get(media_type) or OTHER_ROW_TYPES.get(media_type)
+    if found is None:
+        raise HTTPException(415, f"Expected {', '.join(ROW_TYPES)}; got {media_type or 'no Content-Type'}.")
+    if found in {"json", "ndjson", "csv"} and (charset := _charset(content_type)) not in UTF_8:
+        raise HTTPException(415, f"Expected UTF-8; got {charset}.")
+    return found
+
+
+def answer_type(accept: str | None) -> str:
+    """The type of ROW_TYPES by which predictions are told: the one that Accept weighs most; raises 406."""
+    weights = {media_type: weight(accept, media_type) for media_type in ROW_TYPES}
+    best = max(weights, key=weights.__getitem__)
+    if not weights[best]:
+        raise HTTPException(
+            406, f"The answer can be {', '.join(ROW_TYPES)}, all of which the Accept header leaves out."
+        )
+    return best
 
 
 def _charset(content_type: str) -> str:

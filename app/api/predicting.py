@@ -1,9 +1,10 @@
 """From the body of a predict call to the bytes of its answer."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
@@ -17,8 +18,10 @@ from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
-from app.services.answering import ServedVersion, Wanted, answer
+from app.services.answering import Answer, ServedVersion, Wanted, answer
 from app.services.prediction import Prediction
+
+T = TypeVar("T")
 
 MOST_BYTES_INLINE = 16_384
 """Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
@@ -39,11 +42,13 @@ _USUAL = Wanted()
 
 
 class Predicting:
-    """Answers predict calls: small ones on the event loop, large ones in a thread and in pieces."""
+    """Answers predict calls of up to `most_rows` and `most_bytes`: small ones on the event loop, large ones in a thread
+    and in pieces."""
 
-    def __init__(self, prediction: Prediction, most_rows: int) -> None:
+    def __init__(self, prediction: Prediction, most_rows: int, most_bytes: int) -> None:
         self._prediction = prediction
-        self._most_rows = most_rows
+        self.most_rows = most_rows
+        self.most_bytes = most_bytes
         self._large = CapacityLimiter(LARGE_AT_ONCE)
 
     async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
@@ -52,8 +57,22 @@ class Predicting:
         if served is None:
             served = await to_thread.run_sync(self._prediction.version, owner, *reference)
         if is_quick(served, body):
-            return predicted(served, body, self._most_rows)
-        return await to_thread.run_sync(predicted, served, body, self._most_rows, breathe, limiter=self._large)
+            return predicted(served, body, self.most_rows)
+        return await to_thread.run_sync(predicted, served, body, self.most_rows, breathe, limiter=self._large)
+
+    async def served(self, owner: str, reference: Reference) -> ServedVersion:
+        """The version to predict with; raises what `Prediction.version` does."""
+        served = self._prediction.at_hand(owner, *reference)
+        return await to_thread.run_sync(self._prediction.version, owner, *reference) if served is None else served
+
+    async def run(
+        self, served: ServedVersion, body: bytes, call: Callable[[Callable[[], None]], T], *, inline: bool
+    ) -> T:
+        """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
+        if inline and is_quick(served, body):
+            return call(no_breath)
+        limiter = None if len(body) <= MOST_BYTES_INLINE else self._large
+        return await to_thread.run_sync(call, breathe, limiter=limiter)
 
 
 def is_quick(served: ServedVersion, body: bytes) -> bool:
@@ -75,38 +94,57 @@ def predicted(
     served: ServedVersion, body: bytes, most_rows: int, breathe: Callable[[], None] = no_breath
 ) -> list[bytes]:
     """Predictions for the table in a body, as JSON in pieces; `breathe` is called after each piece of a long one."""
-    asked = _asked_shortly(served, body, breathe) or _asked(served, body)
+    asked = asked_in_json(served, body, breathe)
+    found, faults = answered(served, asked, most_rows)
+    return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
+
+
+def answered(served: ServedVersion, asked: "Asked", most_rows: int) -> tuple[Answer, list[Fault]]:
+    """The answer, and what is wrong with its rows; raises InvalidDataError where that is refused, TooLargeError."""
     if (rows := block_rows(asked.block)) > most_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
     if asked.refuses:
         refuse(asked.misfits)
     found = answer(served, asked.block, asked.wanted)
+    faults = asked.placed(found.faults) if asked.lines else found.faults
     if asked.refuses:
-        refuse(found.faults)
+        refuse(faults)
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
-    faults = [*asked.misfits, *(fault for fault in found.faults if fault.row not in said)]
-    return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
+    return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """A table to predict for, what does not fit in it, and how predictions are wanted."""
+class Asked:
+    """A table to predict for, what does not fit in it, and how predictions are wanted.
+
+    `lines`, one for each row, where each stands on a line of its own.
+    """
 
     block: Block
     misfits: tuple[Fault, ...]
     outputs: tuple[str, ...]
     wanted: Wanted
     refuses: bool
+    lines: tuple[int, ...] = ()
+
+    def placed(self, faults: Sequence[Fault]) -> Sequence[Fault]:
+        """The same faults with their lines."""
+        return [fault if fault.row is None else replace(fault, line=self.lines[fault.row]) for fault in faults]
 
 
-def _asked_shortly(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> _Asked | None:
+def asked_in_json(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> Asked:
+    """What a JSON body asks for."""
+    return _asked_shortly(served, body, breathe) or _asked(served, body)
+
+
+def _asked_shortly(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> Asked | None:
     """Rows of numbers with the commonest options; None for all else, also where something is wrong with it."""
     found = read_number_rows(body, served.number_names, breathe=breathe)
     if found is None:
         return None
     options = _short_options(found.interval, found.outputs, outputs_of(served))
-    return None if options is None else _Asked(found.block, (), *options, refuses=True)
+    return None if options is None else Asked(found.block, (), *options, refuses=True)
 
 
 @lru_cache(maxsize=1_000)
@@ -122,19 +160,24 @@ def _short_options(
     return (tuple(dict.fromkeys(outputs)), wanted) if outputs and {*outputs} <= {*possible} else None
 
 
-def _asked(served: ServedVersion, body: bytes) -> _Asked:
+def _asked(served: ServedVersion, body: bytes) -> Asked:
     raw = read_json(body, others=_OPTION_NAMES)
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
-    outputs = _outputs(served, options)
+    outputs = outputs_asked(served, options)
     columns, noise = served.columns, served.answering.noise_column
     if noise is not None and has_column(raw, noise):
         columns = (*columns, (noise, "number"))
     block, misfits = typed_block(raw, columns, not_read=served.not_read)
-    wanted = Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
-    return _Asked(block, misfits, outputs, wanted, refuses=options.on_error == "refuse")
+    return Asked(block, misfits, outputs, wanted_of(options), refuses=options.on_error == "refuse")
 
 
-def _outputs(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
+def wanted_of(options: PredictOptions) -> Wanted:
+    """How answers are wanted by these options."""
+    return Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
+
+
+def outputs_asked(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
+    """The members that predictions are to have; raises InvalidRequestError for those that they can't have."""
     possible = outputs_of(served)
     if options.outputs is None:
         return possible

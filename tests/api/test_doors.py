@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from app.api.application import make_application
 from app.api.errors import KINDS, kind_of
+from app.api.negotiation import ROW_TYPES
 from app.domain import errors
 from app.domain.errors import ConflictError, Fault, InvalidDataError, RelevanceError, UnavailableError
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts
@@ -111,11 +112,10 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(client: TestClient) 
 @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", None])
 def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: str, media_type: str | None) -> None:
     headers = {} if media_type is None else {"Content-Type": media_type}
-    assert_problem(
-        client.post(path, content=b"{}", headers=headers),
-        "unsupported-media-type",
-        f"Expected application/json, got {media_type or 'no Content-Type'}.",
-    )
+    got = media_type or "no Content-Type"
+    expected = "application/json," if path == JOBS else f"{', '.join(ROW_TYPES)};"
+    detail = f"Expected {expected} got {got}."
+    assert_problem(client.post(path, content=b"{}", headers=headers), "unsupported-media-type", detail)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,12 @@ def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: 
 )
 def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, headers={"Accept": "text/html;q=0.9, application/xml"}, json=SUBMIT)
-    assert_problem(
-        response,
-        "not-acceptable",
-        "The answer can only be application/json, which the Accept header leaves out.",
+    said = (
+        f"The answer can be {', '.join(ROW_TYPES)}, all of which the Accept header leaves out."
+        if path.endswith("/predict")
+        else "The answer can only be application/json, which the Accept header leaves out."
     )
+    assert_problem(response, "not-acceptable", said)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json;q=0.1, text/html", ""])

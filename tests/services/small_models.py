@@ -155,3 +155,19 @@ def version_of_known_noise(*, name: str = "measured", column: str = "sd") -> New
     plan = replace(made.report.plan, spec=replace(made.report.plan.spec, likelihood=likelihood), noise_column=column)
     model = replace(made.predictor.model, likelihood=likelihood)
     return Learned(replace(made.report, plan=plan), made.vectors, SupervisedPredictor(encoding, model))
+
+
+def version_of_numbers(
+    task: Task = "regression", *, name: str = "numbers", classes: tuple[Label, ...] = (False, True)
+) -> NewSupervisedVersion:
+    """The small version, but of three numbers `x`, `a` and `b`."""
+    made = small_version(task, name=name, classes=classes)
+    assert isinstance(made.predictor, SupervisedPredictor)
+    names = ("x", "a", "b")
+    encoding = replace(
+        made.predictor.encoding,
+        inputs=tuple(EncodedNumber(name, "number", 1.0, 0.5, None, False) for name in names),
+    )
+    plan = replace(made.report.plan, inputs=tuple(InputColumn(name, "number") for name in names))
+    predictor = replace(made.predictor, encoding=encoding)
+    return replace(made, report=replace(made.report, plan=plan), predictor=predictor)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from app.api.formats.csv_dialect import Dialect, not_utf8
 from app.api.formats.misfits import MOST_FAULTS_TOLD, shown
-from app.api.formats.spool import SpoolFile
+from app.api.formats.spool import BodyFile
 from app.domain.errors import Fault, MalformedBodyError, RelevanceError
 
 PIECE = 2**20
@@ -22,7 +22,7 @@ class BrokenRecord(Exception):
         self.unclosed = "unexpected end" in reason
 
 
-def _records(file: SpoolFile, dialect: Dialect, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+def _records(file: BodyFile, dialect: Dialect, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Records that are not blank, each with the line on which it begins; raises BrokenRecord.
 
     Not to be strict is to take quotation marks as Arrow does, which lets text follow a closing one.
@@ -39,7 +39,7 @@ def _records(file: SpoolFile, dialect: Dialect, *, strict: bool = False) -> Iter
         raise BrokenRecord(line, str(error)) from None
 
 
-def lines_of(file: SpoolFile, dialect: Dialect, rows: Sequence[int]) -> list[int]:
+def lines_of(file: BodyFile, dialect: Dialect, rows: Sequence[int]) -> list[int]:
     """The lines (from 1) on which rows (from 0, ascending) begin."""
     wanted = iter(rows)
     row = next(wanted, None)
@@ -56,7 +56,7 @@ def lines_of(file: SpoolFile, dialect: Dialect, rows: Sequence[int]) -> list[int
     return lines
 
 
-def why_unreadable(file: SpoolFile, dialect: Dialect, reason: str) -> RelevanceError:
+def why_unreadable(file: BodyFile, dialect: Dialect, reason: str) -> RelevanceError:
     """What to raise for a file that can't be read for `reason`: the first lines that are broken or of another width."""
     try:
         faults = _first_faults(file, dialect)
@@ -68,7 +68,7 @@ def why_unreadable(file: SpoolFile, dialect: Dialect, reason: str) -> RelevanceE
     return MalformedBodyError(f"Line {first.line}, cut at {shown(dialect.delimiter)}: {first.detail}", faults)
 
 
-def _first_faults(file: SpoolFile, dialect: Dialect) -> Sequence[Fault]:
+def _first_faults(file: BodyFile, dialect: Dialect) -> Sequence[Fault]:
     try:
         return _of_other_width(_records(file, dialect, strict=True), len(dialect.names))
     except BrokenRecord as broken:
@@ -87,7 +87,7 @@ def _of_other_width(records: Iterator[tuple[int, list[str]]], width: int) -> Seq
     return list(islice(others, MOST_FAULTS_TOLD))
 
 
-def _first_bad_byte(file: SpoolFile) -> RelevanceError:
+def _first_bad_byte(file: BodyFile) -> RelevanceError:
     reader = file.reader()
     line, rest = 1, b""
     while piece := reader.read(PIECE):

@@ -12,7 +12,7 @@ from app.api.formats.csv_columns import all_numbers, column_of_texts, numbers_of
 from app.api.formats.csv_dialect import CsvOptions, Decimal, Dialect, find_dialect
 from app.api.formats.csv_places import lines_of, why_unreadable
 from app.api.formats.misfits import MOST_FAULTS_TOLD, refuse
-from app.api.formats.spool import SpoolFile
+from app.api.formats.spool import BodyFile
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from app.domain.errors import Fault, InvalidDataError
 from app.domain.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
@@ -31,7 +31,7 @@ MOST_BYTES_LOOKED_AT = 16 * 2**20
 class _Reading:
     """How the cells of a file become typed columns."""
 
-    file: SpoolFile
+    file: BodyFile
     dialect: Dialect
     decimal: Decimal
     kinds: tuple[ColumnKind, ...]
@@ -39,7 +39,7 @@ class _Reading:
 
 
 def open_csv(
-    file: SpoolFile, options: CsvOptions, *, declared: Mapping[str, ColumnKind], most_columns: int
+    file: BodyFile, options: CsvOptions, *, declared: Mapping[str, ColumnKind], most_columns: int
 ) -> TableStream:
     """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
 
@@ -48,12 +48,12 @@ def open_csv(
     """
     dialect = find_dialect(file.reader(), options)
     check_names(dialect.names, most_columns=most_columns, line=dialect.line - 1 if dialect.header else None)
-    batches = _batches(file, dialect)
+    batches = text_batches(file, dialect)
     head = _head(batches)
     if not head:
         raise InvalidDataError("The table has no rows: the file holds a header alone.")
     table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
-    decimal = options.decimal or _find_decimal(table, dialect.delimiter)
+    decimal = options.decimal or find_decimal(table, dialect.delimiter)
     kinds = kinds_of(
         dialect.names, declared, (_kind_of(table, position, decimal) for position in range(table.num_columns))
     )
@@ -61,7 +61,7 @@ def open_csv(
     return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
 
 
-def _batches(file: SpoolFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
     """The rows as texts, null where empty; raises MalformedBodyError where the file can't be read as CSV.
 
     One empty row is put behind the last: when it does not come out again, a quotation mark before it was never closed.
@@ -112,7 +112,7 @@ def _texts(table: pa.Table, position: int) -> list[str]:
     return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
 
 
-def _find_decimal(table: pa.Table, delimiter: str) -> Decimal:
+def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
     """A comma where numbers have one, never in a file whose cells commas divide.
 
     Raises InvalidDataError where some numbers have a comma and others a point.
@@ -154,12 +154,13 @@ def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Bl
             first_row += piece.num_rows
 
 
-def _strings(batch: pa.RecordBatch) -> list[pa.StringArray]:
+def strings_of(batch: pa.RecordBatch) -> list[pa.StringArray]:
+    """The columns of such a batch."""
     return [column for column in batch.columns if isinstance(column, pa.StringArray)]
 
 
 def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
-    texts = dict(zip(reading.dialect.names, _strings(batch), strict=True))
+    texts = dict(zip(reading.dialect.names, strings_of(batch), strict=True))
     kinds = dict(zip(reading.dialect.names, reading.kinds, strict=True))
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     exact = [name in reading.inferred for name in numeric]

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from app.api.formats.npy_header import read_npy_header
 from app.api.formats.spool import SpoolFile
 from app.api.formats.streams import TableStream, rows_of_a_block
 from app.domain.datasets import IMAGE_COLUMNS, ImageSize
@@ -55,16 +56,12 @@ def _png(file: SpoolFile, most_pixels: int) -> Array:
 
 
 def _npy(file: SpoolFile, most_pixels: int) -> Array:
-    reader = file.reader()
-    try:
-        version = np.lib.format.read_magic(reader)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = header(reader)
-    except (ValueError, OSError, EOFError) as error:
-        raise MalformedBodyError("The file can't be read as npy; is it cut off?") from error
-    if len(shape) != 2 or dtype.kind not in "biuf":
+    header = read_npy_header(file.reader())
+    shape = header.shape
+    if len(shape) != 2 or not header.is_numeric:
         hint = " A signal is a table: send its values as a column." if len(shape) == 1 else ""
-        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {dtype}.{hint}")
+        kind = np.dtype(header.code)
+        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {kind}.{hint}")
     _check_size(*shape, most_pixels)
     try:
         image = np.load(file.reader(), allow_pickle=False)

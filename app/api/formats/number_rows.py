@@ -5,7 +5,7 @@ same numbers there, and all else is left to it without a word.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -65,19 +65,32 @@ def read_number_rows(
         return None
 
 
+def decoded_rows(texts: Sequence[bytes], names: tuple[str, ...]) -> Array | None:
+    """The matrix (N, k) of N rows, each a text of its own with exactly the columns `names` (k), all of them numbers.
+
+    None, or msgspec's error, for all else.
+    """
+    if (reader := _reader(names)) is None or any(b"\\" in text for text in texts):
+        return None
+    if sum(text.count(b'"') for text in texts) != 2 * len(texts) * len(names):
+        return None
+    return reader.values([*map(reader.row.decode, texts)])
+
+
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Decoders of bodies, and of lists of rows, that have the columns `names` (k)."""
+    """Decoders of bodies, of lists of rows, and of rows, that have the columns `names` (k)."""
 
     names: tuple[str, ...]
     body: "msgspec.json.Decoder[_Body]"
     rows: "msgspec.json.Decoder[list[msgspec.Struct]]"
+    row: "msgspec.json.Decoder[msgspec.Struct]"
 
     def whole(self, body: bytes) -> NumberRows | None:
         found = self.body.decode(body)
         if not found.rows or body.count(b'"') != 2 * (found.texts + len(found.rows) * len(self.names)):
             return None
-        return self._read(found, self._values(found.rows))
+        return self._read(found, self.values(found.rows))
 
     def in_pieces(self, body: bytes, breathe: Callable[[], None]) -> NumberRows | None:
         """The same where no name has a brace: rows are all that has some then, but for the body itself."""
@@ -93,11 +106,12 @@ class _Reader:
             rows = self.rows.decode(b"[%b]" % piece)
             if piece.count(b'"') != 2 * len(rows) * len(self.names):
                 return None
-            parts.append(self._values(rows))
+            parts.append(self.values(rows))
             breathe()
         return self._read(found, np.concatenate(parts))
 
-    def _values(self, rows: list[msgspec.Struct]) -> Array:
+    def values(self, rows: list[msgspec.Struct]) -> Array:
+        """The matrix of rows."""
         cells = chain.from_iterable(map(msgspec.structs.astuple, rows))
         return np.fromiter(cells, np.float64, len(rows) * len(self.names)).reshape(-1, len(self.names))
 
@@ -123,4 +137,4 @@ def _reader(names: tuple[str, ...]) -> _Reader | None:
     rows = list[row]  # type: ignore[valid-type]
     body = msgspec.defstruct("Body", [("rows", rows)], bases=(_Body,), forbid_unknown_fields=True)
     assert issubclass(body, _Body)
-    return _Reader(names, msgspec.json.Decoder(body), msgspec.json.Decoder(rows))
+    return _Reader(names, msgspec.json.Decoder(body), msgspec.json.Decoder(rows), msgspec.json.Decoder(row))

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from anyio import to_thread
 
@@ -15,6 +15,26 @@ from app.domain.errors import TooLargeError, UnavailableError
 
 PIECE = 2**20
 """So much is gathered in memory before it is written, off the event loop."""
+
+
+class BodyFile(Protocol):
+    """A body that has come whole and can be read from any place, on disk or in memory."""
+
+    def reader(self, position: int = 0, *, then: bytes = b"") -> BinaryIO:
+        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+
+
+class HeldBody:
+    """A body in memory."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def reader(self, position: int = 0, *, then: bytes = b"") -> BinaryIO:
+        """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
+        reader = io.BytesIO(self._body + then if then else self._body)
+        reader.seek(position)
+        return reader
 
 
 class SpoolFile:

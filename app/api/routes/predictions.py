@@ -6,17 +6,24 @@ from fastapi import APIRouter, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from app.api.dependencies import owner_of, predicting_of, require_json
-from app.api.documentation import json_body, problems
+from app.api.by_lines import by_lines
+from app.api.dependencies import owner_of, predicting_of
+from app.api.documentation import problems
+from app.api.exchange import Exchange, exchange
 from app.api.express import BareRoute, body_of, documented, names_in, reference_of
 from app.api.handlers import problem_of
-from app.api.negotiation import require_json_accept
 from app.api.predicting import Predicting
 from app.api.schemas.predictions import PredictionsOut
+from app.api.schemas.row_formats import other_contents, query_parameters
 from app.domain.errors import RelevanceError
 
 JSON = b"application/json"
-_ANYTHING = ([b"*/*"], [JSON])
+_TELLING = frozenset({b"accept", b"content-type", b"content-encoding"})
+_SAID = (b"content-type", JSON)
+_ANYTHING = ((b"accept", b"*/*"), (b"accept", JSON))
+_USUAL = ([_SAID], *([accept, _SAID] for accept in _ANYTHING), *([_SAID, accept] for accept in _ANYTHING))
+"""What is said by all but a few: these take no rules to be understood."""
+
 _PATH = re.compile(r"/v1/models/([^/]+)(?:/versions/([^/]+))?/predict")
 
 
@@ -33,6 +40,10 @@ class Express:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
+            if not _is_usual(request):
+                response = await _exchanged(request, self._predicting)
+                await response(scope, receive, send)
+                return
             pieces = await _answer(request, self._predicting)
         except (RelevanceError, HTTPException) as error:
             response = await problem_of(request, error)
@@ -46,6 +57,23 @@ class Express:
         await send({"type": "http.response.body", "body": last})
 
 
+_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/PredictIn"}},
+            **other_contents(),
+        },
+    }
+}
+
+
+_ANSWERS: dict[int | str, dict[str, object]] = {
+    200: {"content": other_contents()},
+    **problems(400, 406, 404, 413, 415, 422),
+}
+
+
 router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRoute)
 
 
@@ -53,41 +81,56 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
     "/{name}/predict",
     summary="Predict with the newest version, or an alias",
     response_model=PredictionsOut,
-    openapi_extra=documented("name@alias", body=json_body("PredictIn")),
-    responses=problems(400, 406, 404, 413, 415, 422),
+    openapi_extra=documented("name@alias", body=_BODY, query=query_parameters()),
+    responses=_ANSWERS,
 )
 async def predict(request: Request) -> Response:
     """One prediction for each row of a table, in their order.
 
-    The newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a
+    Rows come as JSON, NDJSON, CSV, Arrow, Parquet or npy, and predictions go out as what Accept weighs most of these;
+    NDJSON for NDJSON is answered line by line, as the lines come. Bodies may be packed with gzip, deflate or zstd. The
+    newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a
     move of an alias, is seen within a second.
     """
-    return Response(b"".join(await _answer(request, predicting_of(request))), media_type="application/json")
+    return await _responded(request)
 
 
 @router.post(
     "/{name}/versions/{version}/predict",
     summary="Predict with one version",
     response_model=PredictionsOut,
-    openapi_extra=documented("name", "version", body=json_body("PredictIn")),
-    responses=problems(400, 406, 404, 413, 415, 422),
+    openapi_extra=documented("name", "version", body=_BODY, query=query_parameters()),
+    responses=_ANSWERS,
 )
 async def predict_by_version(request: Request) -> Response:
     """One prediction for each row of a table, in their order; the same rows always get the same answer."""
-    return Response(b"".join(await _answer(request, predicting_of(request))), media_type="application/json")
+    return await _responded(request)
+
+
+async def _responded(request: Request) -> Response:
+    predicting = predicting_of(request)
+    if not _is_usual(request):
+        return await _exchanged(request, predicting)
+    return Response(b"".join(await _answer(request, predicting)), media_type="application/json")
 
 
 async def _answer(request: Request, predicting: Predicting) -> list[bytes]:
+    """JSON for JSON."""
     reference = reference_of(request)
-    _require_json_alone(request)
     body = await body_of(request.receive)
     return await predicting.answered(owner_of(request), reference, body)
 
 
-def _require_json_alone(request: Request) -> None:
-    """Raise 406 or 415 where the answer can't be JSON or the body does not claim to be."""
-    claims = [value for name, value in request.scope["headers"] if name == b"content-type"]
-    accepts = [value for name, value in request.scope["headers"] if name == b"accept"]
-    if claims != [JSON] or (accepts and accepts not in _ANYTHING):  # by the rules, which take longer
-        require_json_accept(request)
-        require_json(request)
+async def _exchanged(request: Request, predicting: Predicting) -> Response:
+    """Any format for any other."""
+    reference, owner = reference_of(request), owner_of(request)
+    wanted = Exchange.of(request)
+    if wanted.is_by_lines:
+        return await by_lines(request, predicting, owner, reference, wanted)
+    return await exchange(predicting, owner, reference, await body_of(request.receive), wanted)
+
+
+def _is_usual(request: Request) -> bool:
+    """Whether the body says that it is JSON and no more, and the answer may be."""
+    said = [header for header in request.scope["headers"] if header[0] in _TELLING]
+    return said in _USUAL

@@ -1,0 +1,105 @@
+"""Predictions as flat columns, for the formats that have no members within members."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from app.api.formats.cells import text_of
+from app.domain.tables import Label
+from app.services.answering import Answer, ClassificationAnswer, ComponentsAnswer, RegressionAnswer, ValueAnswer
+from app.sparse_bayes.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """For each of N rows one of `classes`, by its place (N,); -1 for none."""
+
+    classes: tuple[Label, ...]
+    places: Indices
+
+
+FlatColumn: TypeAlias = "Array | Labels"
+"""Of N rows: numbers (N,), NaN where there is none, or labels."""
+
+_REAL = {
+    "mean": ("mean",),
+    "sd": ("sd",),
+    "variance": ("variance_total", "variance_noise", "variance_weights", "variance_beyond"),
+    "interval": ("lower", "upper"),
+    "support": ("support",),
+}
+"""The columns of each output of numbers."""
+
+
+def flat_columns(answer: Answer, outputs: Sequence[str]) -> dict[str, FlatColumn]:
+    """The columns by name, in the order of `outputs`, and decisions behind them."""
+    return dict(_columns(answer, outputs))
+
+
+def _columns(answer: Answer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
+    match answer:
+        case RegressionAnswer():
+            yield from _real(answer, outputs)
+        case ClassificationAnswer():
+            for output in outputs:
+                yield from _class(answer, output)
+            if answer.decisions is not None:
+                chosen = np.where(answer.decisions.rejected, -1, answer.decisions.chosen)
+                yield "decision", Labels(answer.classes, chosen)
+                yield "expected_cost", answer.decisions.expected_cost
+        case ValueAnswer():
+            yield "value", answer.value
+        case ComponentsAnswer():
+            for output in outputs:
+                yield from _component(answer, output)
+
+
+def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
+    support = np.full(len(answer.mean), np.nan) if answer.support is None else answer.support
+    told = {
+        "mean": answer.mean,
+        "sd": answer.sd,
+        "variance_total": answer.total,
+        "variance_noise": answer.noise,
+        "variance_weights": answer.weights,
+        "variance_beyond": answer.beyond,
+        "lower": answer.lower,
+        "upper": answer.upper,
+        "support": support,
+    }
+    yield from ((name, told[name]) for output in outputs for name in _REAL[output])
+
+
+def _class(answer: ClassificationAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:
+    rows, names = len(answer.probabilities), [_name(label) for label in answer.classes]
+    match output:
+        case "label":
+            yield "label", Labels(answer.classes, answer.most_probable)
+        case "probabilities":
+            yield from zip((f"probability_{name}" for name in names), answer.probabilities.T, strict=True)
+        case "support":
+            yield "support", np.full(rows, np.nan) if answer.support is None else answer.support
+        case _:
+            if answer.latent_mean.ndim == 1:
+                yield "latent_mean", answer.latent_mean
+            else:
+                yield from zip((f"latent_mean_{name}" for name in names), answer.latent_mean.T, strict=True)
+            yield "latent_variance", answer.latent_variance
+
+
+def _component(answer: ComponentsAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:
+    match output:
+        case "components":
+            yield from ((f"component_{place}", one) for place, one in enumerate(answer.components.T, start=1))
+        case "reconstruction_error":
+            yield output, answer.missed
+        case "log_density":
+            yield output, answer.log_density
+        case _:
+            yield output, answer.novelty
+
+
+def _name(label: Label) -> str:
+    return label if isinstance(label, str) else text_of(label)

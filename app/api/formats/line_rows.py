@@ -1,0 +1,85 @@
+"""Rows to predict for in NDJSON: on each line an object, a row as JSON has it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from app.api.formats.cells import JSON
+from app.api.formats.expected import Expected, ReadRows, need_rows
+from app.api.formats.json_body import decode
+from app.api.formats.json_table import ByRow, RawTable, has_column, typed_block
+from app.api.formats.number_rows import decoded_rows
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
+from app.domain.tables import NumberBlock
+
+
+@dataclass(frozen=True)
+class Line:
+    """One that is not blank, by its number from 1."""
+
+    number: int
+    text: bytes
+
+
+def lines_of(body: bytes) -> list[Line]:
+    """The lines of a body that are not blank."""
+    lines = body.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return [Line(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> ReadRows:
+    """A row from each line; a line that is no JSON is a misfit, or raises MalformedBodyError where that is `strict`.
+
+    Raises InvalidDataError where there are no lines, and TooLargeError.
+    """
+    need_rows(len(lines))
+    expected.check_rows(len(lines))
+    numbers = _numbers(lines, expected)
+    if numbers is not None:
+        return ReadRows(numbers, ())
+    rows: list[JSON] = []
+    broken: dict[int, tuple[Fault, ...]] = {}
+    for row, line in enumerate(lines):
+        try:
+            rows.append(decode(line.text.strip()))
+        except (MalformedBodyError, InvalidDataError) as error:
+            faults = _faults(error, row, line.number)
+            if strict:
+                raise type(error)(f"Line {line.number}: {error.detail}", faults) from None
+            broken[row] = faults
+            rows.append(None)
+    raw = RawTable(ByRow(rows), {})
+    columns = (
+        expected.with_noise if expected.noise is not None and has_column(raw, expected.noise) else expected.columns
+    )
+    block, misfits = typed_block(raw, columns, not_read=expected.not_read)
+    told = [fault for found in broken.values() for fault in found]
+    told += [_placed(fault, lines) for fault in misfits if fault.row not in broken]
+    return ReadRows(block, tuple(sorted(told, key=lambda fault: fault.row or 0)))
+
+
+def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:
+    """Rows of exactly the expected columns, all of them numbers; None for any other."""
+    if any(kind != "number" for _, kind in expected.columns):
+        return None
+    names = tuple(name for name, _ in expected.columns)
+    try:
+        matrix = decoded_rows([line.text for line in lines], names)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return None if matrix is None else NumberBlock(names, matrix)
+
+
+def _faults(error: MalformedBodyError | InvalidDataError, row: int, line: int) -> tuple[Fault, ...]:
+    """Its faults, or where it names none itself, at this line."""
+    found = error.faults or (Fault(error.detail),)
+    columns = [fault.column or (fault.pointer or "").removeprefix("/") or None for fault in found]
+    return tuple(
+        Fault(fault.detail, row=row, line=line, column=column) for fault, column in zip(found, columns, strict=True)
+    )
+
+
+def _placed(fault: Fault, lines: Sequence[Line]) -> Fault:
+    """The line in the place of a pointer into a body that there is not."""
+    return replace(fault, pointer=None, line=None if fault.row is None else lines[fault.row].number)

@@ -1,0 +1,72 @@
+"""Options of a predict call whose body has no room for them: they stand in the URL's query."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from pydantic import TypeAdapter, ValidationError
+
+from app.api.bodies import checked
+from app.api.formats.csv_dialect import CsvOptions, Decimal
+from app.api.schemas.requests import PredictOptions
+from app.domain.errors import Fault, InvalidRequestError
+
+_OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
+_DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
+_TEXTS = frozenset({"on_error", "outputs"})
+_OF_CSV = frozenset({"delimiter", "decimal"})
+
+Pairs = Sequence[tuple[str, str]]
+"""A query's names and values, as they came."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How predictions are wanted, and how a CSV body is written."""
+
+    options: PredictOptions
+    csv: CsvOptions
+
+
+def asked_in(query: Pairs, *, csv: bool) -> Asked:
+    """What a query says; `delimiter` and `decimal` only of a body in CSV.
+
+    Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
+    InvalidRequestError, whose pointers name the parameters.
+    """
+    pairs = [(name, value) for name, value in query if not (csv and name in _OF_CSV)]
+    _once([name for name, _ in query if name != "outputs"])
+    raw: dict[str, object] = {name: _value(name, value) for name, value in pairs if name != "outputs"}
+    outputs = [output for name, value in pairs if name == "outputs" for output in value.split(",")]
+    if outputs:
+        raw["outputs"] = outputs
+    return Asked(checked(_OPTIONS, raw), _csv(dict(query)) if csv else CsvOptions())
+
+
+def _once(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        faults = [Fault("This parameter is said more than once.", pointer=f"/{name}") for name in twice]
+        raise InvalidRequestError(f"The parameter {twice[0]!r} is said more than once.", faults)
+
+
+def _value(name: str, text: str) -> object:
+    """As JSON where it is some: what is a text instead is refused where no text belongs."""
+    if name in _TEXTS:
+        return text
+    try:
+        value: object = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+    return value
+
+
+def _csv(query: dict[str, str]) -> CsvOptions:
+    decimal = query.get("decimal")
+    try:
+        mark = None if decimal is None else _DECIMAL.validate_python(decimal)
+    except ValidationError:
+        detail = f"Should be '.' or ',', got {decimal!r}."
+        raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
+    return CsvOptions(query.get("delimiter"), mark)

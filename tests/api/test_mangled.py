@@ -1,0 +1,119 @@
+"""Bodies that were cut, mixed up and lied about: always refused or answered, never a mistake of the service."""
+
+import gzip
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from backports import zstd
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.api.exchange import Exchange, exchanged
+from app.api.negotiation import ROW_TYPES, RowFormat
+from app.api.predicting import Predicting, no_breath
+from app.domain.errors import RelevanceError
+from app.services.answering import ServedVersion
+from app.services.prediction import Prediction
+from tests.api.table_files import MEDIA_TYPES, FlatRow, written
+from tests.services.in_memory import InMemory
+from tests.services.small_models import small_version, version_of_numbers
+
+NUMBERS: list[FlatRow] = [{"x": 0.5, "a": 1.0, "b": 2.0}, {"x": -1.5, "a": 1e9, "b": 3.0}]
+MIXED: list[FlatRow] = [{"x": 0.5, "colour": "red"}, {"x": 1.5, "colour": "blue"}]
+FORMATS: tuple[RowFormat, ...] = tuple(ROW_TYPES.values())
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "zstd": zstd.compress,
+}
+BEFORE_AND_AFTER = [
+    b"\x00",
+    b"\xff",
+    b"\n",
+    b'"',
+    b",",
+    b"{",
+    b"NaN",
+    b"1e999",
+    b"\xed\xa0\x80",
+    b"\\u0000",
+    b"\x80" * 8,
+]
+
+
+@pytest.fixture(scope="module")
+def versions() -> list[ServedVersion]:
+    """One of numbers, one that reads a text too."""
+    kept = InMemory()
+    kept.models.put("owner", version_of_numbers(), number=1)
+    kept.models.put("owner", small_version(), number=1)
+    prediction = Prediction(kept.open, 10**6)
+    return [prediction.version("owner", name) for name in ("numbers", "small")]
+
+
+LIMITS = Predicting(Prediction(InMemory().open, 10**6), most_rows=1000, most_bytes=10**6)
+
+
+def answered(version: ServedVersion, coded: RowFormat, encoding: str, body: bytes) -> bytes | RelevanceError:
+    exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", (("on_error", "per_row"),))
+    if coded == "json":
+        exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", ())
+    try:
+        return exchanged(version, body, exchange, LIMITS, no_breath)
+    except RelevanceError as refused:
+        return refused
+
+
+@st.composite
+def mangled(draw: st.DrawFn, sound: bytes) -> bytes:
+    """A body that was sound once, with a few cuts, flips, repetitions and insertions."""
+    body = bytearray(sound)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(body)))
+        match draw(st.sampled_from(["cut", "flip", "put", "repeat", "end", "number"])):
+            case "cut":
+                del body[place : place + draw(st.integers(1, 8))]
+            case "flip" if place < len(body):
+                body[place] = draw(st.integers(0, 255))
+            case "put":
+                body[place:place] = draw(st.sampled_from(BEFORE_AND_AFTER) | st.binary(max_size=4))
+            case "repeat":
+                body[place:place] = body[: draw(st.integers(0, 64))]
+            case "end":
+                del body[place:]
+            case "number":  # lengths and offsets: huge, negative, one off
+                said = draw(st.sampled_from([2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1, 1]))
+                body[place : place + 8] = int(np.uint64(said)).to_bytes(8, "little")
+    return bytes(body)
+
+
+@pytest.mark.parametrize("coded", FORMATS)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
+    coded: RowFormat, versions: list[ServedVersion], data: st.DataObject
+) -> None:
+    numbers, mixed = versions
+    version, rows = (numbers, NUMBERS) if coded == "npy" or data.draw(st.booleans()) else (mixed, MIXED)
+    answered(version, coded, "", data.draw(mangled(written(coded, rows))))
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_mangled_packing_is_unpacked_or_refused_and_nothing_else(
+    encoding: str, versions: list[ServedVersion], data: st.DataObject
+) -> None:
+    body = data.draw(mangled(PACK[encoding](written("csv", NUMBERS))))
+    answered(versions[0], "csv", encoding, body)
+
+
+@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("encoding", PACK)
+def test_what_is_not_mangled_is_answered(coded: RowFormat, encoding: str, versions: list[ServedVersion]) -> None:
+    found = answered(versions[0], coded, encoding, PACK[encoding](written(coded, NUMBERS)))
+    assert isinstance(found, bytes)
+    assert found.count(b'"mean"') == 2
