@@ -8,10 +8,14 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-Format = Literal["json", "csv", "parquet", "png", "npy"]
+Format = Literal["json", "ndjson", "csv", "arrow", "parquet", "png", "npy"]
 
 MEDIA_TYPES: dict[str, Format] = {
     "application/json": "json",
+    "application/x-ndjson": "ndjson",
+    "application/ndjson": "ndjson",
+    "application/jsonl": "ndjson",
+    "application/vnd.apache.arrow.stream": "arrow",
     "text/csv": "csv",
     "application/csv": "csv",
     "text/tab-separated-values": "csv",
@@ -23,6 +27,10 @@ MEDIA_TYPES: dict[str, Format] = {
 
 ENDINGS: dict[str, Format] = {
     "json": "json",
+    "ndjson": "ndjson",
+    "jsonl": "ndjson",
+    "arrow": "arrow",
+    "arrows": "arrow",
     "csv": "csv",
     "tsv": "csv",
     "parquet": "parquet",
@@ -31,7 +39,7 @@ ENDINGS: dict[str, Format] = {
     "npy": "npy",
 }
 
-TEXTS: frozenset[Format] = frozenset({"json", "csv"})
+TEXTS: frozenset[Format] = frozenset({"json", "ndjson", "csv"})
 
 RowFormat = Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"]
 """What rows to predict for come in, and what their predictions may go out in."""
@@ -60,8 +68,8 @@ OTHER_ROW_TYPES: dict[str, RowFormat] = {
 EVENT_STREAM = "text/event-stream"
 FORM = "multipart/form-data"
 EXPECTED = (
-    "application/json, text/csv, application/vnd.apache.parquet, image/png, application/x-npy, or multipart/form-data "
-    "with such a file"
+    "application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream, "
+    "application/vnd.apache.parquet, image/png, application/x-npy, or multipart/form-data with such a file"
 )
 _QUALITY = re.compile(r"[0-9]*\.?[0-9]*")
 UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
@@ -91,7 +99,7 @@ def row_format_of(content_type: str) -> RowFormat:
     found = ROW_TYPES.get(media_type) or OTHER_ROW_TYPES.get(media_type)
     if found is None:
         raise HTTPException(415, f"Expected {', '.join(ROW_TYPES)}; got {media_type or 'no Content-Type'}.")
-    if found in {"json", "ndjson", "csv"} and (charset := _charset(content_type)) not in UTF_8:
+    if found in TEXTS and (charset := _charset(content_type)) not in UTF_8:
         raise HTTPException(415, f"Expected UTF-8; got {charset}.")
     return found
 

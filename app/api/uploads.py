@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import get_args
 
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from app.api.dependencies import Limits
+from app.api.expanding import Expander
 from app.api.formats.csv_dialect import CsvOptions
 from app.api.formats.json_table import json_stream
+from app.api.formats.line_stream import open_lines
 from app.api.formats.misfits import shown
 from app.api.formats.multipart import OneFile
 from app.api.formats.spool import SpoolFile, spooled
 from app.api.formats.streams import LONGEST_NAME, TableStream, is_plain, within
 from app.api.negotiation import FORM, Format, format_of, media_type_of
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.tables import ColumnKind
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
@@ -50,9 +51,7 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     broken form.
     """
     content_type = request.headers.get("content-type", "")
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding != "identity":
-        raise HTTPException(415, f"Expected a body without Content-Encoding; got {encoding}.")
+    expander = Expander(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
     form = OneFile(content_type) if media_type_of(content_type) == FORM else None
     found = None if form is not None else format_of(content_type)
     async with spooled(limits.spool_directory, most_bytes=limits.max_upload_bytes) as file:
@@ -62,10 +61,11 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         file.refuse_above(int(announced) if announced.isdecimal() else 0)
         try:
             if form is None:
-                async for piece in request.stream():
+                async for piece in _unpacked(request, expander, limits):
                     await file.write(piece)
             else:
-                found, content_type = await _take_apart(request, form, file, limits)
+                pieces = _unpacked(request, expander, limits)
+                found, content_type = await _take_apart(pieces, form, file, limits)
         except ClientDisconnect:
             raise MalformedBodyError("The connection ended before the body did.") from None
         await file.flush()
@@ -73,10 +73,24 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
         yield Upload(file, found, media_type_of(content_type), form.name if form is not None else None)
 
 
-async def _take_apart(request: Request, form: OneFile, file: SpoolFile, limits: Limits) -> tuple[Format, str]:
+async def _unpacked(request: Request, expander: Expander, limits: Limits) -> AsyncIterator[bytes]:
+    """The body's pieces as they were before they were packed; raises TooLargeError also where there are too many."""
+    come = 0
+    async for piece in request.stream():
+        come += len(piece)
+        if come > limits.max_upload_bytes:
+            raise TooLargeError(f"The body is larger than {limits.max_upload_bytes:,} bytes.")
+        for unpacked in expander.feed(piece):
+            yield unpacked
+    expander.finish()
+
+
+async def _take_apart(
+    pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: Limits
+) -> tuple[Format, str]:
     """Write the form's file; its format, and its type as the form has it."""
     found: Format | None = None
-    async for piece in request.stream():
+    async for piece in pieces:
         data = form.feed(piece)
         if found is None and form.found:
             found = format_of(form.media_type or "", form.name)
@@ -103,6 +117,13 @@ def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind
     match upload.format:
         case "json":
             return json_stream(upload.file.read(), declared=declared, most_columns=most_columns)
+        case "ndjson":
+            most_bytes = limits.max_body_bytes
+            return open_lines(upload.file, declared=declared, most_columns=most_columns, most_bytes=most_bytes)
+        case "arrow":
+            from app.api.formats.arrow_stream import open_arrow
+
+            return open_arrow(upload.file, declared=declared, most_columns=most_columns)
         case "csv":
             # Arrow is imported where it is needed: a process that only predicts does without its 60 MB.
             from app.api.formats.csv_stream import open_csv

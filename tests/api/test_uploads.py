@@ -1,7 +1,9 @@
 """Uploads over HTTP, down to both databases: what comes in, what goes out, and that nothing broken stays."""
 
+import gzip
 import io
 import json
+import zlib
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from backports import zstd
 from sqlalchemy import Engine, text
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -21,11 +24,14 @@ from app.api.dependencies import Limits
 from app.api.negotiation import EXPECTED
 from tests.api.conftest import StoredParts
 from tests.api.problems import assert_problem
+from tests.api.table_files import arrow_stream
 
 DATASETS = "/v1/datasets"
 CSV = {"Content-Type": "text/csv"}
 JSON = {"Content-Type": "application/json"}
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
+ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
+LINES = {"Content-Type": "application/x-ndjson"}
 MOST_BYTES = 200_000
 LIMITS = Limits(
     max_upload_bytes=MOST_BYTES,
@@ -75,6 +81,10 @@ TABLE = {"x": [1.0, 2.5, None], "c": ["a", None, "b"], "b": [True, None, False]}
 AS_CSV = b"x,c,b\n1,a,true\n2.5,,\n,b,false\n"
 AS_JSON = json.dumps({"columns": TABLE}).encode()
 AS_PARQUET = parquet(pa.table(TABLE))
+AS_ARROW = arrow_stream(pa.table(TABLE))
+AS_LINES = b"".join(
+    json.dumps(dict(zip(TABLE, row, strict=True))).encode() + b"\n" for row in zip(*TABLE.values(), strict=True)
+)
 
 
 def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -> None:
@@ -87,6 +97,13 @@ def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -
         post(DATASETS, files={"file": ("points.csv", AS_CSV, "application/octet-stream")}),
         post(DATASETS, files={"file": ("C:\\data\\points.json", AS_JSON, "application/json")}),
         post(DATASETS, files={"any": ("points.parquet", AS_PARQUET)}),
+        post(f"{DATASETS}?name=points", content=AS_ARROW, headers=ARROW),
+        post(f"{DATASETS}?name=points", content=AS_LINES, headers=LINES),
+        post(DATASETS, files={"file": ("points.ndjson", AS_LINES)}),
+        post(DATASETS, files={"file": ("points.arrow", AS_ARROW)}),
+        post(f"{DATASETS}?name=points", content=gzip.compress(AS_CSV), headers={**CSV, "Content-Encoding": "gzip"}),
+        post(f"{DATASETS}?name=points", content=zlib.compress(AS_CSV), headers={**CSV, "Content-Encoding": "deflate"}),
+        post(f"{DATASETS}?name=points", content=zstd.compress(AS_ARROW), headers={**ARROW, "Content-Encoding": "zstd"}),
         post(
             f"{DATASETS}?name=points",
             content=AS_CSV.replace(b",", b"\t"),
@@ -304,9 +321,9 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
         ),
         (
             AS_CSV,
-            {**CSV, "Content-Encoding": "gzip"},
+            {**CSV, "Content-Encoding": "br"},
             "unsupported-media-type",
-            "Expected a body without Content-Encoding; got gzip.",
+            "Expected a body without Content-Encoding, or with one of gzip, deflate, zstd; got br.",
             [],
         ),
         (
@@ -329,6 +346,49 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
     response = service.client.post(DATASETS, content=content, headers=headers)
     assert_problem(response, slug, detail, errors)
     assert service.left_behind() == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status", "told"),
+    [
+        (AS_ARROW[:300], ARROW, 400, "as an Arrow stream"),
+        (b"", ARROW, 400, "as an Arrow stream"),
+        (arrow_stream(pa.table({"x": [[1.0]]})), ARROW, 422, "can't be read"),
+        (arrow_stream(pa.table(TABLE), pa.ipc.IpcWriteOptions(compression="zstd")), ARROW, 422, "compressed buffers"),
+        (AS_LINES + b'{"x": 1,\n', LINES, 400, "Line 4: The body is not JSON"),
+        (AS_LINES + b'\n{"x": 1, "c": "a"}\n', LINES, 422, 'Line 5, column "b": The column is missing'),
+        (AS_LINES + b'{"x": "y", "c": "a", "b": true}\n', LINES, 422, 'Line 4, column "x": "y" is not a number'),
+        (b"[1]\n", LINES, 422, "Line 1: The row is not an object."),
+        (b"\n\n", LINES, 422, "no rows"),
+        (b'{"x": "' + b"x" * 20_001, LINES, 413, "Line 1 is longer than 20,000 bytes."),
+        (gzip.compress(b"x\n" + b"1\n" * MOST_BYTES), {**CSV, "Content-Encoding": "gzip"}, 413, "unpacks to more"),
+        (zstd.compress(b"x\n" + b"1\n" * MOST_BYTES), {**CSV, "Content-Encoding": "zstd"}, 413, "unpacks to more"),
+        (gzip.compress(b"[" * 30_000), {**JSON, "Content-Encoding": "gzip"}, 413, "larger than 20,000"),
+        (gzip.compress(b"") * 10_001, {**CSV, "Content-Encoding": "gzip"}, 413, "larger than"),
+        (gzip.compress(AS_CSV)[:-4], {**CSV, "Content-Encoding": "gzip"}, 400, "ends before its gzip does"),
+        (AS_CSV, {**CSV, "Content-Encoding": "zstd"}, 400, "is not zstd"),
+    ],
+)
+def test_streams_and_packed_bodies_that_are_wrong_are_refused_and_leave_nothing(
+    service: Service, content: bytes, headers: dict[str, str], status: int, told: str
+) -> None:
+    response = service.client.post(DATASETS, content=content, headers=headers)
+    assert response.status_code == status, response.text
+    assert told in response.json()["detail"]
+    assert service.left_behind() == (0, 0, 0)
+
+
+def test_a_form_may_be_packed_as_a_whole(service: Service) -> None:
+    body = FORM + AS_CSV + b"\r\n--b--\r\n"
+    headers = {"Content-Type": "multipart/form-data; boundary=b", "Content-Encoding": "gzip"}
+    response = service.client.post(DATASETS, content=gzip.compress(body), headers=headers)
+    assert (response.status_code, response.json()["rows"]) == (201, 3)
+
+
+def test_many_lines_are_several_blocks(service: Service) -> None:
+    lines = b"".join(b'{"x": %d, "c": "%d"}\n' % (n, n % 7) for n in range(4_000))
+    shown = service.client.post(DATASETS, content=lines, headers=LINES).json()
+    assert (shown["rows"], [column["kind"] for column in shown["columns"]]) == (4_000, ["number", "category"])
 
 
 def test_a_cut_off_parquet_file_is_refused(service: Service) -> None:

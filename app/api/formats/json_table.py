@@ -113,10 +113,14 @@ def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns
     cells = cells_of(read_json(body))
     check_names(cells.names, most_columns=most_columns)
     refuse(cells.faults)
-    kinds = kinds_of(
-        cells.names, declared, (kind_of_cells(map(_scalar, column[:ROWS_LOOKED_AT])) for column in cells.columns)
-    )
+    kinds = kinds_in(cells, declared)
     return TableStream(cells.names, kinds, _blocks(cells, kinds, frozenset(cells.names) - declared.keys()))
+
+
+def kinds_in(cells: Cells, declared: Mapping[str, ColumnKind]) -> tuple[ColumnKind, ...]:
+    """The kinds declared, else found out from the first rows; raises InvalidRequestError as `kinds_of`."""
+    found = (kind_of_cells(map(_scalar, column[:ROWS_LOOKED_AT])) for column in cells.columns)
+    return kinds_of(cells.names, declared, found)
 
 
 def _scalar(cell: JSON) -> Cell:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import mmap
 import os
 import tempfile
 from collections.abc import AsyncIterator
@@ -85,6 +86,10 @@ class SpoolFile:
     def reader(self, position: int = 0, *, then: bytes = b"") -> io.BufferedReader:
         """Read from byte `position` on, and `then` behind the end; readers don't disturb one another."""
         return io.BufferedReader(_Reader(self._file.fileno(), self.size, position, then), PIECE)
+
+    def mapped(self) -> bytes | mmap.mmap:
+        """All of it, in memory only as far as it is looked at."""
+        return mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ) if self.size else b""
 
     def read(self) -> bytes:
         """All of it."""

@@ -26,7 +26,9 @@ BODY = {
         "required": True,
         "content": {
             "application/json": {"schema": {"$ref": "#/components/schemas/DatasetIn"}},
+            "application/x-ndjson": _TEXT,
             "text/csv": _TEXT,
+            "application/vnd.apache.arrow.stream": _BYTES,
             "application/vnd.apache.parquet": _BYTES,
             "image/png": _BYTES,
             "application/x-npy": _BYTES,
@@ -75,9 +77,10 @@ async def upload(
     decimal: DecimalMark = None,
     header: Header = None,
 ) -> Response:
-    """Store a table from JSON, CSV or Parquet; what each column holds is found out from its first 1,000 rows.
+    """Store a table from JSON, NDJSON, CSV, Arrow or Parquet; its first 1,000 rows tell what each column holds.
 
     Or an image from PNG or npy: a row for each pixel, line after line, with its `row`, `column` and `intensity`.
+    Bodies may be packed with gzip, deflate or zstd.
     """
     options, declared, limits = CsvOptions(delimiter, decimal, header), declared_kinds(kinds), limits_of(request)
     dataset_name(name, None)  # refused before the body is read
