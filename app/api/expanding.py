@@ -1,13 +1,18 @@
 """Bodies with a Content-Encoding, unpacked in pieces and never beyond a bound, whatever they claim."""
 
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from backports import zstd
 from starlette.exceptions import HTTPException
 
 from app.domain.errors import MalformedBodyError, TooLargeError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 PIECE = 65_536
 """Most bytes that are unpacked at once."""

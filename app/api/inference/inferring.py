@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from anyio import CapacityLimiter, to_thread
 
+from app.api.expanding import expanded
 from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
@@ -34,9 +35,10 @@ class Inferred:
 class Inferring:
     """Answers requests for inference: small ones on the event loop, large ones in a thread."""
 
-    def __init__(self, prediction: Prediction, most_rows: int) -> None:
+    def __init__(self, prediction: Prediction, most_rows: int, most_bytes: int) -> None:
         self._prediction = prediction
         self._most_rows = most_rows
+        self._most_bytes = most_bytes
         self._large = CapacityLimiter(LARGE_AT_ONCE)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
@@ -45,6 +47,12 @@ class Inferring:
         if at_hand is not None:
             return at_hand
         return await to_thread.run_sync(self._prediction.version, owner, *reference)
+
+    async def unpacked(self, body: bytes, encoding: str) -> bytes:
+        """A body as it was before it was packed; raises what `expanded` does."""
+        if not encoding:
+            return body
+        return await to_thread.run_sync(expanded, body, encoding, self._most_bytes, limiter=self._large)
 
     async def answered(self, owner: str, reference: Reference, body: bytes, header_length: int | None) -> Inferred:
         """The answer to a body whose first `header_length` bytes are JSON, all where None; 0: all is the one input.

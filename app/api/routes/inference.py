@@ -203,7 +203,7 @@ class ExpressInference:
 async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, Headers]:
     """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
     reference, length = reference_of(request), _header_length(request)
-    body = await body_of(request.receive)
+    body = await inferring.unpacked(await body_of(request.receive), request.headers.get("content-encoding", ""))
     found = await inferring.answered(owner_of(request), reference, body, length)
     headers = [(b"content-length", b"%d" % len(found.content))]
     if found.header_length is None:

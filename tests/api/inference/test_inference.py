@@ -1,9 +1,11 @@
 """The Open Inference Protocol over HTTP: every call of it, JSON and bytes, and what is refused."""
 
+import gzip
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -327,6 +329,16 @@ def test_clients_that_say_nothing_of_the_type_are_understood(client: TestClient)
         response = client.post(PATH, content=json.dumps({"inputs": TENSORS}).encode(), headers=kind)
         assert response.headers["Content-Type"] == "application/json"
         assert outputs(response)
+
+
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+def test_bodies_may_be_packed(client: TestClient, encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    body = json.dumps({"inputs": TENSORS}).encode()
+    sent = client.post(PATH, content=pack(body), headers={"Content-Encoding": encoding})
+    assert outputs(sent) == outputs(client.post(PATH, content=body))
+    assert refused(client.post(PATH, content=pack(b" " * 10**6), headers={"Content-Encoding": encoding}), 413)
+    assert refused(client.post(PATH, content=body, headers={"Content-Encoding": encoding}), 400)
+    assert refused(client.post(PATH, content=body, headers={"Content-Encoding": "br"}), 415)
 
 
 def test_large_bodies_are_answered_in_a_thread_alike(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
