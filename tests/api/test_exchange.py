@@ -100,10 +100,8 @@ def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
     assert pa.ipc.open_stream(response.content).schema.metadata == {b"model": b"small", b"version": b"1"}
 
 
-@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("coded", [coded for coded in FORMATS if coded != "npy"])
 def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: RowFormat) -> None:
-    if coded == "npy":
-        pytest.skip("this model reads a text")
     rows: list[FlatRow] = [{**row, "sd": sd} for row, sd in zip(MIXED, (0.2, 4.0, 1.0), strict=True)]
     path = "/v1/models/measured/predict"
     told = read("json", ask(client, path, coded, written(coded, rows)), ())
