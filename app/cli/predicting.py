@@ -23,6 +23,7 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
+from app.client.files import AnswerFormat
 from app.domain.errors import RelevanceError
 from app.domain.tables import Label
 
@@ -31,6 +32,8 @@ BATCH = 10_000
 
 COMPONENTS = 10
 """How many of the first are told of a row where nothing is said."""
+
+BINARY: frozenset[AnswerFormat] = frozenset({"arrow", "parquet", "npy"})
 
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
@@ -80,6 +83,42 @@ def predict(
         refuse(f"{file}: {unreadable.detail}{faults}")
     if output is not None:
         say(f"Written to {output}, by {learned.model}, version {learned.version}.")
+
+
+def predict_file(
+    client: Relevance,
+    model: str,
+    file: Path,
+    answer: AnswerFormat,
+    *,
+    version: str | None,
+    wanted: Wanted,
+    output: Path | None,
+) -> None:
+    """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
+    if output is None and answer in BINARY and sys.stdout.isatty():
+        refuse(f"{answer} is nothing to read on a terminal: say where to write it with --output FILE.")
+    if file.suffix.lower() == ".json":
+        refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
+    learned = client.version(model, version, of=VersionBase)
+    classes = learned.classes if isinstance(learned, SupervisedVersion) else ()
+    content = client.files.predict(
+        learned.model,
+        file,
+        answer,
+        version=learned.version,
+        interval=wanted.interval,
+        explain=wanted.explain,
+        class_priors=read_priors(wanted.class_priors, classes),
+        costs=read_costs(wanted.costs),
+        reject_cost=wanted.reject_cost,
+        components=wanted.components,
+    )
+    if output is None:
+        sys.stdout.buffer.write(content)
+        return
+    output.write_bytes(content)
+    say(f"Written to {output}, by {learned.model}, version {learned.version}.")
 
 
 def _answered(client: Relevance, version: VersionBase, file: Path, wanted: Wanted) -> Iterator[tuple[Row, Prediction]]:

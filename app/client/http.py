@@ -71,6 +71,11 @@ class Http:
         """The bytes at `path`, as this type. Raises ClientError."""
         return self._send("GET", path, query=query, headers={"Accept": media_type}).content
 
+    def exchange(self, path: str, content: bytes, *, media_type: str, answer_type: str, query: Query) -> bytes:
+        """Send bytes of one type for bytes of another. Raises ClientError."""
+        headers = {"Content-Type": media_type, "Accept": f"{answer_type}, application/problem+json;q=0.1"}
+        return self._send("POST", path, query=query, content=content, headers=headers).content
+
     @contextmanager
     def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
         """The bytes at `path` as they come, None for an answer without content; raises ClientError, at the end too.

@@ -28,6 +28,7 @@ from app.client.answers import (
 from app.client.errors import ClientError, Problem
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.exports import ExportFormat, exported_name
+from app.client.files import MEDIA_TYPES, Files
 from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
 from app.client.kinds import ANY_JOB, ANY_VERSION, SUPERVISED_VERSION, of_kind
@@ -42,17 +43,6 @@ V = TypeVar("V", bound=VersionBase)
 
 LONGEST_WAIT = 30
 """Seconds for which one question may be held open by the service."""
-
-MEDIA_TYPES = {
-    ".csv": "text/csv",
-    ".tsv": "text/csv",
-    ".txt": "text/csv",
-    ".parquet": "application/vnd.apache.parquet",
-    ".json": "application/json",
-    ".png": "image/png",
-    ".npy": "application/x-npy",
-}
-"""What a file's name says about its content."""
 
 
 def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
@@ -78,6 +68,11 @@ class Relevance:
         return Aliases(self.http)
 
     @property
+    def files(self) -> Files:
+        """Predictions for files as they are."""
+        return Files(self.http)
+
+    @property
     def registry(self) -> Registry:
         """What is said of models and versions, and where these come from."""
         return Registry(self.http)
@@ -90,7 +85,7 @@ class Relevance:
     # Datasets
 
     def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
-        """Stream a CSV, Parquet or JSON file, told apart by its name's ending. Raises OSError.
+        """Stream a CSV, JSON, NDJSON, Parquet or Arrow file, told apart by its name's ending. Raises OSError.
 
         What makes something is sent under an idempotency key, and again should the connection be lost. A `key` of your
         own makes it safe to call again too: the same call with it gives the first answer.

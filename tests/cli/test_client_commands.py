@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -106,6 +107,46 @@ def test_predictions_are_the_same_from_csv_parquet_and_json(
     answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
     assert len(answers[0]) == len(ROWS)
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_predictions_are_the_same_from_arrow_ndjson_and_npy_too(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    rows = [{"x": x, "parity": parity} for x, parity, _ in ROWS]
+    (tmp_path / "rows.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    table = pa.table({"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]})
+    with pa.ipc.new_stream(str(tmp_path / "rows.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    files = [file, tmp_path / "rows.ndjson", tmp_path / "rows.arrow"]
+    answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
+    assert answers[1] == answers[2] == answers[0]
+    (tmp_path / "flat.csv").write_text("x,y\n" + "".join(f"{x},{3 * x}\n" for x, _, _ in ROWS))
+    assert asked("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
+    np.save(tmp_path / "flat.npy", np.array([[x] for x, _, _ in ROWS]))
+    of_numbers = [
+        json.loads(asked("predict", "flat", str(tmp_path / name), "--json").stdout)["predictions"]
+        for name in ("flat.csv", "flat.npy")
+    ]
+    assert of_numbers[0] == of_numbers[1]
+
+
+def test_predictions_alone_can_be_written_in_other_formats(asked: Run, trained: str, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("parity,x\n" + "".join(f"{parity},{x}\n" for x, parity, _ in ROWS))
+    means = [row["mean"] for row in json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]]
+    for coded in ("arrow", "parquet", "npy"):
+        done = asked("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
+        assert done.exit_code == 0, done.stderr
+        assert f"Written to {tmp_path / coded}" in done.stdout
+    assert pa.ipc.open_stream((tmp_path / "arrow").read_bytes()).read_all()["mean"].to_pylist() == means
+    assert pq.read_table(tmp_path / "parquet")["mean"].to_pylist() == means
+    assert np.load(tmp_path / "npy")[:, 0].tolist() == means
+    lines = asked("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
+    assert [json.loads(line)["mean"] for line in lines] == means
+    (tmp_path / "rows.json").write_text("{}")
+    refused = asked("predict", trained, str(tmp_path / "rows.json"), "--format", "csv")
+    assert refused.exit_code == 1
+    assert ".ndjson" in refused.stderr
 
 
 def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, trained: str, file: Path) -> None:

@@ -1,7 +1,7 @@
 """What answers: predictions, jobs and models."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -38,21 +38,29 @@ def predict(
     components: Annotated[
         int | None, typer.Option(min=1, help="Of components: tell so many of the first, 10 by default.")
     ] = None,
+    coded: Annotated[
+        Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"] | None,
+        typer.Option("--format", help="Predictions alone, in this format: FILE goes to the service as it is."),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
     """Predict for the rows of FILE.
 
-    FILE is CSV or Parquet. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
-    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
-    --costs and --reject-cost is given.
+    FILE is CSV, JSON, NDJSON, Parquet, Arrow's stream, or npy: numbers in the order of the model's inputs. The answer
+    is a table on a terminal, else CSV. Its `support` is 1 where the data speak for the row, and near 0 away from all
+    that the model has seen. Classes are decided between where one of --class-priors, --costs and --reject-cost is
+    given.
     """
     from app.cli.connection import service
-    from app.cli.predicting import Wanted, predict
+    from app.cli.predicting import Wanted, predict, predict_file
 
     wanted = Wanted(interval, explain, class_priors, costs, reject_cost, components)
     with service(url) as client:
+        if coded is not None:
+            predict_file(client, model, file, coded, version=version, wanted=wanted, output=output)
+            return
         predict(client, model, file, version=version, wanted=wanted, output=output, as_json=as_json)
 
 
