@@ -231,6 +231,26 @@ def test_the_widest_of_those_as_good_as_the_best_is_taken() -> None:
     assert found(4.0 * error / np.log(10.0)) < 4.0
 
 
+def test_the_search_goes_on_where_kernels_that_are_all_too_wide_differ_by_chance() -> None:
+    def losses(width: float) -> Array:
+        return np.full(20, 0.69 if width > 9.0 else 0.75 if width > 2.0 else 0.3 + abs(log(width)))
+
+    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    assert 0.7 < last < 1.4
+
+
+def test_narrow_widths_are_not_looked_at_where_wider_ones_are_clearly_better() -> None:
+    looked_at: list[float] = []
+
+    def losses(width: float) -> Array:
+        looked_at.append(width)
+        return np.full(20, abs(log(width / 5.0)))
+
+    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    assert 3.0 < last < 8.0
+    assert min(looked_at) > 1.0
+
+
 @pytest.mark.parametrize(("behind", "wanted"), [(0.9 * LEAST_DENSITY, 0.1), (1.1 * LEAST_DENSITY, 10.0)])
 def test_what_is_nearest_but_much_too_sure_is_not_the_best(behind: float, wanted: float) -> None:
     def losses(width: float) -> Array:
