@@ -79,6 +79,8 @@ class Entrance:
             refused = self._refusal(scope, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
+            elif (scope["method"], scope["path"]) in self._elsewhere:
+                await self._app(scope, receive, send_with_id)
             else:
                 app = next((door for door in self._express if door.takes(scope)), self._app)
                 await app(scope, _counted(receive, self._most), send_with_id)
