@@ -1,5 +1,7 @@
 """The doors of the service by their paths."""
 
+from starlette.types import Scope
+
 OWN = "/v1"
 """The service's own interface."""
 
@@ -7,6 +9,13 @@ INFERENCE = "/v2"
 """The Open Inference Protocol, version 2, as other clients speak it."""
 
 INFERENCE_HEALTH = f"{INFERENCE}/health"
+
+
+def path_of(scope: Scope) -> str:
+    """Where a request goes, below the path at which the application is mounted."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path") or ""
+    return path.removeprefix(root) if root and is_below(path, root) else path
 
 
 def is_below(path: str, root: str) -> bool:

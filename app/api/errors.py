@@ -7,7 +7,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Scope
 
-from app.api.doors import INFERENCE, is_below
+from app.api.doors import INFERENCE, is_below, path_of
 from app.domain.errors import (
     ConflictError,
     Fault,
@@ -134,7 +134,7 @@ def problem_response(
         "errors": listed[:MOST_ERRORS],
         "request_id": scope.get("state", {}).get(REQUEST_ID),
     }
-    if is_below(scope["path"], INFERENCE):
+    if is_below(path_of(scope), INFERENCE):
         # Clients of the protocol show `error`, where the type is plain JSON; what is wrong with a request is 400.
         status = 400 if kind.status == 422 else kind.status
         content = orjson.dumps({"error": detail, **problem, "status": status}, default=str)

@@ -11,7 +11,7 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.doors import has_owner
+from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.domain.errors import TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, uuid7_text
@@ -79,7 +79,7 @@ class Entrance:
             refused = self._refusal(scope, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
-            elif (scope["method"], scope["path"]) in self._elsewhere:
+            elif (scope["method"], path_of(scope)) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
                 app = next((door for door in self._express if door.takes(scope)), self._app)
@@ -92,7 +92,7 @@ class Entrance:
 
     def _refusal(self, scope: Scope, keys: Collection[bytes], announced: bytes) -> Response | None:
         """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
-        if has_owner(scope["path"]):
+        if has_owner(path_of(scope)):
             if self._expected is not None and not self._knows(keys):
                 return problem_response(
                     scope,
@@ -102,7 +102,7 @@ class Entrance:
                 )
             scope["state"]["owner"] = BUILT_IN_OWNER
         too_large = announced.isdigit() and int(announced) > self._most
-        if too_large and (scope["method"], scope["path"]) not in self._elsewhere:
+        if too_large and (scope["method"], path_of(scope)) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
         return None
 

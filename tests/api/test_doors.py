@@ -89,6 +89,21 @@ def test_with_the_key_all_is_open(locked: TestClient, scheme: str) -> None:
     assert locked.get(JOBS, headers={"Authorization": f"{scheme} {KEY}"}).status_code == 200
 
 
+def test_below_another_path_the_key_is_needed_as_well(parts: InMemoryParts) -> None:
+    below = TestClient(make_application(parts, LIMITS, api_key="secret"), root_path="/models")
+    rows = {"rows": [{"x": 0.5, "colour": "red"}]}
+    for method, path, body in (
+        ("GET", "/v1/models", None),
+        ("POST", "/v1/models/small/predict", rows),
+        ("GET", "/v2/models/small", None),
+    ):
+        assert below.request(method, f"/models{path}", json=body).status_code == 401
+        known = below.request(method, f"/models{path}", json=body, headers={"Authorization": "Bearer secret"})
+        assert known.status_code == 200
+    assert below.get("/models/health/live").status_code == 200
+    assert "error" in below.get("/models/v2/models/small").json()
+
+
 def test_probes_and_documentation_need_no_key(locked: TestClient) -> None:
     for path in ("/health/live", "/health/ready", "/docs", "/redoc", "/openapi.json"):
         assert locked.get(path).status_code == 200

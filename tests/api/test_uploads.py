@@ -368,6 +368,24 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
         (gzip.compress(AS_CSV)[:-4], {**CSV, "Content-Encoding": "gzip"}, 400, "ends before its gzip does"),
         (AS_CSV, {**CSV, "Content-Encoding": "zstd"}, 400, "is not zstd"),
     ],
+    ids=[
+        "an Arrow stream that is cut",
+        "no Arrow stream",
+        "Arrow of lists",
+        "Arrow that is packed inside",
+        "a line that is cut",
+        "a line without a column",
+        "a line with a text for a number",
+        "a line that is a list",
+        "lines that are empty",
+        "a line without an end",
+        "a bomb of gzip",
+        "a bomb of zstd",
+        "a bomb of JSON",
+        "gzip of nothing, often",
+        "gzip that is cut",
+        "no zstd",
+    ],
 )
 def test_streams_and_packed_bodies_that_are_wrong_are_refused_and_leave_nothing(
     service: Service, content: bytes, headers: dict[str, str], status: int, told: str
