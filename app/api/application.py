@@ -91,7 +91,7 @@ def make_application(
     app.state.limits = limits
     app.state.lookout = Lookout(parts.training, parts.watcher)
     app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
-    app.state.inferring = inferring = Inferring(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
+    app.state.inferring = inferring = Inferring(predicting)
     for router in ROUTERS:
         app.include_router(router)
     app.webhooks.include_router(webhooks.messages)

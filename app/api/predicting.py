@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
@@ -22,6 +22,7 @@ from app.services.answering import Answer, ServedVersion, Wanted, answer
 from app.services.prediction import Prediction
 
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 MOST_BYTES_INLINE = 16_384
 """Bodies up to this size cost less to answer at once than to hand to a thread, but for squares of numbers."""
@@ -53,12 +54,10 @@ class Predicting:
 
     async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
         """The answer to a JSON body, in pieces; raises as `Prediction.version` does, and for a body that is refused."""
-        served = self._prediction.at_hand(owner, *reference)
-        if served is None:
-            served = await to_thread.run_sync(self._prediction.version, owner, *reference)
+        served = await self.served(owner, reference)
         if is_quick(served, body):
             return predicted(served, body, self.most_rows)
-        return await to_thread.run_sync(predicted, served, body, self.most_rows, breathe, limiter=self._large)
+        return await self.run_large(predicted, served, body, self.most_rows, breathe)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
@@ -71,8 +70,13 @@ class Predicting:
         """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
         if inline and is_quick(served, body):
             return call(no_breath)
-        limiter = None if len(body) <= MOST_BYTES_INLINE else self._large
-        return await to_thread.run_sync(call, breathe, limiter=limiter)
+        if len(body) <= MOST_BYTES_INLINE:
+            return await to_thread.run_sync(call, breathe)
+        return await self.run_large(call, breathe)
+
+    async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        """A call in a thread, once few enough others are."""
+        return await to_thread.run_sync(call, *arguments, limiter=self._large)
 
 
 def is_quick(served: ServedVersion, body: bytes) -> bool:

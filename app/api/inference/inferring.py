@@ -2,26 +2,19 @@
 
 from dataclasses import dataclass
 
-from anyio import CapacityLimiter, to_thread
-
 from app.api.expanding import expanded
 from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
+from app.api.predicting import MOST_FUNCTIONS_INLINE, Predicting
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
 from app.services.answering import ServedVersion, Wanted, answer
-from app.services.prediction import Prediction
 
 MOST_BYTES_INLINE = 65_536
 """Bodies up to this size cost less to answer at once than to hand to a thread: tensors are read in no time."""
-
-MOST_FUNCTIONS_INLINE = 1_000
-
-LARGE_AT_ONCE = 2
-"""Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
 
 
 @dataclass(frozen=True)
@@ -33,36 +26,26 @@ class Inferred:
 
 
 class Inferring:
-    """Answers requests for inference: small ones on the event loop, large ones in a thread."""
+    """Answers requests for inference as predict calls are: small ones on the event loop, large ones in a thread."""
 
-    def __init__(self, prediction: Prediction, most_rows: int, most_bytes: int) -> None:
-        self._prediction = prediction
-        self._most_rows = most_rows
-        self._most_bytes = most_bytes
-        self._large = CapacityLimiter(LARGE_AT_ONCE)
-
-    async def served(self, owner: str, reference: Reference) -> ServedVersion:
-        """Raises NotFoundError, UnavailableError."""
-        at_hand = self._prediction.at_hand(owner, *reference)
-        if at_hand is not None:
-            return at_hand
-        return await to_thread.run_sync(self._prediction.version, owner, *reference)
+    def __init__(self, predicting: Predicting) -> None:
+        self._predicting = predicting
 
     async def unpacked(self, body: bytes, encoding: str) -> bytes:
         """A body as it was before it was packed; raises what `expanded` does."""
         if not encoding:
             return body
-        return await to_thread.run_sync(expanded, body, encoding, self._most_bytes, limiter=self._large)
+        return await self._predicting.run_large(expanded, body, encoding, self._predicting.most_bytes)
 
     async def answered(self, owner: str, reference: Reference, body: bytes, header_length: int | None) -> Inferred:
         """The answer to a body whose first `header_length` bytes are JSON, all where None; 0: all is the one input.
 
-        Raises what `served` does, and what the body is refused for.
+        Raises what `Predicting.served` does, and what the body is refused for.
         """
-        served = await self.served(owner, reference)
+        served, most_rows = await self._predicting.served(owner, reference), self._predicting.most_rows
         if len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE:
-            return inferred(served, body, header_length, self._most_rows)
-        return await to_thread.run_sync(inferred, served, body, header_length, self._most_rows, limiter=self._large)
+            return inferred(served, body, header_length, most_rows)
+        return await self._predicting.run_large(inferred, served, body, header_length, most_rows)
 
 
 def inferred(served: ServedVersion, body: bytes, header_length: int | None, most_rows: int) -> Inferred:
