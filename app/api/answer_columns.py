@@ -56,9 +56,9 @@ def _columns(answer: Answer, outputs: Sequence[str]) -> Iterator[tuple[str, Flat
                 yield from _component(answer, output)
 
 
-def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
-    support = np.full(len(answer.mean), np.nan) if answer.support is None else answer.support
-    told = {
+def real_columns(answer: RegressionAnswer) -> dict[str, Array]:
+    """All columns of predicted numbers by name, but for the support, which not every model can tell."""
+    return {
         "mean": answer.mean,
         "sd": answer.sd,
         "variance_total": answer.total,
@@ -67,8 +67,12 @@ def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[st
         "variance_beyond": answer.beyond,
         "lower": answer.lower,
         "upper": answer.upper,
-        "support": support,
     }
+
+
+def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:
+    support = np.full(len(answer.mean), np.nan) if answer.support is None else answer.support
+    told = {**real_columns(answer), "support": support}
     yield from ((name, told[name]) for output in outputs for name in _REAL[output])
 
 

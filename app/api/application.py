@@ -10,7 +10,7 @@ from app import __version__
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
-from app.api.inference.inferring import Inferring
+from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting

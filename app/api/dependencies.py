@@ -9,7 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from app.api.inference.inferring import Inferring
+from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting

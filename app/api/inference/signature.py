@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.api.answer_columns import real_columns
 from app.api.formats.cells import JSON
 from app.api.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.api.inference.tensors import TEXT, Tensor
@@ -138,17 +139,7 @@ def tensors_of(answer: Answer) -> tuple[Told, ...]:
     """An answer's N rows as tensors."""
     match answer:
         case RegressionAnswer():
-            columns = {
-                "mean": answer.mean,
-                "sd": answer.sd,
-                "lower": answer.lower,
-                "upper": answer.upper,
-                "variance": answer.total,
-                "variance_noise": answer.noise,
-                "variance_weights": answer.weights,
-                "variance_beyond": answer.beyond,
-            }
-            return (*_reals(columns), *_support(answer.support))
+            return (*_reals(real_columns(answer)), *_support(answer.support))
         case ClassificationAnswer(classes=classes):
             probabilities = _real("probabilities", answer.probabilities, {"classes": [*classes]})
             return (_labels(answer), probabilities, *_support(answer.support))

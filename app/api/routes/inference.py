@@ -14,8 +14,8 @@ from app.api.documentation import inference_problems, json_body
 from app.api.doors import INFERENCE
 from app.api.express import BareRoute, body_of, documented, names_in, reference_of
 from app.api.handlers import problem_of
-from app.api.inference.inferring import Inferred, Inferring
 from app.api.inference.signature import inputs_of, outputs_of
+from app.api.inferring import Inferred, Inferring
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import (
     IndexedOut,

@@ -117,12 +117,12 @@ def test_a_model_says_what_it_reads_and_answers(client: TestClient) -> None:
     assert [output["name"] for output in told["outputs"]] == [
         "mean",
         "sd",
-        "lower",
-        "upper",
-        "variance",
+        "variance_total",
         "variance_noise",
         "variance_weights",
         "variance_beyond",
+        "lower",
+        "upper",
     ]
     assert {(output["datatype"], *output["shape"]) for output in told["outputs"]} == {("FP64", -1)}
 
@@ -178,7 +178,7 @@ def test_tensors_get_the_predictions_that_rows_get(client: TestClient) -> None:
     assert found["sd"] == [row["sd"] for row in rows]
     assert found["lower"] == [row["lower"] for row in rows]
     assert found["upper"] == [row["upper"] for row in rows]
-    assert found["variance"] == [row["variance"]["total"] for row in rows]
+    assert found["variance_total"] == [row["variance"]["total"] for row in rows]
     for part in ("noise", "weights", "beyond"):
         assert found[f"variance_{part}"] == [row["variance"][part] for row in rows]
 
@@ -343,5 +343,5 @@ def test_bodies_may_be_packed(client: TestClient, encoding: str, pack: Callable[
 
 def test_large_bodies_are_answered_in_a_thread_alike(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     inline = client.post(PATH, json={"inputs": TENSORS}).json()
-    monkeypatch.setattr("app.api.inference.inferring.MOST_BYTES_INLINE", 0)
+    monkeypatch.setattr("app.api.inferring.MOST_BYTES_INLINE", 0)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
