@@ -199,8 +199,9 @@ def test_rows_that_cannot_be_predicted_for_leave_no_file(
 
 
 def test_jobs_are_listed_shown_and_cancelled(asked: Run, trained: str, tmp_path: Path) -> None:
-    long = tmp_path / "long.csv"  # the search for a width takes much longer than asking for its end
-    long.write_text("x,y\n" + "".join(f"{math.sin(row)},{math.cos(3.0 * row * row)}\n" for row in range(3_000)))
+    long = tmp_path / "long.csv"  # many functions are found in a wave with noise, for each width: half a minute
+    rows = [(math.sin(row), math.sin(40.0 * math.sin(row)) + 0.3 * math.cos(3.0 * row * row)) for row in range(3_000)]
+    long.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
     options = ("--target", "y", "--model", "other", "--prior", "independent", "--priority", "-5", "--no-wait", "--json")
     submitted = json.loads(asked("train", str(long), *options).stdout)
     listed = asked("jobs").stdout
