@@ -1,5 +1,7 @@
 """Starting the API: from settings alone, or not at all."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,3 +39,9 @@ def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Setting
     with TestClient(create_app(settings)) as client:
         assert client.get("/health/live").status_code == 200
         assert client.get("/health/ready").status_code == 503
+
+
+def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_need() -> None:
+    loaded = "import sys, app.main; print(*(name for name in sys.modules if name.startswith('scipy.')), sep='\\n')"
+    found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"} & set(found)

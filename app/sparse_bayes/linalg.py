@@ -1,7 +1,7 @@
 """The few dense operations that the core needs: factorise once, solve often."""
 
 import numpy as np
-from scipy.linalg import lapack, qr
+import scipy
 
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.types import Array
@@ -14,7 +14,7 @@ def cholesky(matrix: Array) -> Array:
     """Return the lower L (R, R) with L L' = matrix (R, R); raises NotPositiveDefiniteError."""
     if matrix.shape[0] == 0:
         return matrix
-    lower, info = lapack.dpotrf(matrix, lower=1, clean=1)
+    lower, info = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=1)
     if info != 0:
         raise NotPositiveDefiniteError(
             f"expected a positive definite matrix of order {len(matrix)}, leading minor {info} is not"
@@ -27,7 +27,7 @@ def factors_of_sum(Y: Array) -> tuple[Array, Array]:
 
     By QR: where Y is of a size of 10^9 the sum itself has lost the I, and has no Cholesky factor.
     """
-    orthogonal, upper = qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="economic", check_finite=False)
+    orthogonal, upper = scipy.linalg.qr(np.concatenate([Y, np.eye(Y.shape[1])]), mode="economic", check_finite=False)
     return np.ascontiguousarray(upper.T), np.ascontiguousarray(orthogonal[: len(Y)])
 
 
@@ -40,7 +40,7 @@ def inverse_from_cholesky(lower: Array) -> Array:
     """(L L')^-1, symmetric to the bit, from the lower triangular L (R, R) of `cholesky`."""
     if lower.shape[0] == 0:
         return lower
-    half, _ = lapack.dpotri(lower, lower=1)
+    half, _ = scipy.linalg.lapack.dpotri(lower, lower=1)
     inverse = np.asarray(half + half.T)
     inverse.flat[:: len(lower) + 1] *= 0.5
     return inverse
@@ -50,7 +50,7 @@ def solve_with_cholesky(lower: Array, right: Array) -> Array:
     """(L L')^-1 right, for right (R,)."""
     if lower.shape[0] == 0:
         return right
-    solution, _ = lapack.dpotrs(lower, right, lower=1)
+    solution, _ = scipy.linalg.lapack.dpotrs(lower, right, lower=1)
     return np.asarray(solution)
 
 
@@ -58,7 +58,7 @@ def solve_lower(lower: Array, right: Array) -> Array:
     """L^-1 right, for a lower triangular L (R, R) and right (R,) or (R, k)."""
     if lower.shape[0] == 0 or right.size == 0:
         return right
-    solution, _ = lapack.dtrtrs(lower, right, lower=1)
+    solution, _ = scipy.linalg.lapack.dtrtrs(lower, right, lower=1)
     return np.asarray(solution)
 
 
@@ -66,7 +66,7 @@ def solve_lower_transposed(lower: Array, right: Array) -> Array:
     """L^-T right, for a lower triangular L (R, R) and right (R,) or (R, k)."""
     if lower.shape[0] == 0 or right.size == 0:
         return right
-    solution, _ = lapack.dtrtrs(lower, right, lower=1, trans=1)
+    solution, _ = scipy.linalg.lapack.dtrtrs(lower, right, lower=1, trans=1)
     return np.asarray(solution)
 
 

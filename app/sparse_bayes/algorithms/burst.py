@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+import scipy
 
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.types import Array, Mask
@@ -52,12 +52,12 @@ def climbed(
         return origin - reached, -gradient[free]
 
     inside = np.clip(start, *box)
-    minimize(
+    scipy.optimize.minimize(
         falling,
         inside[free],
         jac=True,
         method="L-BFGS-B",
-        bounds=Bounds(box[0][free], box[1][free]),
+        bounds=scipy.optimize.Bounds(box[0][free], box[1][free]),
         options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MOST_TRIALS},
     )
     return best, value

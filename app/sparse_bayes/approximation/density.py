@@ -3,7 +3,7 @@
 from math import inf
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from app.sparse_bayes.approximation.columns import Columns
 from app.sparse_bayes.approximation.expansion import Expansion
@@ -34,7 +34,7 @@ def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -
     G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
     chosen, missed = np.arange(few.size), inf
     while True:
-        weights, left = nnls(G[:, chosen], t)
+        weights, left = scipy.optimize.nnls(G[:, chosen], t)
         chosen, weights = chosen[weights > 0.0], weights[weights > 0.0]
         slopes = (t - G[:, chosen] @ weights) @ G
         weights = weights / float(shares[chosen] @ weights)

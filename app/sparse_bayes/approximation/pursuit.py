@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from math import inf, sqrt
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from app.sparse_bayes.approximation.columns import Span
 from app.sparse_bayes.types import Array
@@ -97,7 +97,7 @@ def _falling_out(G: Array, t: Array, chosen: list[int]) -> Iterator[float]:
     Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: / P_jj and the weights by P_:j w_j / P_jj.
     """
     orthogonal, upper = np.linalg.qr(G[:, chosen])
-    turned = solve_triangular(upper, np.column_stack([orthogonal.T @ t, np.eye(len(chosen))]))
+    turned = scipy.linalg.solve_triangular(upper, np.column_stack([orthogonal.T @ t, np.eye(len(chosen))]))
     weights, inverse = turned[:, 0], turned[:, 1:] @ turned[:, 1:].T
     square = float(np.square(t - orthogonal @ (orthogonal.T @ t)).sum())
     yield sqrt(square)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
+import scipy
 
 from app.sparse_bayes.linalg import cholesky, log_determinant, solve_lower
 from app.sparse_bayes.types import Array, Indices
@@ -195,7 +195,7 @@ def _steps(own: Array, told: Array, v: Array, rows: int, enough: float) -> None:
 
 def rotated(some: Array) -> Array:
     """R numbers of each of R rows (R, N) with the same inner products."""
-    (triangle,) = qr(some.T, mode="r", check_finite=False)
+    (triangle,) = scipy.linalg.qr(some.T, mode="r", check_finite=False)
     return np.asarray(triangle[: len(some)].T)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.interpolate import BSpline
+import scipy
 
 from app.sparse_bayes.dictionaries.shapes import Shape
 from app.sparse_bayes.types import Array, Indices
@@ -62,7 +62,7 @@ class SplineFunctions:
     def __call__(self, X: Array, chosen: Indices) -> Array:
         """The chosen splines at X (N, d): (N, number chosen)."""
         knots = np.arange(self.degree + 2) - 0.5 * (self.degree + 1)
-        centred = BSpline.basis_element(knots, extrapolate=False)
+        centred = scipy.interpolate.BSpline.basis_element(knots, extrapolate=False)
         U = (X[:, self.inputs[chosen]] - self.places[chosen]) / self.spans[chosen]
         return np.nan_to_num(np.asarray(centred(U), np.float64), nan=0.0)
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import fft2, ifft2
 
 from app.sparse_bayes.dictionaries import GaborFunctions
 from app.sparse_bayes.images.columns import SPANS_REACHED
@@ -74,11 +74,11 @@ class Level:
 
     def products(self, tile: Array) -> Array:
         """Phi'y (M,) with an image y (side, side) of the whole tile."""
-        return self._correlated(fft2(tile), self._spectra)
+        return self._correlated(scipy.fft.fft2(tile), self._spectra)
 
     def squares(self, seen: Array) -> Array:
         """diag(Phi'Phi) (M,), the sums over the pixels that are seen: 1 in (side, side), the others 0."""
-        return self._correlated(fft2(seen), self._squared)
+        return self._correlated(scipy.fft.fft2(seen), self._squared)
 
     def _correlated(self, image: Transforms, spectra: tuple[Transforms, ...]) -> Array:
         """The real parts are the functions of phase 0, the imaginary parts those of 1/4.
@@ -93,7 +93,7 @@ class Level:
             for number, one in enumerate(filters):  # one by one they stay in the processor's cache
                 rows = (image * one).reshape(step, apart * self.side).sum(axis=0)
                 folded[number] = rows.reshape(apart, step, apart).sum(axis=1)
-            shifts = ifft2(folded, overwrite_x=True)[:, first : first + many, first : first + many] / step**2
+            shifts = scipy.fft.ifft2(folded, overwrite_x=True)[:, first : first + many, first : first + many] / step**2
             found += [shifts.real.ravel(), shifts.imag[1:].ravel()]
         return np.concatenate(found)
 
@@ -124,7 +124,7 @@ def _waves(span: int) -> Array:
 
 def _conjugate(functions: Transforms) -> Transforms:
     """What a transform is multiplied with for sums of products at all shifts."""
-    return np.conj(fft2(np.conj(functions)))
+    return np.conj(scipy.fft.fft2(np.conj(functions)))
 
 
 LEVELS = (Level((4, 8), 16), Level((16, 32), 64))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
+import scipy
 
 from app.sparse_bayes.algorithms.price import FREE, Price
 from app.sparse_bayes.dictionaries import GaborFunctions
@@ -201,8 +201,10 @@ class Mosaic:
         missing = np.append(P.products(y) - alpha / self.beta * was[:R], y.sum())
         sizes = np.append(P.squares + alpha / self.beta, float(self.window.size))
         root = 1.0 / np.sqrt(sizes)
-        operator = LinearOperator((R + 1, R + 1), matvec=lambda v: root * applied(root * v), dtype=np.float64)
-        found, _ = cg(operator, root * missing, rtol=JOINT_TOLERANCE, maxiter=MOST_JOINT_ITERATIONS)
+        operator = scipy.sparse.linalg.LinearOperator(
+            (R + 1, R + 1), matvec=lambda v: root * applied(root * v), dtype=np.float64
+        )
+        found, _ = scipy.sparse.linalg.cg(operator, root * missing, rtol=JOINT_TOLERANCE, maxiter=MOST_JOINT_ITERATIONS)
         change = root * np.asarray(found, np.float64)
         self._image_left = y - P.sum(change[:R]) - change[R]
         self.constant += float(change[R])

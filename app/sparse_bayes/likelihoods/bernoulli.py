@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import expit, ndtr
+import scipy
 
 from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
@@ -71,20 +71,20 @@ class Bernoulli:
 
         Minus the second and the first derivative of log p.
         """
-        sigma = expit(f)
-        return sigma * expit(-f), t - sigma
+        sigma = scipy.special.expit(f)
+        return sigma * scipy.special.expit(-f), t - sigma
 
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell, g = t - E sigma and lam = E sigma (1 - sigma) under N(f, v), by quadrature with NODES points."""
         latent = f[:, None] + np.sqrt(v)[:, None] * POINTS
-        sigma = expit(latent)
+        sigma = scipy.special.expit(latent)
         value = t * f - np.logaddexp(0.0, latent) @ WEIGHTS
-        return Sites(value, t - sigma @ WEIGHTS, (sigma * expit(-latent)) @ WEIGHTS)
+        return Sites(value, t - sigma @ WEIGHTS, (sigma * scipy.special.expit(-latent)) @ WEIGHTS)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f = sigma (1 - sigma)(1 - 2 sigma), (N,)."""
-        sigma = expit(f)
-        return sigma * expit(-f) * (1.0 - 2.0 * sigma)
+        sigma = scipy.special.expit(f)
+        return sigma * scipy.special.expit(-f) * (1.0 - 2.0 * sigma)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
         """The sigmoid integrated over the Gaussian of the latent."""
@@ -109,9 +109,9 @@ def integrated_sigmoid(mean: Array, variance: Array) -> Array:
     narrow = sd <= NARROW
     z = np.linspace(-8.5, 8.5, 69)
     weights = np.exp(-0.5 * z**2)
-    answer[narrow] = expit(mean[narrow, None] + sd[narrow, None] * z) @ (weights / weights.sum())
+    answer[narrow] = scipy.special.expit(mean[narrow, None] + sd[narrow, None] * z) @ (weights / weights.sum())
     y = np.linspace(-36.0, 36.0, 97)
-    slopes = expit(y) * expit(-y)
+    slopes = scipy.special.expit(y) * scipy.special.expit(-y)
     wide = ~narrow
-    answer[wide] = ndtr((mean[wide, None] - y) / sd[wide, None]) @ (slopes / slopes.sum())
+    answer[wide] = scipy.special.ndtr((mean[wide, None] - y) / sd[wide, None]) @ (slopes / slopes.sum())
     return answer

@@ -5,7 +5,7 @@ from math import exp, inf, log, pi
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from app.sparse_bayes.likelihoods.categorical import check_classes, indicators, softmax
 from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
@@ -117,5 +117,5 @@ class OneAgainstRest:
             tried = replace(self, sharpness=exp(log_sharpness))
             return -float(tried.predictive(without, noise_sd).log_density(t).sum())
 
-        found = minimize_scalar(loss, bounds=(log(DULLEST), log(SHARPEST)), method="bounded")
+        found = scipy.optimize.minimize_scalar(loss, bounds=(log(DULLEST), log(SHARPEST)), method="bounded")
         return replace(self, sharpness=exp(float(found.x)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import gammaincc, gammaln, ndtr
+import scipy
 
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
@@ -79,7 +79,7 @@ class CountPrediction(NumberPrediction):
         )
         greatest = exponents.max(axis=1)
         total = greatest + np.log(np.exp(exponents - greatest[:, None]).sum(axis=1))
-        value = total + np.log(sd) - 0.5 * np.log(2.0 * np.pi * v) - gammaln(counts + 1.0)
+        value = total + np.log(sd) - 0.5 * np.log(2.0 * np.pi * v) - scipy.special.gammaln(counts + 1.0)
         return np.where(counts == t, value, -np.inf)
 
     def _not_above(self, count: Array) -> Array:
@@ -92,14 +92,14 @@ class CountPrediction(NumberPrediction):
         answer = np.empty(len(m))
         narrow = sd * np.sqrt(shape) < 1.0
         rates = np.exp(np.minimum(m[narrow, None] + sd[narrow, None] * Z, GREATEST_LOG_RATE))
-        answer[narrow] = gammaincc(shape[narrow, None], rates) @ SHARES
+        answer[narrow] = scipy.special.gammaincc(shape[narrow, None], rates) @ SHARES
         wide = ~narrow
         a = shape[wide, None]
         span, spread = NEGLIGIBLE / a, (2.0 * NEGLIGIBLE / a) ** 0.5
         low, high = -span - spread, np.log1p(span + spread)
         u = low + (high - low) * STEPS
         density = np.exp(a * (u - np.expm1(u)))
-        below = ndtr((np.log(a) + u - m[wide, None]) / sd[wide, None])
+        below = scipy.special.ndtr((np.log(a) + u - m[wide, None]) / sd[wide, None])
         answer[wide] = (below * density).sum(axis=1) / density.sum(axis=1)
         return answer
 
@@ -152,7 +152,7 @@ class Poisson:
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
-        return t * f - _rate(f) - gammaln(t + 1.0)
+        return t * f - _rate(f) - scipy.special.gammaln(t + 1.0)
 
     def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """lam = e^f and g = t - e^f, each (N,)."""
@@ -162,7 +162,7 @@ class Poisson:
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = t f - e^(f + v/2) - log t!, g = t - e^(f + v/2), lam = e^(f + v/2)."""
         rate = _rate(f + 0.5 * v)
-        return Sites(t * f - rate - gammaln(t + 1.0), t - rate, rate)
+        return Sites(t * f - rate - scipy.special.gammaln(t + 1.0), t - rate, rate)
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f = e^f, (N,)."""

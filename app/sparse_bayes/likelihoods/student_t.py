@@ -5,8 +5,7 @@ from math import inf, lgamma, log, pi
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import digamma, ndtr
+import scipy
 
 from app.sparse_bayes.errors import ConstantTargetError
 from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
@@ -51,7 +50,9 @@ class HeavyTailedPrediction(NumberPrediction):
         x = np.zeros(len(self.mean))
         for _ in range(MOST_NEWTON_STEPS):
             z = x[:, None] / sds
-            step = (wanted - ndtr(z) @ shares) / ((np.exp(-0.5 * z**2) / sds) @ shares / np.sqrt(2.0 * pi))
+            step = (wanted - scipy.special.ndtr(z) @ shares) / (
+                (np.exp(-0.5 * z**2) / sds) @ shares / np.sqrt(2.0 * pi)
+            )
             x += step
             if np.all(np.abs(step) <= SETTLED * (x + sds[:, -1])):
                 break
@@ -126,7 +127,9 @@ class StudentT:
             return replace(self, dof=LEAST_DOF)
         if _dof_slope(MOST_DOF, squares) >= 0.0:
             return replace(self, dof=MOST_DOF)
-        return replace(self, dof=float(brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12)))
+        return replace(
+            self, dof=float(scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12))
+        )
 
     def noise(self, beta: ForRows) -> float | None:
         """The noise's sd; None while the degrees of freedom are not known."""
@@ -182,6 +185,6 @@ def _log_densities(squares: Array, dof: float) -> Array:
 
 def _dof_slope(dof: float, squares: Array) -> float:
     """The derivative in the degrees of freedom of the sum of log T."""
-    constant = float(digamma(0.5 * (dof + 1.0)) - digamma(0.5 * dof)) - 1.0 / dof
+    constant = float(scipy.special.digamma(0.5 * (dof + 1.0)) - scipy.special.digamma(0.5 * dof)) - 1.0 / dof
     slopes = (dof + 1.0) / dof * squares / (dof + squares) - np.log1p(squares / dof)
     return 0.5 * (len(squares) * constant + float(slopes.sum()))

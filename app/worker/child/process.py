@@ -27,6 +27,9 @@ STEP_SECONDS = 1.0
 
 PR_SET_PDEATHSIG = 1
 
+FOR_FITS = ("scipy.linalg", "scipy.optimize", "scipy.special")
+"""What the core loads when it first needs it: a child does so before its first task comes, not while that waits."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -52,6 +55,8 @@ def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
         limit_memory(limits.memory)
     module, _, name = trainer.partition(":")
     train: Trainer = getattr(import_module(module), name)
+    for library in FOR_FITS:
+        import_module(library)
     connection: Pipe
     with Connection(descriptor) as connection:
         orders: SimpleQueue[Order] = SimpleQueue()
