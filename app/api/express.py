@@ -32,9 +32,9 @@ def names_in(scope: Scope, path: "re.Pattern[str]") -> bool:
     return True
 
 
-def reference_of(request: Request) -> Reference:
+def reference_of(scope: Scope) -> Reference:
     """The version that a path names; raises NotFoundError for what can name none."""
-    named: dict[str, str] = request.scope["path_params"]
+    named: dict[str, str] = scope["path_params"]
     version = named.get("version")
     return Reference.read(named["name"]) if version is None else Reference.of(named["name"], version)
 

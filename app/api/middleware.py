@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.domain.errors import TooLargeError
-from app.domain.identity import BUILT_IN_OWNER, uuid7_text
+from app.domain.identity import BUILT_IN_OWNER, new_request_id
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
@@ -62,8 +62,9 @@ class Entrance:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
+        path = path_of(scope)
         sent, keys, announced = _headers(scope["headers"])
-        request_id = sent.decode() if _SANE.fullmatch(sent) else uuid7_text()
+        request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
         echoed = (_REQUEST_ID, request_id.encode())
         scope.setdefault("state", {})[REQUEST_ID] = request_id
         status = 500  # what the client gets when an exception passes through here
@@ -76,23 +77,28 @@ class Entrance:
             await send(message)
 
         try:
-            refused = self._refusal(scope, keys, announced)
+            refused = self._refusal(scope, path, keys, announced)
             if refused is not None:
                 await refused(scope, receive, send_with_id)
-            elif (scope["method"], path_of(scope)) in self._elsewhere:
+            elif (scope["method"], path) in self._elsewhere:
                 await self._app(scope, receive, send_with_id)
             else:
-                app = next((door for door in self._express if door.takes(scope)), self._app)
-                await app(scope, _counted(receive, self._most), send_with_id)
+                await self._door(scope)(scope, _counted(receive, self._most), send_with_id)
         finally:
             if self._log:
                 took = round((time.perf_counter() - began) * 1000, 2)
                 method, path = scope["method"], scope["path"]
                 log.info("request", method=method, path=path, status=status, ms=took, request_id=request_id)
 
-    def _refusal(self, scope: Scope, keys: Collection[bytes], announced: bytes) -> Response | None:
+    def _door(self, scope: Scope) -> ASGIApp:
+        for door in self._express:
+            if door.takes(scope):
+                return door
+        return self._app
+
+    def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
         """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
-        if has_owner(path_of(scope)):
+        if has_owner(path):
             if self._expected is not None and not self._knows(keys):
                 return problem_response(
                     scope,
@@ -102,7 +108,7 @@ class Entrance:
                 )
             scope["state"]["owner"] = BUILT_IN_OWNER
         too_large = announced.isdigit() and int(announced) > self._most
-        if too_large and (scope["method"], path_of(scope)) not in self._elsewhere:
+        if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
         return None
 

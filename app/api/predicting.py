@@ -113,6 +113,7 @@ def answered(served: ServedVersion, asked: "Asked", most_rows: int) -> tuple[Ans
     faults = asked.placed(found.faults) if asked.lines else found.faults
     if asked.refuses:
         refuse(faults)
+        return found, []
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]

@@ -38,13 +38,15 @@ class Ready:
     """A model with all that its predictions need factorised once.
 
     `lower` (R, R) with lower lower' = Sigma; `whitening` of the kernel functions under a Gaussian process prior,
-    `augmented` under an independent one that keeps what it takes.
+    `augmented` under an independent one that keeps what it takes. `products` (R, K + R + m) is all that a row's columns
+    are multiplied with, side by side: the mean of K latents, `lower`, and L^-T of the m vectors that are whitened.
     """
 
     model: Model
     lower: Array
     whitening: Whitening | None
     augmented: Augmented | None
+    products: Array
 
     @classmethod
     def of(cls, model: Model) -> "Ready":
@@ -53,7 +55,8 @@ class Ready:
         # The scale keeps the Cholesky factor safe whatever the weights' units.
         scale = np.sqrt(model.covariance.diagonal())
         lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
-        return cls(model, lower, _whitening(model), _augmented(model))
+        whitening = _whitening(model)
+        return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening))
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
@@ -85,15 +88,17 @@ class Ready:
     def _parts(self, X: Array) -> tuple[Array, Array, Array]:
         """Mean and variance of the functions of the model at some rows, and the share that they leave, each (n,)."""
         columns = evaluate(self.model.functions, X)
-        spread = columns @ self.lower
-        variance = np.vecdot(spread, spread)
+        found = columns @ self.products
+        known = self.model.mean
+        R, K = len(known), 1 if known.ndim == 1 else known.shape[1]
+        means, spread, B = found[:, :K], found[:, K : K + R], found[:, K + R :]
         if self.whitening is not None:
-            left = self.whitening.left(self.whitening.columns(columns[:, : len(self.whitening.lower)]))
+            left = self.whitening.left(B)
         elif self.augmented is not None:
             left = self.augmented.left(X, columns)
         else:
             left = np.ones(len(X))
-        return columns @ self.model.mean, variance, left
+        return means[:, 0] if known.ndim == 1 else means, np.vecdot(spread, spread), left
 
     @property
     def _places(self) -> bool:
@@ -127,6 +132,15 @@ def _whitening(model: Model) -> Whitening | None:
     if not isinstance(vectors, KernelFunctions):
         raise SparseBayesError("expected the kernel functions of a process first")
     return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)))
+
+
+def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:
+    parts = [model.mean if model.mean.ndim > 1 else model.mean[:, None], lower]
+    if whitening is not None:
+        m = len(whitening.lower)
+        parts.append(np.zeros((len(lower), m)))
+        parts[-1][:m] = whitening.weights(np.eye(m))
+    return np.concatenate(parts, axis=1)
 
 
 def _augmented(model: Model) -> Augmented | None:

@@ -202,7 +202,7 @@ class ExpressInference:
 
 async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, Headers]:
     """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
-    reference, length = reference_of(request), _header_length(request)
+    reference, length = reference_of(request.scope), _header_length(request)
     body = await inferring.unpacked(await body_of(request.receive), request.headers.get("content-encoding", ""))
     found = await inferring.answered(owner_of(request), reference, body, length)
     headers = [(b"content-length", b"%d" % len(found.content))]

@@ -38,15 +38,14 @@ class Express:
         return names_in(scope, _PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
         try:
-            if not _is_usual(request):
-                response = await _exchanged(request, self._predicting)
+            if not _is_usual(scope):
+                response = await _exchanged(Request(scope, receive), self._predicting)
                 await response(scope, receive, send)
                 return
-            pieces = await _answer(request, self._predicting)
+            pieces = await _answer(scope, receive, self._predicting)
         except (RelevanceError, HTTPException) as error:
-            response = await problem_of(request, error)
+            response = await problem_of(Request(scope, receive), error)
             await response(scope, receive, send)
             return
         headers = [(b"content-length", b"%d" % sum(map(len, pieces))), (b"content-type", JSON)]
@@ -109,28 +108,28 @@ async def predict_by_version(request: Request) -> Response:
 
 async def _responded(request: Request) -> Response:
     predicting = predicting_of(request)
-    if not _is_usual(request):
+    if not _is_usual(request.scope):
         return await _exchanged(request, predicting)
-    return Response(b"".join(await _answer(request, predicting)), media_type="application/json")
+    pieces = await _answer(request.scope, request.receive, predicting)
+    return Response(b"".join(pieces), media_type="application/json")
 
 
-async def _answer(request: Request, predicting: Predicting) -> list[bytes]:
+async def _answer(scope: Scope, receive: Receive, predicting: Predicting) -> list[bytes]:
     """JSON for JSON."""
-    reference = reference_of(request)
-    body = await body_of(request.receive)
-    return await predicting.answered(owner_of(request), reference, body)
+    reference = reference_of(scope)
+    return await predicting.answered(scope["state"]["owner"], reference, await body_of(receive))
 
 
 async def _exchanged(request: Request, predicting: Predicting) -> Response:
     """Any format for any other."""
-    reference, owner = reference_of(request), owner_of(request)
+    reference, owner = reference_of(request.scope), owner_of(request)
     wanted = Exchange.of(request)
     if wanted.is_by_lines:
         return await by_lines(request, predicting, owner, reference, wanted)
     return await exchange(predicting, owner, reference, await body_of(request.receive), wanted)
 
 
-def _is_usual(request: Request) -> bool:
+def _is_usual(scope: Scope) -> bool:
     """Whether the body says that it is JSON and no more, and the answer may be."""
-    said = [header for header in request.scope["headers"] if header[0] in _TELLING]
+    said = [header for header in scope["headers"] if header[0] in _TELLING]
     return said in _USUAL

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import sqrt
 from statistics import NormalDist
 
@@ -99,7 +100,7 @@ class SupervisedAnswering:
     def bytes(self) -> int:
         """About how much memory its arrays take."""
         model, ready = self.predictor.model, self.ready
-        arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower]
+        arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
         kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
         if ready.whitening is not None:
             arrays.append(ready.whitening.lower)
@@ -251,14 +252,22 @@ def _figures(target: EncodedTarget, parts: Sequence[NumberPrediction], interval:
 
 def _figures_of_one(target: EncodedTarget, part: RealPrediction, interval: float) -> _Figures:
     """Those of one row, to the bit: for so few numbers a call of numpy costs far more than they do."""
-    mean, below = part.mean.item(), (1.0 - interval) / 2.0
+    mean = part.mean.item()
     noise, weights, beyond = part.noise.item(), part.weights.item(), part.beyond.item()
     total = noise + weights + beyond
-    sd, normal, unit, largest = sqrt(total), NormalDist(), target.scale, _LARGEST
-    ends = mean + normal.inv_cdf(below) * sd, mean + normal.inv_cdf(1.0 - below) * sd
+    sd, unit, largest = sqrt(total), target.scale, _LARGEST
+    lower, upper = _standard_ends(interval)
+    ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
     variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, beyond)]
     return [*np.array([*places, min(sd * unit, largest), *variances])[:, None]]
+
+
+@lru_cache(maxsize=100)
+def _standard_ends(interval: float) -> tuple[float, float]:
+    """Both ends of the standard normal distribution's central interval of this probability."""
+    below = (1.0 - interval) / 2.0
+    return NormalDist().inv_cdf(below), NormalDist().inv_cdf(1.0 - below)
 
 
 def _covariance(known: SupervisedAnswering, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:

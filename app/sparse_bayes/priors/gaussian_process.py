@@ -58,7 +58,7 @@ class Whitening:
 
     def left(self, B: Array) -> Array:
         """1 - |b_n|^2, (N,): the share of the prior variance that the vectors don't explain."""
-        return np.asarray(np.maximum(1.0 - np.einsum("nm,nm->n", B, B), 0.0))
+        return np.asarray(np.maximum(1.0 - np.vecdot(B, B), 0.0))
 
     def pull(self, B: Array, D: Array) -> tuple[Array, Array]:
         """dL/dE (N, m) and dL/dE_mm (m, m, symmetric) from D = dL/dB (N, m).
