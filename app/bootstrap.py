@@ -223,11 +223,9 @@ def cores() -> int:
 
 def configure_logging(level: str) -> None:
     """One JSON line on standard error for each record of this process, from structlog and from the standard library."""
-    shared: list[structlog.types.Processor] = [
-        structlog.contextvars.merge_contextvars,
+    said: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
@@ -235,7 +233,8 @@ def configure_logging(level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render], foreign_pre_chain=shared
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render],
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), *said],
         )
     )
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
@@ -243,7 +242,7 @@ def configure_logging(level: str) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
     # Not through the standard library's loggers: a line of each request would cost as much as a prediction.
     structlog.configure(
-        processors=[*shared, render],
+        processors=[*said, render],
         logger_factory=_Lines,
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLogger().level),
         cache_logger_on_first_use=True,
