@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CLIENTS := .venv-clients
+CLIENT_STAMPS := $(patsubst %,$(CLIENTS)/%/.installed,kserve mlserver triton)
 
 export UV_SYSTEM_CERTS := true
 export UV_PYTHON_DOWNLOADS := never
@@ -14,7 +16,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo run test check faults chaos format bench bench-accuracy lock secrets clean
+.PHONY: help install clients demo run test check faults chaos format bench bench-accuracy lock secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +35,13 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
+clients: $(CLIENT_STAMPS) ## the same for clients that others wrote, each of which needs an environment of its own
+
+$(CLIENTS)/%/.installed: tests/foreign/requirements-%.lock | $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(CLIENTS)/$*
+	$(UV_PIP) sync --quiet --python $(CLIENTS)/$*/bin/python --require-hashes --only-binary :all: $<
+	@touch $@
+
 demo: install ## train models through the running service, show what was learned
 	$(BIN)/python -m examples.demo
 
@@ -43,10 +52,10 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 test check: export OMP_NUM_THREADS = 1
 test check: export OPENBLAS_NUM_THREADS = 1
 
-test: install ## the tests, on SQLite and PostgreSQL
+test: install clients ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
 
-check: install ## all guards: format, lint, types, import contracts, tests
+check: install clients ## all guards: format, lint, types, import contracts, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -74,9 +83,12 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 	$(BIN)/python -m benchmarks accuracy --pictures $(if $(QUICK),--quick) $(if $(OURS),--engines ours) \
 		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
-lock: $(BIN)/uv ## renew both locks from pyproject.toml
+lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
+	for client in kserve mlserver triton; do \
+		$(COMPILE) --upgrade --output-file tests/foreign/requirements-$$client.lock tests/foreign/requirements-$$client.in || exit 1; \
+	done
 	@$(MAKE) install
 
 secrets: ## random secrets for docker compose, where there are none yet
@@ -86,6 +98,6 @@ secrets: ## random secrets for docker compose, where there are none yet
 			od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > secrets/$$name && chmod 644 secrets/$$name && echo "made secrets/$$name"; }; \
 	done
 
-clean: ## remove .venv and everything that was generated (never a database, never a secret)
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+clean: ## remove both kinds of .venv and everything that was generated (never a database, never a secret)
+	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find app tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

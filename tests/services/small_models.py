@@ -99,7 +99,9 @@ def version_of_three_classes(
         for vector, means in zip(made.vectors, WEIGHTS.tolist(), strict=True)
     )
     model = replace(made.predictor.model, likelihood=Categorical(3), mean=WEIGHTS)
-    return Learned(replace(made.report, plan=plan), vectors, replace(made.predictor, model=model))
+    encoding = made.predictor.encoding
+    encoding = replace(encoding, target=replace(encoding.target, kind="category"))
+    return Learned(replace(made.report, plan=plan), vectors, SupervisedPredictor(encoding, model))
 
 
 def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> SupervisedPlan:

@@ -1,0 +1,39 @@
+"""The service that a client is checked with, asked without that client."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+from urllib.request import Request, urlopen
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+URL = os.environ["CHECKED_URL"]
+AUTHORIZATION = f"Bearer {os.environ['CHECKED_KEY']}"
+NUMBERS = ("a", "b", "c", "d", "e")
+"""The columns of the model `numbers`."""
+
+
+def exchange(path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[bytes, Mapping[str, str]]:
+    """What is answered, and its headers; raises urllib's HTTPError."""
+    with urlopen(Request(f"{URL}{path}", body, {"Authorization": AUTHORIZATION, **headers})) as response:
+        return response.read(), response.headers
+
+
+def answer(path: str, body: str | None = None) -> bytes:
+    """What is at a path, or is answered to a body of JSON; raises urllib's HTTPError."""
+    content, _ = exchange(path, None if body is None else body.encode(), {"Content-Type": "application/json"})
+    return content
+
+
+def predictions(model: str, rows: Sequence[dict[str, float | str]]) -> list[dict[str, Json]]:
+    """By the service's own interface."""
+    told: dict[str, list[dict[str, Json]]] = json.loads(
+        answer(f"/v1/models/{model}/predict", json.dumps({"rows": rows}))
+    )
+    return told["predictions"]
+
+
+def means(model: str, matrix: Sequence[Sequence[float]]) -> list[Json]:
+    """Of rows of `numbers`."""
+    return [row["mean"] for row in predictions(model, [dict(zip(NUMBERS, cells, strict=True)) for cells in matrix])]
