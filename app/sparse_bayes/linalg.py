@@ -31,6 +31,12 @@ def factors_of_sum(Y: Array) -> tuple[Array, Array]:
     return np.ascontiguousarray(upper.T), np.ascontiguousarray(orthogonal[: len(Y)])
 
 
+def orthonormal(columns: Array) -> Array:
+    """Orthonormal columns (N, min(N, R)) whose span has that of columns (N, R) in it."""
+    basis, _ = qr(columns, mode="economic", check_finite=False)
+    return np.asarray(basis)
+
+
 def log_determinant(lower: Array) -> float:
     """log |L L'| of a lower triangular L (R, R)."""
     return 2.0 * float(np.log(lower.diagonal()).sum())

@@ -54,7 +54,7 @@ class Posterior:
     @cached_property
     def determined(self) -> Array:
         """gamma (R,), each in [0, 1]: how well the data determine each weight [TIPPING2001, eq. 17]."""
-        return 1.0 - self.whitened.diagonal()
+        return np.maximum(1.0 - self.whitened.diagonal(), 0.0)  # rounding, where copies share what data say
 
     @property
     def divergence(self) -> float:

@@ -4,12 +4,23 @@ import numpy as np
 import pytest
 
 from app.sparse_bayes.evidence import evidence
-from app.sparse_bayes.factors import Factors, build
+from app.sparse_bayes.factors import SPAN, Factors, build
+from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from app.sparse_bayes.posterior import with_zero
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import EVERY, LIKELIHOODS, columns_of, hyperparameters, log_marginal, problem_for
+from tests.sparse_bayes.drawn import (
+    EVERY,
+    LIKELIHOODS,
+    columns_of,
+    hyperparameters,
+    log_marginal,
+    problem_for,
+    rows_for,
+    spec_for,
+    width_for,
+)
 
 STEPS: tuple[tuple[str, int], ...] = (
     ("add", 30), ("add", 4), ("add", 11), ("drop", 0), ("add", 25), ("add", 30), ("drop", 1), ("add", 17),
@@ -108,3 +119,18 @@ def test_heights_are_the_greatest_sizes_of_the_functions() -> None:
         factors = build(problem_for(likelihood), (30, 4), np.zeros(2))
         np.testing.assert_array_equal(factors.heights, np.abs(columns_of(factors)).max(axis=0))
         assert build(problem_for(likelihood), (), np.empty(0)).heights.shape == (0,)
+
+
+@pytest.mark.parametrize(("name", "wider"), [("noise learned", 2.0), ("classes", 5.0)])
+def test_what_lies_in_the_span_of_wide_functions_is_told_from_what_does_not(name: str, wider: float) -> None:
+    """By least squares, as far as rounding lets that say it: the products of such columns have lost it."""
+    likelihood = LIKELIHOODS[name]
+    spec = spec_for(likelihood, width=wider * width_for(likelihood))
+    problem = pose(*rows_for(likelihood, 40, 0), spec)
+    factors = build(problem, (40, *range(0, 40, 8)), problem.unweighted(6))
+    every = problem.columns(tuple(range(41)))
+    weights, *_ = np.linalg.lstsq(factors.P, every, rcond=None)
+    left = np.square(every - factors.P @ weights).sum(axis=0) / np.square(every).sum(axis=0)
+    decided = np.flatnonzero((left < 0.1 * SPAN) | (left > 10.0 * SPAN))
+    assert set(left[decided] < SPAN) == {True, False}
+    assert [factors.spanned(int(number)) for number in decided] == (left[decided] < SPAN).tolist()

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Bias, KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import (
     ConstantTargetError,
@@ -180,3 +181,18 @@ def test_widths_that_do_not_fit_the_inputs_are_refused(widths: float | tuple[flo
     with pytest.raises(IllegalCombinationError, match=detail) as refused:
         pose(*ripley(10, 0), Spec(Bernoulli(), (KernelBasis(width=FixedWidth(widths)),)))
     assert refused.value.field == "basis"
+
+
+@pytest.mark.parametrize("width", [0.063, 0.066, 0.07])
+@pytest.mark.parametrize("algorithm", [Sequential(), Sequential("single"), ReEstimation()], ids=str)
+def test_a_wave_without_noise_is_learned_by_functions_that_are_hardly_different(
+    algorithm: Algorithm, width: float
+) -> None:
+    """Noise falls to nothing, and rounding must decide neither what is let in nor how sure the weights are."""
+    x = np.sin(np.arange(300.0))[:, None]
+    spec = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(width)), Bias()), algorithm=algorithm)
+    model = fit(x, np.sin(40.0 * x[:, 0]), spec)
+    assert ((model.gamma >= 0.0) & (model.gamma <= 1.0)).all()
+    between = np.linspace(-0.9, 0.9, 50)
+    predict(model, x)
+    np.testing.assert_allclose(latent(model, between[:, None]).mean, np.sin(40.0 * between), atol=0.001)

@@ -9,6 +9,7 @@ from app.sparse_bayes.linalg import (
     factors_of_sum,
     inverse_from_cholesky,
     log_determinant,
+    orthonormal,
     solve_lower,
     solve_lower_transposed,
     solve_with_cholesky,
@@ -132,3 +133,12 @@ def test_the_identity_is_not_lost_beside_a_sum_that_is_singular_and_large() -> N
         cholesky(np.eye(2) + Y.T @ Y)
     difference = solve_lower(factors_of_sum(Y)[0], np.array([1.0, -1.0]))
     assert float(difference @ difference) == pytest.approx(2.0, rel=1e-5)
+
+
+def test_an_orthonormal_basis_spans_columns_that_are_nearly_alike() -> None:
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((20, 1)) + 1e-7 * rng.standard_normal((20, 4))
+    basis = orthonormal(columns)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(4), atol=1e-14)
+    np.testing.assert_allclose(basis @ (basis.T @ columns), columns, atol=1e-14)
+    assert orthonormal(np.empty((20, 0))).shape == (20, 0)

@@ -84,7 +84,7 @@ def _enter(now: Walk, price: Price) -> tuple[Factors, Evidence] | None:
     seen = now.factors.look(here.posterior, here.beta)
     squares = mean_square(seen.Q)
     for number in _promising(seen, now.factors.active, entry):
-        if now.factors.alike(int(number)):  # off rest a copy gains as much as its original still has to, then both stay
+        if now.factors.spanned(int(number)):  # off rest a copy gains what its original still has to, then both stay
             continue
         more = now.factors.added(int(number), here.posterior.mean)
         alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
@@ -113,7 +113,7 @@ def _pursue(now: Walk, price: Price, iteration: int) -> Walk | None:
         explained = np.divide(mean_square(seen.Q), seen.S, out=np.zeros_like(seen.S), where=sound)
         explained[list(factors.active)] = 0.0
         best = np.argsort(-explained, kind="stable")[:MOST_TRIED].tolist()
-        number = next((one for one in best if explained[one] > 0.0 and not factors.alike(one)), None)
+        number = next((one for one in best if explained[one] > 0.0 and not factors.spanned(one)), None)
         if number is None:
             break
         factors = factors.added(number, here.posterior.mean)

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.sparse_bayes.algorithms.ascent import end_of, learns_noise
 from app.sparse_bayes.algorithms.state import Standing, State, Termination, Walk, stand, standing, walking
-from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.errors import NotPositiveDefiniteError, SparseBayesError
 from app.sparse_bayes.evidence import TINY, Evidence, evidence, quality_over_sparsity
 from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.priors import Independent
@@ -23,6 +23,9 @@ ZERO = 1e-9
 
 CONVERGED = 1e-9
 """The end: L rose by less than this share of 1 + |L| in one step."""
+
+ROUNDING = 1e-6
+"""No posterior is wider than its prior; where it seems so by more, the evidence is not to be believed either."""
 
 LONGEST_STEP = 10.0
 """No logarithm moves by more in one step."""
@@ -92,8 +95,8 @@ class ReEstimation:
         while share > 1e-6:
             alpha = here.posterior.alpha * np.exp(share * step[:-1])
             beta = min(float(here.beta * np.exp(share * step[-1])), greatest)
-            there = evidence(factors, alpha, beta, here.posterior.mean)
-            if _objective(problem, there) >= height:
+            there = _seen(factors, alpha, beta, here)
+            if there is not None and _objective(problem, there) >= height:
                 return there
             share *= 0.5
         return here
@@ -114,6 +117,15 @@ class ReEstimation:
         noise = max(left + 2.0 * prior.c, 1e-12 * numbers) / (misfit + 2.0 * prior.d * here.beta)
         step = np.append(precision - np.log(rested.alpha), np.log(noise) if learns_noise(problem) else 0.0)
         return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+
+
+def _seen(factors: Factors, alpha: Array, beta: float, here: Evidence) -> Evidence | None:
+    """The evidence elsewhere; None where beside what data without noise say of copies the prior is lost in rounding."""
+    try:
+        there = evidence(factors, alpha, beta, here.posterior.mean)
+    except NotPositiveDefiniteError:
+        return None
+    return there if there.posterior.whitened.diagonal().max(initial=0.0) <= 1.0 + ROUNDING else None
 
 
 def _prior(problem: Problem) -> Independent:

@@ -89,7 +89,7 @@ def _outside(now: Walk, price: Price) -> Iterator[Move]:
     squares = mean_square(seen.Q)
     best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
     for number in best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]:
-        if not now.factors.alike(int(number)):
+        if not now.factors.spanned(int(number)):
             alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
             yield Move(int(number), float(alpha), float(gains[number]) - entry)
 

@@ -6,8 +6,9 @@ from math import log, pi
 
 import numpy as np
 
-from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
+from app.sparse_bayes.factors.looks import Look, in_span, with_uncertainty
 from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.linalg import orthonormal
 from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, as_columns, posterior, with_zero
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
@@ -67,9 +68,12 @@ class FixedFactors:
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
-    def alike(self, number: int) -> bool:
-        squares = self.norms[number] * self.gram.diagonal()
-        return bool((self.crosses[number] ** 2 > (1.0 - SPAN) * squares).any())
+    def spanned(self, number: int) -> bool:
+        return in_span(self.problem.columns((number,))[:, 0], self._span)
+
+    @cached_property
+    def _span(self) -> Array:
+        return orthonormal(self.P)
 
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))

@@ -10,7 +10,8 @@ from app.sparse_bayes.types import Array, Indices
 
 SPAN = 1e-9
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
-for a copy; so is one whose squared correlation with a function in the model is nearer to 1."""
+for a copy. A look alone can't say so: where functions are nearly in each other's span already, S is rounding of the
+size of what it is a small difference of, and the more of them are let in the worse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Factors(Protocol):
     @property
     def P(self) -> Array: ...
 
-    def alike(self, number: int) -> bool:
-        """Whether candidate `number` is, but for its size, a function in the model."""
+    def spanned(self, number: int) -> bool:
+        """Whether candidate `number` is, but for a share SPAN of its square, a sum of functions in the model."""
 
     @property
     def heights(self) -> Array:
@@ -64,6 +65,16 @@ class Factors(Protocol):
 
     def look(self, rested: Posterior, beta: float) -> Look:
         """Every candidate, everything in the model taken into account."""
+
+
+def in_span(p: Array, span: Array) -> bool:
+    """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R).
+
+    What they leave is taken of it twice: once leaves rounding of the size of p.
+    """
+    left = p - span @ (p @ span)
+    left -= span @ (left @ span)
+    return bool(left @ left <= SPAN * (p @ p))
 
 
 def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:

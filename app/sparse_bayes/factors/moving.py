@@ -8,8 +8,9 @@ from typing import Self
 import numpy as np
 
 from app.sparse_bayes.coupled import settled
-from app.sparse_bayes.factors.looks import SPAN, Look, with_uncertainty
+from app.sparse_bayes.factors.looks import Look, in_span, with_uncertainty
 from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.linalg import orthonormal
 from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
@@ -44,10 +45,12 @@ class MovingFactors(ABC):
     def heights(self) -> Array:
         return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
 
-    def alike(self, number: int) -> bool:
-        p = self.problem.columns((number,))[:, 0]
-        squares = np.einsum("nr,nr->r", self.P, self.P) * float(p @ p)
-        return bool(((p @ self.P) ** 2 > (1.0 - SPAN) * squares).any())
+    def spanned(self, number: int) -> bool:
+        return in_span(self.problem.columns((number,))[:, 0], self._span)
+
+    @cached_property
+    def _span(self) -> Array:
+        return orthonormal(self.P)
 
     def added(self, number: int, weights: Array) -> Self:
         return replace(self, active=(*self.active, number), P=np.hstack([self.P, self.problem.columns((number,))]))
