@@ -74,6 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="the folder of real data (also RELEVANCE_BENCH_DATA)")
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
+    parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
     parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
@@ -84,6 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no benchmark {', '.join(unknown)}: there are accuracy, {', '.join(ALL)}")
     options = _options(given.data, given.quick, given.repeats, given.processes)
     options = replace(options, engines=given.engines, peers_cache=given.peers_cache, real_splits=given.splits)
+    options = replace(options, draws_file=given.draws_file)
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     for name in named or (() if given.pictures else BENCHMARKS):
         start = perf_counter()

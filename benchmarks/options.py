@@ -14,7 +14,8 @@ class Options:
     """`repeats` of the papers' 100 draws, official `splits`, `draws` of pure noise, fits timed `rounds` times.
 
     The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
-    `peers_cache`, and measure our `engines` only or all; `quick` makes them small.
+    `peers_cache`, and measure our `engines` only or all; `quick` makes them small. Those of the papers keep each draw's
+    figures in `draws_file` and take them from there.
     """
 
     data: DataFolder
@@ -28,3 +29,4 @@ class Options:
     quick: bool = False
     engines: Engines = "all"
     peers_cache: Path | None = None
+    draws_file: Path | None = None

@@ -10,6 +10,7 @@ from benchmarks.options import Options
 from benchmarks.papers.letter import one_against_rest
 from benchmarks.papers.machines import MACHINES, Machine, figures
 from benchmarks.papers.sets import PaperSet, classification, regression
+from benchmarks.remembered import Remembered
 from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 
@@ -81,10 +82,15 @@ def _found(paper_set: PaperSet, options: Options) -> Found:
     return Found(
         paper_set,
         {
-            machine: repeated(partial(figures, paper_set, machine), paper_set.draws, processes=options.processes)
+            machine: repeated(measured(paper_set, machine, options), paper_set.draws, processes=options.processes)
             for machine in MACHINES
         },
     )
+
+
+def measured(paper_set: PaperSet, machine: Machine, options: Options) -> Remembered:
+    """A machine's figures of each draw of a set, as far as they are remembered from there."""
+    return Remembered(partial(figures, paper_set, machine), (paper_set.name, machine), options.draws_file)
 
 
 def _table(title: str, figure: Figure, found: list[Found], notes: tuple[str, ...]) -> Table:
