@@ -127,10 +127,14 @@ def test_what_lies_in_the_span_of_wide_functions_is_told_from_what_does_not(name
     likelihood = LIKELIHOODS[name]
     spec = spec_for(likelihood, width=wider * width_for(likelihood))
     problem = pose(*rows_for(likelihood, 40, 0), spec)
-    factors = build(problem, (40, *range(0, 40, 8)), problem.unweighted(6))
+    factors = build(problem, (), problem.unweighted(0))
+    for number, function in enumerate((40, *range(0, 40, 8))):
+        factors = factors.added(function, problem.unweighted(number))
     every = problem.columns(tuple(range(41)))
     weights, *_ = np.linalg.lstsq(factors.P, every, rcond=None)
     left = np.square(every - factors.P @ weights).sum(axis=0) / np.square(every).sum(axis=0)
     decided = np.flatnonzero((left < 0.1 * SPAN) | (left > 10.0 * SPAN))
     assert set(left[decided] < SPAN) == {True, False}
-    assert [factors.spanned(int(number)) for number in decided] == (left[decided] < SPAN).tolist()
+    built = build(problem, factors.active, problem.unweighted(6))
+    for each in (factors, factors.added(40, problem.unweighted(6)), built):
+        assert [each.spanned(int(number)) for number in decided] == (left[decided] < SPAN).tolist()

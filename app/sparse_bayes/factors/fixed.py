@@ -6,7 +6,7 @@ from math import log, pi
 
 import numpy as np
 
-from app.sparse_bayes.factors.looks import Look, in_span, with_uncertainty
+from app.sparse_bayes.factors.looks import Look, extended, in_span, with_uncertainty
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.linalg import orthonormal
 from app.sparse_bayes.posterior import DataTerm, Posterior, Sums, as_columns, posterior, with_zero
@@ -21,7 +21,8 @@ class FixedFactors:
     Residuals are taken at `origin` (R,), weights near the mean, so that nothing is lost to cancellation however small
     the noise: `gram` (R, R) = P'WP, `slope` (R,) = P'Wr, `square` = r'Wr, `candidate_slope` (M,) = Phi'Wr; `crosses`
     (M, R) = Phi'WP, `norms` (M,) = diag(Phi'WPhi). W = diag(w) is I where all rows have one precision. Where a row has
-    K latents, residuals are (N, K), what is made of them has K columns, and `square` is summed over all.
+    K latents, residuals are (N, K), what is made of them has K columns, and `square` is summed over all. `span` is an
+    orthonormal basis of that of P where the functions before the last had told theirs.
     """
 
     problem: Problem
@@ -34,6 +35,7 @@ class FixedFactors:
     crosses: Array
     candidate_slope: Array
     norms: Array
+    span: Array | None = None
 
     @classmethod
     def build(cls, problem: Problem, active: tuple[int, ...], weights: Array) -> "FixedFactors":
@@ -73,7 +75,7 @@ class FixedFactors:
 
     @cached_property
     def _span(self) -> Array:
-        return orthonormal(self.P)
+        return orthonormal(self.P) if self.span is None else self.span
 
     def added(self, number: int, weights: Array) -> "FixedFactors":
         p = self.problem.columns((number,))
@@ -95,6 +97,7 @@ class FixedFactors:
             np.concatenate([self.crosses, crosses], axis=1),
             self.candidate_slope - self.crosses @ (weights - self.origin),
             self.norms,
+            extended(self._span, p[:, 0]),
         )
 
     def keeping(self, kept: Indices, weights: Array) -> "FixedFactors":

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol, Self
 
+import numpy as np
+
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.posterior import DataTerm, Posterior, Sums
 from app.sparse_bayes.problem import Problem
@@ -68,13 +70,23 @@ class Factors(Protocol):
 
 
 def in_span(p: Array, span: Array) -> bool:
-    """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R).
-
-    What they leave is taken of it twice: once leaves rounding of the size of p.
-    """
-    left = p - span @ (p @ span)
-    left -= span @ (left @ span)
+    """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R)."""
+    left = _beyond(p, span)
     return bool(left @ left <= SPAN * (p @ p))
+
+
+def extended(span: Array, p: Array) -> Array:
+    """Orthonormal columns (N, R) with one more, so that their span has p (N,) in it; as they were where it has."""
+    if in_span(p, span):
+        return span
+    left = _beyond(p, span)
+    return np.column_stack([span, left / np.linalg.norm(left)])
+
+
+def _beyond(p: Array, span: Array) -> Array:
+    """What a span leaves of p (N,), taken of it twice: once leaves rounding of the size of p."""
+    left = p - span @ (p @ span)
+    return np.asarray(left - span @ (left @ span))
 
 
 def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
