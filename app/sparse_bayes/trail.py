@@ -4,7 +4,7 @@ A training is a fixed sequence of fits: which follows is decided by how those be
 the ends of the fits that ended, in their order, and where the last one rested, are all there is to know.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +16,8 @@ from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 
 Mark: TypeAlias = State | Array | None
-"""Where a fit ended, or last rested, None where it has not yet; or what came of several together, as numbers."""
+"""Where a fit ended, or last rested, None where it has not yet; or what came of several together, as numbers; or, as
+numbers too, where something else than a fit is."""
 
 
 class Trail:
@@ -60,7 +61,15 @@ class Trail:
         self._place += 1
         return met
 
+    def once(self, compute: Callable[[], Array]) -> Array:
+        """What the next part comes to; where that is known it is not computed again."""
+        met = self.passed()
+        if met is None:
+            met = compute()
+            self.settle(self._place, met)
+        return met
+
     def settle(self, place: int, found: Array) -> None:
-        """What came of all since the mark at `place`: it alone is kept of them."""
+        """What came of all since the mark at `place`, or how far that part is by now: it alone is kept of them."""
         self._marks[place : self._place] = [found]
         self._place = place + 1

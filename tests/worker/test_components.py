@@ -19,7 +19,7 @@ from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection import Step, train
 from app.worker.child import components as child
 from app.worker.child.limits import Limits
-from app.worker.child.tasks import results
+from app.worker.child.tasks import Rested, results
 from app.worker.fits import prepare
 from app.worker.fits.components import ComponentsFit
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
@@ -60,7 +60,7 @@ def fit(block: Block, request: ComponentsRequest, directory: Path, most_cells: i
 
 
 def run(made: ComponentsFit, block: Block) -> tuple[list[Step], NewComponentsVersion]:
-    *steps, last = results(made.task, train, Limits())
+    *steps, last = (found for found in results(made.task, train, Limits()) if not isinstance(found, Rested))
     version = made.version(of_kind(child.FoundComponents, last), seconds=1.5, holding=lambda row: (0, block))
     return [of_kind(Step, step) for step in steps], version
 

@@ -1,5 +1,7 @@
 """Densities among the expansions: what of them is below 0, and the nearest one that is a density."""
 
+from collections import deque
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -8,7 +10,8 @@ import scipy
 from app.sparse_bayes.approximation.columns import Columns
 from app.sparse_bayes.approximation.expansion import Expansion
 from app.sparse_bayes.approximation.sparse import Approximation, candidates_of
-from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.errors import DataError, SparseBayesError
+from app.sparse_bayes.trail import Trail
 
 MASS_COUNTS = 1e4
 """How much more a density's total counts than its shape, before it is made exact."""
@@ -18,10 +21,22 @@ LEAST_FALL = 1e-6
 
 
 def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -> Approximation:
+    """The end of `proper_steps`, which says the rest."""
+    (last,) = deque(proper_steps(whole, found, most=most), maxlen=1)
+    if isinstance(last, int):
+        raise SparseBayesError("expected the last step to be an approximation")
+    return last
+
+
+def proper_steps(
+    whole: Expansion, found: Approximation, *, most: int | None = None, trail: Trail | None = None
+) -> Iterator[int | Approximation]:
     """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
 
     It is the nearest of the terms found; while it misses more than they did others enter, that of the steepest fall of
     the error first, until there are `most` or none is nearer. What gets a coefficient of 0 leaves.
+
+    How many terms are tried next, from step to step, each of which is kept in the `trail`; then the sum.
 
     Raises DataError where f has a constant, or no mass above 0.
     """
@@ -32,8 +47,12 @@ def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -
     seen = Columns.of(every, found.error)
     shares = seen.masses / float(seen.masses @ seen.own)
     G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
-    chosen, missed = np.arange(few.size), inf
+    on_the_way = trail or Trail()
+    place, met = on_the_way.place, on_the_way.passed()
+    chosen, missed = (np.arange(few.size), inf) if met is None else (met[1:].astype(np.intp), float(met[0]))
     while True:
+        on_the_way.settle(place, np.append(missed, chosen))
+        yield len(chosen)
         weights, left = scipy.optimize.nnls(G[:, chosen], t)
         chosen, weights = chosen[weights > 0.0], weights[weights > 0.0]
         slopes = (t - G[:, chosen] @ weights) @ G
@@ -43,7 +62,7 @@ def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -
             break
         chosen, missed = np.append(chosen, slopes.argmax()), left
     rows = np.append(found.rows, np.arange(every.size - few.size) % whole.size)[chosen]
-    return Approximation(every.take(chosen, seen.coefficients(weights, chosen)), rows, error, found.path)
+    yield Approximation(every.take(chosen, seen.coefficients(weights, chosen)), rows, error, found.path)
 
 
 def negative_mass(f: Expansion, *, points: int = 100_000, seed: int = 0) -> float:

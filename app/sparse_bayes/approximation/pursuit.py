@@ -5,13 +5,15 @@ What the least-squares error gains by a column, (g'r)^2 / |g - its projection|^2
 is needed no longer when the rest is there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from math import inf, sqrt
 
 import numpy as np
 import scipy
 
 from app.sparse_bayes.approximation.columns import Span
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
 PAST = 0.5
@@ -29,85 +31,111 @@ APART = 1e-8
 REFACTORED = 16
 """Columns that leave before the inverse is made anew."""
 
+REBUILT = 500
+"""Columns that enter before their basis is made anew: half a minute's work, and a tenth more of it."""
+
 Chosen = tuple[int, ...]
 Met = Callable[[Chosen, float], None]
 
 
-def pursue(G: Array, t: Array, *, error: float, most: int, met: Met) -> None:
+def pursue(G: Array, t: Array, *, error: float, most: int, met: Met, trail: Trail) -> Iterator[int]:
     """Tell `met` of columns of G (k, J), of norm 1, and how near the best of their sums comes to t (k,), on every way.
 
-    As few as reach the `error`, or at most `most`.
+    As few as reach the `error`, or at most `most`. How many are in hand wherever it rests; what entered and left up to
+    there is in the `trail`.
     """
     start: Chosen = ()
     best = (inf, 0)
     for _ in range(MOST_WAYS):
-        far = _forward(G, t, start, error=PAST * error, most=2 * most + BEYOND, met=met)
-        start, missed = _back(G, t, far, error=error, most=most, met=met)
+        far = yield from _forward(G, t, start, error=PAST * error, most=2 * most + BEYOND, met=met, trail=trail)
+        start, missed = yield from _back(G, t, far, error=error, most=most, met=met, trail=trail)
         reached = (max(missed, error), len(start))
         if reached >= best:
             return
         best = reached
 
 
-def _forward(G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met) -> Chosen:
+def _forward(
+    G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met, trail: Trail
+) -> Generator[int, None, Chosen]:
     """Each time the column that gains most, until the error is below this, or `most` are in."""
-    enough = min(most, *G.shape)
+    chosen, more = start, True
+    while more:
+        entered = trail.once(partial(_entered, G, t, chosen, error=error, most=min(most, *G.shape)))
+        for number, missed in entered.tolist():
+            chosen = (*chosen, int(number))
+            met(chosen, missed)
+        yield len(chosen)
+        more = len(entered) == REBUILT
+    return chosen
+
+
+def _entered(G: Array, t: Array, start: Chosen, *, error: float, most: int) -> Array:
+    """Up to `REBUILT` columns that enter, and what is missed with each and those before it: (n, 2)."""
     span = Span.none(len(t)).moved(G, start)
-    Q = np.empty((len(t), max(enough, len(start))))
+    Q = np.empty((len(t), max(min(most, len(start) + REBUILT), len(start))))
     Q[:, : len(start)] = span.Q
-    chosen, left = list(start), t - span.Q @ (span.Q.T @ t)
+    left = t - span.Q @ (span.Q.T @ t)
     apart = 1.0 - np.square(span.Q.T @ G).sum(axis=0)
     slope = left @ G
-    while len(chosen) < enough and float(np.linalg.norm(left)) > error:
+    entered: list[tuple[int, float]] = []
+    for place in range(len(start), Q.shape[1]):
+        if float(np.linalg.norm(left)) <= error:
+            break
         gains = np.where(apart > APART, np.square(slope) / np.maximum(apart, APART), 0.0)
         number = int(gains.argmax())
         if gains[number] <= 0.0:
             break
-        before, direction = Q[:, : len(chosen)], G[:, number]
+        before, direction = Q[:, :place], G[:, number]
         for _ in range(2):
             direction = direction - before @ (before.T @ direction)
         direction = direction / np.linalg.norm(direction)
-        Q[:, len(chosen)] = direction
-        chosen.append(number)
+        Q[:, place] = direction
         along, there = direction @ G, float(direction @ left)
         apart -= np.square(along)
         slope -= there * along
         left = left - there * direction
-        met(tuple(chosen), float(np.linalg.norm(left)))
-    return tuple(chosen)
+        entered.append((number, float(np.linalg.norm(left))))
+    return np.array(entered, np.float64).reshape(-1, 2)
 
 
-def _back(G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met) -> tuple[Chosen, float]:
+def _back(
+    G: Array, t: Array, start: Chosen, *, error: float, most: int, met: Met, trail: Trail
+) -> Generator[int, None, tuple[Chosen, float]]:
     """Each time without the column that is missed least.
 
     The fewest that are near enough, or `most` where none of so many are, and what they miss.
     """
-    chosen, found = list(start), (start, inf)
+    chosen, found = start, (start, inf)
     while chosen:
-        for missed in _falling_out(G, t, chosen):
-            met(tuple(chosen), missed)
+        for place, missed in trail.once(partial(_falling_out, G, t, chosen)).tolist():
+            if place >= 0:
+                chosen = (*chosen[: int(place)], *chosen[int(place) + 1 :])
+            met(chosen, missed)
             if len(chosen) <= most and (missed <= error or found[1] == inf):
-                found = tuple(chosen), missed
+                found = chosen, missed
+        yield len(chosen)
     return found
 
 
-def _falling_out(G: Array, t: Array, chosen: list[int]) -> Iterator[float]:
-    """What `chosen` miss, while those that are missed least leave it one by one.
+def _falling_out(G: Array, t: Array, chosen: Chosen) -> Array:
+    """The places of columns that leave, that which is missed least first, and what is missed without it: (n, 2).
 
-    Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: / P_jj and the weights by P_:j w_j / P_jj.
+    The first row is -1 and what all `chosen` miss. Without column j the inverse P = (G'G)^-1 falls by P_:j P_j: / P_jj
+    and the weights by P_:j w_j / P_jj.
     """
-    orthogonal, upper = np.linalg.qr(G[:, chosen])
+    orthogonal, upper = np.linalg.qr(G[:, list(chosen)])
     turned = scipy.linalg.solve_triangular(upper, np.column_stack([orthogonal.T @ t, np.eye(len(chosen))]))
     weights, inverse = turned[:, 0], turned[:, 1:] @ turned[:, 1:].T
     square = float(np.square(t - orthogonal @ (orthogonal.T @ t)).sum())
-    yield sqrt(square)
+    left = [(-1, sqrt(square))]
     for _ in range(min(REFACTORED, len(chosen))):
         losses = np.square(weights) / inverse.diagonal()
         place = int(losses.argmin())
         square += float(losses[place])
-        rest = np.delete(np.arange(len(chosen)), place)
+        rest = np.delete(np.arange(len(weights)), place)
         column, pivot = inverse[rest, place], float(inverse[place, place])
         weights = weights[rest] - column * (float(weights[place]) / pivot)
         inverse = inverse[np.ix_(rest, rest)] - np.outer(column, column) / pivot
-        del chosen[place]
-        yield sqrt(square)
+        left.append((place, sqrt(square)))
+    return np.array(left, np.float64)

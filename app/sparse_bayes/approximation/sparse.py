@@ -7,6 +7,8 @@ pursued, forward and back, by their least-squares errors: that comes first, sinc
 not R^3, and where few are needed the regression is learned as well. The shortest sum met on any way is taken.
 """
 
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -16,10 +18,11 @@ from app.sparse_bayes.approximation.columns import Columns, Span
 from app.sparse_bayes.approximation.expansion import Expansion
 from app.sparse_bayes.approximation.pursuit import Chosen, pursue
 from app.sparse_bayes.basis import Inputs
-from app.sparse_bayes.errors import DataError
+from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.fitting import iterate, pose
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Indices
 
 WIDER = (1.5, 2.0, 3.0)
@@ -82,9 +85,21 @@ class Path:
 
 
 def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None) -> Approximation:
+    """The end of `approximating`, which says the rest."""
+    (last,) = deque(approximating(whole, error=error, most=most), maxlen=1)
+    if isinstance(last, int):
+        raise SparseBayesError("expected the last step to be an approximation")
+    return last
+
+
+def approximating(
+    whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None, trail: Trail | None = None
+) -> Iterator[int | Approximation]:
     """As few terms as reach the `error`, at most `most`; their coefficients are those of least error.
 
-    They stand on the centres of the whole's terms, and have their widths or up to three times as much.
+    They stand on the centres of the whole's terms, and have their widths or up to three times as much. How many are in
+    hand, from step to step of the pursuit, each of which is kept in the `trail`; then the end. What is learned after it
+    takes seconds, and is learned anew.
 
     Raises DataError for an error not in (0, 1), a `most` below 1, and an f that is constant.
     """
@@ -95,7 +110,7 @@ def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | Non
     candidates = candidates_of(whole)
     seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
     wanted, enough = max(error, LEAST_ERROR), whole.size if most is None else most
-    pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met)
+    yield from pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met, trail=trail or Trail())
     if len(path.shortest(wanted, enough)) <= MOST_LEARNED:
         noise = wanted / np.sqrt(len(seen.t))
         while not _learn(seen, noise, path, wanted, enough) and noise > LEAST_NOISE:
@@ -104,7 +119,7 @@ def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | Non
     weights = seen.nearest(chosen)
     missed = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
     kept = candidates.take(chosen, seen.coefficients(weights, chosen))
-    return Approximation(kept, chosen % whole.size, missed, path.falling)
+    yield Approximation(kept, chosen % whole.size, missed, path.falling)
 
 
 def candidates_of(whole: Expansion) -> Expansion:

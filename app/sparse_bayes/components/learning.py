@@ -16,6 +16,7 @@ from app.sparse_bayes.folds import by_content, random_folds, subset
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array, Indices
 
 MOST_ROWS = 2_000
@@ -31,9 +32,15 @@ ROUNDING = 1e-12
 
 
 def components(
-    X: Array, kernel: Covariance, input_map: InputMap, *, explained: float = 0.9, seed: int = 0
+    X: Array,
+    kernel: Covariance,
+    input_map: InputMap,
+    *,
+    explained: float = 0.9,
+    seed: int = 0,
+    trail: Trail | None = None,
 ) -> Iterator[int | Components]:
-    """How many rows are kept so far, from step to step, then the end; X (N, d).
+    """How many rows are kept so far, from step to step, then the end; X (N, d). Every step is kept in the `trail`.
 
     sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
     of all. Raises DataError for another X, and for a share not in (0, 1), UnfitWidthError where by the width no row is
@@ -45,18 +52,18 @@ def components(
     U = input_map(X[rows])
     K = kernel(U, U)
     noise_variance = _left(K, explained)
-    for found in _learned(X, rows, kernel, input_map, K, noise_variance):
+    for found in _learned(X, rows, kernel, input_map, K, noise_variance, trail or Trail()):
         if isinstance(found, Components) and not len(found.rows):
             raise UnfitWidthError("expected rows of which some are alike, but by this width none is like another")
         yield found if isinstance(found, Components) else int(np.count_nonzero(found))
 
 
-def usual_densities(X: Array, found: Components, *, seed: int = 0) -> Iterator[int | Array]:
-    """How many folds are done of how many, `FOLDS`, then the log densities that rows like X (N, d) have, rising.
+def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail | None = None) -> Iterator[int | Array]:
+    """How many folds are done, from step to step, then the log densities that rows like X (N, d) have, rising.
 
     What was learned from rows speaks better of them than of others like them. So these are the densities of rows that
     were not drawn, where they are as many, at most `MOST_MEASURED`; else those of drawn rows by components of the
-    other folds, under the noise that was found. `seed` is that of `found`.
+    other folds, under the noise that was found. `seed` is that of `found`; `trail` is gone on with where it stands.
     """
     rows = drawn(X, seed)
     if len(X) >= 2 * len(rows):
@@ -66,22 +73,26 @@ def usual_densities(X: Array, found: Components, *, seed: int = 0) -> Iterator[i
         return
     U = found.input_map(X[rows])
     K = found.kernel(U, U)
-    densities = np.empty(len(rows))
+    densities, on_the_way = np.empty(len(rows)), trail or Trail()
     for number, (rest, fold) in enumerate(random_folds(X[rows], np.zeros(len(rows)), min(FOLDS, len(rows)), seed)):
-        yield number
-        *_, last = _learned(X, rows[rest], found.kernel, found.input_map, K[np.ix_(rest, rest)], found.noise_variance)
-        if isinstance(last, Components):
-            densities[fold] = last.log_density(X[rows[fold]])
+        inner, noise_variance = K[np.ix_(rest, rest)], found.noise_variance
+        for last in _learned(X, rows[rest], found.kernel, found.input_map, inner, noise_variance, on_the_way):
+            if isinstance(last, Components):
+                densities[fold] = last.log_density(X[rows[fold]])
+            else:
+                yield number
     yield FOLDS
     yield np.sort(densities)
 
 
 def _learned(
-    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float
+    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float, trail: Trail
 ) -> Iterator[Array | Components]:
     """Weights (n,) of `rows` (n,) with inner products K (n, n), from step to step, then what they make."""
-    w = np.zeros(len(rows))
-    for w in weights(K, noise_variance):
+    w, place = np.zeros(len(rows)), trail.place
+    for now in weights(K, noise_variance, trail.passed()):
+        trail.settle(place, now)
+        w = now[:-1]
         yield w
     inside = np.flatnonzero(w)
     kept, evidence = rows[inside], likelihood_gain(K, K, w, noise_variance, len(K))

@@ -46,12 +46,15 @@ FARTHEST, NEAREST = 2.0, 1e-6
 """By how much the logarithm of a weight changes at a step in which all change, at most and at least."""
 
 
-def weights(K: Array, noise_variance: float) -> Iterator[Array]:
-    """w (N,) of inner products K (N, N), norms 1, from step to step; at the last, nothing gains any more."""
-    w = np.zeros(len(K))
-    resting = False
+def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iterator[Array]:
+    """w (N,) of inner products K (N, N), norms 1, from step to step; at the last, nothing gains any more.
+
+    Behind w stands a 1 where what is in is at rest, else a 0. All that is beside it is made anew at each step, so that
+    a climb goes on from any of them, `start` (N + 1,), as if it had not been broken off.
+    """
+    w, resting = (np.zeros(len(K)), False) if start is None else (start[:-1].copy(), bool(start[-1]))
     while True:
-        yield w.copy()
+        yield np.append(w, float(resting))
         H = _met(K, K, w, noise_variance)
         entered = _enter(H, w)
         if not entered and resting:

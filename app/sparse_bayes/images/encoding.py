@@ -14,6 +14,7 @@ from app.sparse_bayes.errors import ConstantTargetError, DataError, SparseBayesE
 from app.sparse_bayes.images.code import ImageCode
 from app.sparse_bayes.images.levels import LEVELS, Level
 from app.sparse_bayes.images.mosaic import Mosaic
+from app.sparse_bayes.images.standing import Rest
 from app.sparse_bayes.likelihoods.gaussian import LEAST_NOISE
 from app.sparse_bayes.types import Array
 
@@ -36,6 +37,9 @@ NOISE_RESTS = 0.02
 """... until its logarithm moves by less than this."""
 
 MOVES_PER_STEP = 50
+MOVES_PER_REST = 500
+"""About ten seconds' work."""
+
 MOST_MOVES_PER_PIXEL = 2
 
 
@@ -47,11 +51,14 @@ class Phase(StrEnum):
     BACKWARD = "backward"
 
 
+WAYS = (Phase.FORWARD, Phase.BACKWARD)
+
+
 @dataclass(frozen=True, eq=False)
 class Step:
     """Where an encoding stands: how many functions, the constant counted, and what they miss.
 
-    The last alone has a `code`.
+    The last alone has a `code`. Where it rests, `rest` is all there is to know to go on from there.
     """
 
     functions: int
@@ -59,6 +66,7 @@ class Step:
     phase: Phase
     noise_sd: float
     code: ImageCode | None = None
+    rest: Array | None = None
 
 
 def encode(
@@ -83,20 +91,23 @@ def steps(
     error: float | None = None,
     noise_sd: float | None = None,
     levels: tuple[Level, ...] = LEVELS,
+    start: Array | None = None,
 ) -> Iterator[Step]:
     """Up to so many `functions`, the constant counted, or until the root mean square of what they miss is at most
     `error`, whichever is first.
 
     Where neither is said the image has noise, of a sd that is told or learned, and functions have to earn their price.
-    Raises DataError for an image that is not (H, W), smaller, not finite, or of one colour, and for numbers that
-    can't be reached.
+    `start` is where an earlier encoding of the same rested: the code is the same to the last bit. Raises DataError for
+    an image that is not (H, W), smaller, not finite, or of one colour, and for numbers that can't be reached.
     """
     _check(image, functions, error, noise_sd)
+    begun = None if start is None else Rest.of(start)
     if functions is None and error is None:
-        return _cleaning(image, noise_sd, levels)
+        return _cleaning(image, noise_sd, levels, begun)
     if noise_sd is None:
         noise_sd = max(FINE * float(image.std()) if error is None else SHARE_OF_ERROR * error, _least_noise(image))
-    return _coding(image, functions or image.size, 0.0 if error is None else error, noise_sd, levels)
+    goal = Goal(functions or image.size, 0.0 if error is None else error)
+    return _coding(image, goal, noise_sd, levels, begun)
 
 
 def _check(image: Array, functions: int | None, error: float | None, noise_sd: float | None) -> None:
@@ -113,46 +124,72 @@ def _check(image: Array, functions: int | None, error: float | None, noise_sd: f
             raise DataError(f"expected a finite {name} above 0, got {value:g}")
 
 
-def _coding(image: Array, most: int, error: float, noise_sd: float, levels: tuple[Level, ...]) -> Iterator[Step]:
+@dataclass(frozen=True)
+class Goal:
+    """So many functions at `most`, or an `error` that is no greater."""
+
+    most: int
+    error: float
+
+
+def _coding(image: Array, goal: Goal, noise_sd: float, levels: tuple[Level, ...], start: Rest | None) -> Iterator[Step]:
     """Nothing is paid, and nobody says when it is enough but the caller."""
-    mosaic = Mosaic(image, levels, noise_sd**-2)
+    mosaic, path, moves = _begun(image, levels, noise_sd**-2, start)
     mosaic.begin(FREE)
-    path, why = {1: mosaic.error}, Termination.MAX_ITERATIONS
-    for number in range(1, MOST_MOVES_PER_PIXEL * image.size):
-        if mosaic.functions >= most or mosaic.error <= error or not mosaic.move():
+    why = Termination.MAX_ITERATIONS
+    while moves + 1 < MOST_MOVES_PER_PIXEL * image.size:
+        if mosaic.functions >= goal.most or mosaic.error <= goal.error or not mosaic.move():
             why = Termination.CONVERGED
             break
+        moves += 1
         path[mosaic.functions] = mosaic.error
-        if number % MOVES_PER_STEP == 0:
-            yield Step(mosaic.functions, mosaic.error, Phase.CODING, noise_sd)
+        yield from _told(image, mosaic, Phase.CODING, 0, moves, path)
     yield _ended(image, mosaic, path, Phase.CODING, why)
 
 
-def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...]) -> Iterator[Step]:
+def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...], start: Rest | None) -> Iterator[Step]:
     """Forward at half the price, back at the whole one; where the noise is not told, again until it rests.
 
     Its sd is sqrt(|t - P mean|^2/(N - sum gamma)) then [TIPPING2001, eq. 18].
     """
-    mosaic = Mosaic(image, levels, (noise_sd or _first_noise(image)) ** -2)
-    path, why = {1: mosaic.error}, Termination.MAX_ITERATIONS
-    left = MOST_MOVES_PER_PIXEL * image.size
-    for _ in range(1 if noise_sd else MOST_ROUNDS):
-        for phase in (Phase.FORWARD, Phase.BACKWARD):
-            mosaic.begin(_price(mosaic.candidates, phase))
-            while left and mosaic.move():
-                left -= 1
-                path[mosaic.functions] = mosaic.error
-                if left % MOVES_PER_STEP == 0:
-                    yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
+    mosaic, path, moves = _begun(image, levels, (noise_sd or _first_noise(image)) ** -2, start)
+    most, why = MOST_MOVES_PER_PIXEL * image.size, Termination.MAX_ITERATIONS
+    for stage in range(0 if start is None else start.stage, len(WAYS) * (1 if noise_sd else MOST_ROUNDS)):
+        phase = WAYS[stage % len(WAYS)]
+        mosaic.begin(_price(mosaic.candidates, phase))
+        while moves < most and mosaic.move():
+            moves += 1
+            path[mosaic.functions] = mosaic.error
+            yield from _told(image, mosaic, phase, stage, moves, path)
+        if phase is not WAYS[-1]:
+            continue
         mosaic.join()
-        yield Step(mosaic.functions, mosaic.error, Phase.BACKWARD, mosaic.beta**-0.5)
+        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5)
         free = max(image.size - mosaic.determined, 1.0)
         beta = min(free / (image.size * mosaic.error**2), _least_noise(image) ** -2) if mosaic.error else mosaic.beta
-        if noise_sd or not left or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_RESTS:
-            why = Termination.CONVERGED if left else Termination.MAX_ITERATIONS
+        if noise_sd or moves == most or abs(log(beta / mosaic.beta)) < 2.0 * NOISE_RESTS:
+            why = Termination.CONVERGED if moves < most else Termination.MAX_ITERATIONS
             break
         mosaic = mosaic.with_noise(image, beta)
     yield _ended(image, mosaic, path, Phase.BACKWARD, why)
+
+
+def _begun(
+    image: Array, levels: tuple[Level, ...], beta: float, start: Rest | None
+) -> tuple[Mosaic, dict[int, float], int]:
+    """The mosaic, the errors that were met, and how many moves were made."""
+    if start is not None:
+        return Mosaic.resting(image, levels, start.standing), dict(start.path), start.moves
+    mosaic = Mosaic(image, levels, beta)
+    return mosaic, {1: mosaic.error}, 0
+
+
+def _told(image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]) -> Iterator[Step]:
+    """A step where one is due, and a rest at some of them."""
+    if moves % MOVES_PER_STEP == 0:
+        resting = moves % MOVES_PER_REST == 0
+        rest = Rest(stage, moves, mosaic.rest(image), path).numbers if resting else None
+        yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, rest=rest)
 
 
 def _price(candidates: int, phase: Phase) -> Price:

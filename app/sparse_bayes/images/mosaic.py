@@ -10,6 +10,7 @@ from app.sparse_bayes.algorithms.price import FREE, Price
 from app.sparse_bayes.dictionaries import GaborFunctions
 from app.sparse_bayes.images.columns import Columns, Window
 from app.sparse_bayes.images.levels import Level
+from app.sparse_bayes.images.standing import Standing
 from app.sparse_bayes.images.tiles import Move, Tile
 from app.sparse_bayes.types import Array, Mask
 
@@ -29,6 +30,9 @@ ENTERS_LEAVES_MOVES: tuple[Callable[[Tile], Move], ...] = (
     lambda tile: tile.weakest,
     lambda tile: tile.retuned,
 )
+
+ENTERS = 0
+"""The place of the first of them."""
 
 UNKNOWN = float(np.finfo(np.float64).max)
 """Stands for what a tile gains until it has been looked at."""
@@ -64,6 +68,49 @@ class Mosaic:
         self._last = 0
         self._stale = np.ones(len(self.tiles), np.bool_)
         self._gains = np.full((len(ENTERS_LEAVES_MOVES), len(self.tiles)), UNKNOWN)
+        self._mixed = np.zeros(len(self.tiles), np.bool_)
+
+    @classmethod
+    def resting(cls, image: Array, levels: tuple[Level, ...], standing: Standing) -> "Mosaic":
+        """Where another rested."""
+        made = cls(image, levels, standing.beta)
+        made._fill(standing)
+        made.constant, made._gains = standing.constant, standing.gains.copy()
+        made._look_anew(image)
+        return made
+
+    def rest(self, image: Array) -> Standing:
+        """All there is to know of it; what is beside that is made anew from it, here too.
+
+        S is not, but where functions have done more than enter it would else be what it has become on its way.
+        """
+        for number in np.flatnonzero(self._mixed):
+            tile = self.tiles[number]
+            self.tiles[number] = tile.anew(tile.active, tile.rested.alpha, tile.rested.mean)
+        self._mixed[:] = False
+        self._look_anew(image)
+        return self._standing
+
+    @property
+    def _standing(self) -> Standing:
+        counts = np.array([len(tile.active) for tile in self.tiles], np.float64)
+        active = np.array([number for tile in self.tiles for number in tile.active], np.float64)
+        return Standing(self.beta, self.constant, counts, active, self.alpha, self.weights, self._gains.copy())
+
+    def _fill(self, standing: Standing) -> None:
+        """Empty tiles with the functions of others."""
+        for number, one in enumerate(standing.tiles):
+            if one.active:
+                self.tiles[number] = self.tiles[number].anew(one.active, one.alpha, one.mean)
+        self.functions = len(standing.active) + 1
+
+    def _look_anew(self, image: Array) -> None:
+        """What is left of the image by the functions' means; every tile is to be settled."""
+        self.left = np.pad(image - self.constant, self._around)
+        for tile in self.tiles:
+            if tile.active:
+                self._seen(tile)[...] -= tile.columns.sum(tile.rested.mean).reshape(tile.level.side, tile.level.side)
+        self._stale[:] = True
 
     @property
     def error(self) -> float:
@@ -124,8 +171,9 @@ class Mosaic:
             if self._stale[number]:
                 self._put(number, *tile.settled(self._seen(tile)))
                 continue
-            move = ENTERS_LEAVES_MOVES[int(gains[:, number].argmax())](tile)
-            self._put(number, *tile.made(move, self._seen(tile)))
+            kind = int(gains[:, number].argmax())
+            self._mixed[number] |= kind != ENTERS
+            self._put(number, *tile.made(ENTERS_LEAVES_MOVES[kind](tile), self._seen(tile)))
             return True
 
     def _next(self, best: Array, number: int) -> int:
@@ -176,12 +224,11 @@ class Mosaic:
         return self.left[top : top + tile.window.height, left : left + tile.window.width]
 
     def with_noise(self, image: Array, beta: float) -> "Mosaic":
-        """The same functions under another noise precision: S and Q of each tile are made anew, one by one."""
+        """The same functions under another noise precision: S of each tile is made anew, then all means together."""
         other = Mosaic(image, self.levels, beta)
-        for number, tile in enumerate(self.tiles):
-            for candidate, alpha in zip(tile.active, tile.rested.alpha, strict=True):
-                there = other.tiles[number]
-                other._put(number, *there.made(Move(candidate, float(alpha), 0.0), other._seen(there)))
+        other._fill(self._standing)
+        other.constant = self.constant
+        other._look_anew(image)
         other.join()
         return other
 

@@ -101,6 +101,25 @@ class Tile:
         margin = self.level.margin
         return self.level.at(np.array(numbers, np.intp), self.window.top + margin, self.window.left + margin)
 
+    def anew(self, active: tuple[int, ...], alpha: Array, mean: Array) -> "Tile":
+        """Candidates and their precisions and means (R,), entered in their order into the tile with none, Q not known.
+
+        S is what it is where they had entered one by one, to the last bit.
+        """
+        side, nothing = self.level.side, np.empty(0)
+        tile = replace(
+            self,
+            active=(),
+            columns=Columns.none(side**2),
+            gram=np.empty((0, 0)),
+            rested=_rested(np.empty((0, 0)), nothing, nothing, self.beta),
+            S=self.beta * self.squares,
+            Q=np.zeros(self.level.size),
+        )
+        for number, precision in zip(active, alpha.tolist(), strict=True):
+            tile, _ = tile._entered(Move(number, precision, 0.0), np.zeros((side, side)))
+        return tile.with_means(mean)
+
     def settled(self, left: Array) -> tuple["Tile", Array]:
         """With the means and Q that follow from what is left of the image, (side, side), all functions taken from it;
         and by how much what the functions say has risen, (side, side)."""

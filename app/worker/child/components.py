@@ -10,6 +10,7 @@ from app.sparse_bayes.components import FOLDS, Components, components, drawn, ty
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection import Step
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 from app.worker.child.mapped import mapped
 
@@ -43,17 +44,17 @@ class FoundComponents:
     log_densities: Array
 
 
-def found_components(task: ComponentsTask) -> Iterator[Step | FoundComponents]:
-    """The steps of the task, then what came of it; raises SparseBayesError."""
+def found_components(task: ComponentsTask, trail: Trail) -> Iterator[Step | FoundComponents]:
+    """The steps of the task from where its trail ends, then what came of it; raises SparseBayesError."""
     yield Step("components", 0, None, "steps", functions=0)
     inputs = np.ascontiguousarray(mapped(task.path, task.rows, task.inputs + 1)[:, : task.inputs])
     rows = drawn(inputs, task.seed)
     widths = np.array([typical_width(inputs, task.seed)] if task.widths is None else task.widths)
-    learning = components(inputs, task.kernel, InputMap(widths), explained=task.explained, seed=task.seed)
+    learning = components(inputs, task.kernel, InputMap(widths), explained=task.explained, seed=task.seed, trail=trail)
     for number, found in enumerate(learning, 1):
         if isinstance(found, Components):
             reached = 1.0 - float(found.missed(inputs[rows]).mean())
-            for usual in usual_densities(inputs, found, seed=task.seed):
+            for usual in usual_densities(inputs, found, seed=task.seed, trail=trail):
                 if isinstance(usual, int):
                     yield Step("novelty", usual, FOLDS, "folds", functions=len(found.rows))
                 else:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from app.sparse_bayes.approximation import Approximation, Expansion, approximate, negative_mass, proper
+from app.sparse_bayes.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
 from app.sparse_bayes.images import ImageCode, steps
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
@@ -112,26 +112,34 @@ class Trainer(Protocol):
 def results(
     task: Task, train: Trainer, limits: Limits, trail: tuple[Mark, ...] = ()
 ) -> Iterator[Step | Rested | Result]:
-    """The steps of a task, then what came of it, from where an earlier child's `trail` ends; raises SparseBayesError.
-
-    Only a supervised task leaves one: the others, of a minute or so at most, begin anew.
-    """
+    """The steps of a task from where an earlier child's `trail` ends, then what came of it; raises SparseBayesError."""
+    now = Trail(trail)
     match task:
         case SupervisedTask():
-            return _trained(task, train, limits, Trail(trail))
+            return _resting(_trained(task, train, limits, now), now)
         case ApproximationTask():
-            return _approximated(task)
+            return _resting(_approximated(task, now), now)
         case ImageTask():
-            return _encoded(task)
+            return _resting(_encoded(task, now), now)
         case ComponentsTask():
-            return found_components(task)
+            return _resting(found_components(task, now), now)
 
 
-def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Rested | Trained]:
+def _resting(found: Iterator[Step | Result], trail: Trail) -> Iterator[Step | Rested | Result]:
+    """All that is found, and what there is to keep once that is more than it was."""
+    kept = trail.marks
+    for one in found:
+        yield one
+        marks = trail.marks
+        if len(marks) != len(kept) or any(now is not before for now, before in zip(marks, kept, strict=True)):
+            kept = marks
+            yield Rested(marks)
+
+
+def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Trained]:
     table = mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
     keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
-    kept = trail.marks
-    for found in train(
+    return train(
         _rows(task, table[: task.training]),
         task.spec,
         rivals=task.rivals,
@@ -141,15 +149,10 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         threads=limits.threads,
         trail=trail,
         most_cells=limits.candidate_cells,
-    ):
-        yield found
-        marks = trail.marks
-        if len(marks) != len(kept) or any(now is not before for now, before in zip(marks, kept, strict=True)):
-            kept = marks
-            yield Rested(marks)
+    )
 
 
-def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
+def _approximated(task: ApproximationTask, trail: Trail) -> Iterator[Step | Approximated]:
     yield Step("approximating", 0, 1, "function", functions=0)
     inputs = len(task.widths)
     terms = mapped(task.path, task.rows, inputs + 1 + task.coefficients)
@@ -160,15 +163,41 @@ def _approximated(task: ApproximationTask) -> Iterator[Step | Approximated]:
     )
     if not task.coefficients:
         whole = Expansion(whole.centres, whole.coefficients / whole.mass, widths, task.constant)
-    found = approximate(whole, error=task.tolerance, most=task.most)
-    yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
+    for found in approximating(whole, error=task.tolerance, most=task.most, trail=trail):
+        if isinstance(found, int):
+            yield Step("approximating", 0, 1, "function", functions=found)
+            continue
+        yield Step("approximating", 1, 1, "function", functions=found.expansion.size)
+        yield from _improved(task, whole, found, trail)
+
+
+def _improved(
+    task: ApproximationTask, whole: Expansion, found: Approximation, trail: Trail
+) -> Iterator[Step | Approximated]:
+    """What was found, made a density where it is to be one."""
     negative = negative_mass(found.expansion)
-    yield Approximated(proper(whole, found, most=task.most) if task.density else found, whole.mass, negative)
+    if not task.density:
+        yield Approximated(found, whole.mass, negative)
+        return
+    for better in proper_steps(whole, found, most=task.most, trail=trail):
+        if isinstance(better, int):
+            yield Step("density", 0, 1, "function", functions=better)
+        else:
+            yield Approximated(better, whole.mass, negative)
 
 
-def _encoded(task: ImageTask) -> Iterator[Step | ImageCode]:
+def _encoded(task: ImageTask, trail: Trail) -> Iterator[Step | ImageCode]:
     pixels = mapped(task.path, task.height * task.width, 2)[:, 0].reshape(task.height, task.width)
-    for step in steps(np.array(pixels), functions=task.functions, error=task.error, noise_sd=task.noise_sd):
+    place = trail.place
+    for step in steps(
+        np.array(pixels),
+        functions=task.functions,
+        error=task.error,
+        noise_sd=task.noise_sd,
+        start=trail.passed(),
+    ):
+        if step.rest is not None:
+            trail.settle(place, step.rest)
         if step.code is not None:
             yield step.code
         else:

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from app.sparse_bayes.approximation import pursuit
 from app.sparse_bayes.approximation.pursuit import pursue
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
 rng = np.random.default_rng(0)
@@ -17,7 +19,8 @@ def missed(t: Array, chosen: tuple[int, ...]) -> float:
 
 def ways(t: Array, error: float, most: int = 60) -> list[tuple[tuple[int, ...], float]]:
     told: list[tuple[tuple[int, ...], float]] = []
-    pursue(G, t, error=error, most=most, met=lambda chosen, error: told.append((chosen, error)))
+    walk = pursue(G, t, error=error, most=most, met=lambda chosen, error: told.append((chosen, error)), trail=Trail())
+    assert [*walk][-1] == 0
     return told
 
 
@@ -52,7 +55,12 @@ def test_a_sum_of_few_is_found_whatever_entered_first() -> None:
     offered = np.column_stack([G, total / np.linalg.norm(total)])
     t = G[:, seven] @ np.linspace(0.7, 1.3, 7)
     shortest: list[tuple[int, ...]] = []
-    pursue(offered, t, error=1e-6, most=60, met=lambda chosen, error: shortest.append(chosen) if error < 1e-6 else None)
+
+    def met(chosen: tuple[int, ...], error: float) -> None:
+        if error < 1e-6:
+            shortest.append(chosen)
+
+    list(pursue(offered, t, error=1e-6, most=60, met=met, trail=Trail()))
     assert shortest[0][0] == 60
     fewest = min(shortest, key=lambda chosen: len(chosen))
     assert len(fewest) == 7
@@ -67,3 +75,13 @@ def test_so_many_at_most_are_chosen_with_care(most: int) -> None:
     first = next(error for chosen, error in told if len(chosen) == most)
     assert max(len(chosen) for chosen, _ in told) > most
     assert min(error for chosen, error in told if len(chosen) == most) <= first
+
+
+def test_a_basis_that_is_made_anew_on_the_way_leads_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = G[:, :9] @ rng.standard_normal(9) + 0.05 * rng.standard_normal(40)
+    at_once = ways(t, 0.05)
+    monkeypatch.setattr(pursuit, "REBUILT", 4)
+    monkeypatch.setattr(pursuit, "REFACTORED", 3)
+    anew = dict(ways(t, 0.05))
+    for chosen, error in at_once:
+        assert anew[chosen] == pytest.approx(error, abs=1e-9)

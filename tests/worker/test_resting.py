@@ -1,0 +1,109 @@
+"""Images, approximations and components end as they would have, wherever they are broken off and gone on with."""
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.approximation import pursuit
+from app.sparse_bayes.images import encoding
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.selection import Step, train
+from app.sparse_bayes.trail import Mark
+from app.sparse_bayes.types import Array
+from app.storage.codec import decode_trail, encode_trail
+from app.worker.child.components import ComponentsTask
+from app.worker.child.limits import Limits
+from app.worker.child.tasks import ApproximationTask, ImageTask, Rested, Result, Task, results
+
+
+@pytest.fixture(autouse=True)
+def rests_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "MOVES_PER_REST", 7)
+    monkeypatch.setattr(encoding, "MOVES_PER_STEP", 7)
+    monkeypatch.setattr(pursuit, "REBUILT", 5)
+    monkeypatch.setattr(pursuit, "REFACTORED", 4)
+
+
+def written(folder: Path, *columns: Array) -> Path:
+    """The columns, and behind them the number of each row."""
+    path = folder / "rows.f64"
+    table = np.column_stack([*columns, np.arange(len(columns[0]))])
+    path.write_bytes(table.astype("<f8").tobytes())
+    return path
+
+
+def image(folder: Path, *, functions: int | None = None) -> ImageTask:
+    y, x = np.mgrid[:18, :21]
+    noise = np.random.default_rng(0).normal(size=x.shape)
+    pixels = 120.0 + 40.0 * np.sin(0.01 * (x + y) ** 2) + 50.0 * (x > 12 + 0.2 * y) + 4.0 * noise
+    return ImageTask(written(folder, pixels.ravel()), 18, 21, functions, error=None, noise_sd=None)
+
+
+def few_functions(folder: Path) -> Task:
+    return image(folder, functions=40)
+
+
+def without_noise(folder: Path) -> Task:
+    return image(folder)
+
+
+def sum_of_gaussians(folder: Path) -> Task:
+    random = np.random.default_rng(3)
+    path = written(folder, *random.uniform(-4, 4, (2, 60)), random.standard_normal(60))
+    return ApproximationTask(path, 60, (1.0, 1.0), True, 2.0, 0.1, None, False)
+
+
+def density(folder: Path) -> Task:
+    path = written(folder, *np.random.default_rng(4).standard_normal((2, 70)))
+    return ApproximationTask(path, 70, (0.4, 0.4), False, 0.0, 0.1, None, True)
+
+
+def components(folder: Path) -> Task:
+    random = np.random.default_rng(5)
+    heaps = np.array([[0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])[:, random.integers(0, 3, 90)]
+    path = written(folder, *(heaps + 0.4 * random.standard_normal((2, 90))))
+    return ComponentsTask(path, 90, 2, Gaussian(), None, explained=0.9, seed=1)
+
+
+MOST_FITS = 6
+"""Of components: each tells again where it ended."""
+
+TASKS = (few_functions, without_noise, sum_of_gaussians, density, components)
+
+
+def run(task: Task, trail: tuple[Mark, ...] = ()) -> tuple[list[tuple[Mark, ...]], Result]:
+    """Where it rested, and its end."""
+    rests = []
+    for found in results(task, train, Limits(), trail):
+        if isinstance(found, Rested):
+            rests.append(found.trail)
+        elif not isinstance(found, Step):
+            return rests, found
+    raise AssertionError("expected an end")
+
+
+def same(one: object, other: object) -> bool:
+    """To the last bit, whatever stands in it."""
+    if is_dataclass(one) and not isinstance(one, type):
+        return type(one) is type(other) and all(
+            same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
+        )
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and np.array_equal(one, other)
+    return one == other
+
+
+@pytest.mark.parametrize("kind", TASKS)
+def test_wherever_a_task_is_broken_off_it_ends_with_the_same_result(
+    kind: Callable[[Path], Task], tmp_path: Path
+) -> None:
+    task = kind(tmp_path)
+    rests, unbroken = run(task)
+    assert len(rests) > 3
+    for place in {len(rests) - 1, *np.random.default_rng(7).integers(0, len(rests), 2).tolist()}:
+        rests_left, resumed = run(task, decode_trail(encode_trail(rests[place])))
+        assert same(resumed, unbroken)
+        assert len(rests_left) <= len(rests) - place + MOST_FITS  # what was done is not done again
