@@ -33,7 +33,7 @@ def factors_of_sum(Y: Array) -> tuple[Array, Array]:
 
 def orthonormal(columns: Array) -> Array:
     """Orthonormal columns (N, min(N, R)) whose span has that of columns (N, R) in it."""
-    basis, _ = qr(columns, mode="economic", check_finite=False)
+    basis, _ = scipy.linalg.qr(columns, mode="economic", check_finite=False)
     return np.asarray(basis)
 
 
