@@ -16,7 +16,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo run test check faults chaos format bench bench-accuracy lock secrets clean
+.PHONY: help install clients demo run test check contract faults chaos format bench bench-accuracy lock secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,9 @@ check: install clients ## all guards: format, lint, types, import contracts, tes
 	$(BIN)/lint-imports
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
+contract: install $(CLIENTS)/schemathesis/.installed ## the service is asked all that its OpenAPI document allows; minutes
+	$(BIN)/pytest -m thorough tests/foreign
+
 # On two processes: what is killed and waited for shares the machine with its neighbour alone.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
@@ -86,7 +89,7 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
-	for client in kserve mlserver triton; do \
+	for client in kserve mlserver schemathesis triton; do \
 		$(COMPILE) --upgrade --output-file tests/foreign/requirements-$$client.lock tests/foreign/requirements-$$client.in || exit 1; \
 	done
 	@$(MAKE) install

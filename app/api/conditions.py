@@ -5,6 +5,7 @@ import re
 from typing import Annotated
 
 from fastapi import Depends, Header
+from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -33,21 +34,27 @@ NOT_MODIFIED: dict[str, object] = {"description": "What `If-None-Match` has is s
 _TAG = r'(?:W/)?"[!#-~\x80-\xff]*"'
 _TAGS = re.compile(rf"[ \t]*{_TAG}[ \t]*(?:,[ \t]*{_TAG}[ \t]*)*")
 
+_PATTERN = r'^(\*|(W/)?"[!#-~]*"([ \t]*,[ \t]*(W/)?"[!#-~]*")*)$'
+"""The same as OpenAPI is told, for text of ASCII."""
+
 _MATCH = "Change it only if its `ETag` is one of these still, else 412: what somebody else changed is not lost."
 _NONE_MATCH = "`*`: only if there is none yet, else 412."
 
 
-async def _changing(
-    request: Request,
-    _match: Annotated[str | None, Header(alias=IF_MATCH, description=_MATCH)] = None,
-    _none_match: Annotated[str | None, Header(alias=IF_NONE_MATCH, description=_NONE_MATCH)] = None,
-) -> Condition:
+_TOLD = {"type": "string", "pattern": _PATTERN}
+_Match = Annotated[
+    str | SkipJsonSchema[None], Header(alias=IF_MATCH, description=_MATCH, json_schema_extra=dict(_TOLD))
+]
+_NoneMatch = Annotated[
+    str | SkipJsonSchema[None], Header(alias=IF_NONE_MATCH, description=_NONE_MATCH, json_schema_extra=dict(_TOLD))
+]
+
+
+async def _changing(request: Request, _match: _Match = None, _none_match: _NoneMatch = None) -> Condition:
     return condition_of(request)
 
 
-async def _removing(
-    request: Request, _match: Annotated[str | None, Header(alias=IF_MATCH, description=_MATCH)] = None
-) -> Condition:
+async def _removing(request: Request, _match: _Match = None) -> Condition:
     return condition_of(request)
 
 

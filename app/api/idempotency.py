@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header
+from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,9 +33,16 @@ DESCRIPTION = (
 )
 
 
-async def _key(
-    request: Request, _: Annotated[str | None, Header(alias=HEADER, description=DESCRIPTION)] = None
-) -> str | None:
+_PATTERN = rf'^("([!#-\[\]-~]|\\["\\]){{1,{LONGEST_KEY}}}"|[!#-~][!-~]{{0,{LONGEST_KEY - 1}}})$'
+"""Both ways to write a key, as OpenAPI is told."""
+
+_Told = Annotated[
+    str | SkipJsonSchema[None],
+    Header(alias=HEADER, description=DESCRIPTION, json_schema_extra={"type": "string", "pattern": _PATTERN}),
+]
+
+
+async def _key(request: Request, _: _Told = None) -> str | None:
     sent = request.headers.getlist(HEADER)
     if len(sent) > 1:
         raise InvalidRequestError(f"Expected one {HEADER}, got {len(sent)}.")

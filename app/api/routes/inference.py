@@ -45,7 +45,7 @@ inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route
 
 
 @router.get("/", include_in_schema=False)
-@router.get("", summary="Who answers")
+@router.get("", summary="Who answers", responses=inference_problems(401))
 async def server() -> InferenceServerOut:
     """The server, and what of the protocol's extensions it speaks."""
     return InferenceServerOut(name="relevance", version=__version__, extensions=EXTENSIONS)
@@ -99,7 +99,7 @@ def version_ready(name: ModelName, version: VersionName, owner: Owner, parts: Pa
     return _ready(parts, owner, Reference.of(name, version))
 
 
-@router.post("/repository/index", summary="List every version of every model")
+@router.post("/repository/index", summary="List every version of every model", responses=inference_problems(401))
 def index(owner: Owner, parts: PartsDependency) -> Sequence[IndexedOut]:
     """Versions by number, and aliases by name; whatever the body says, all of them are ready."""
     return [

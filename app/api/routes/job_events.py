@@ -8,6 +8,7 @@ from uuid import UUID
 
 import anyio
 from fastapi import APIRouter, Header, Query, Request, Response
+from pydantic import WithJsonSchema
 from starlette.responses import StreamingResponse
 from starlette.types import Send
 
@@ -38,6 +39,7 @@ LastEventId = Annotated[
         le=MOST_EVENTS,
         description="Of a stream: the id of the last event that was seen. It wins over `after`.",
     ),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EVENTS}),
 ]
 
 _AT = datetime(2026, 11, 22, 9, 30, 12, 345678, UTC)

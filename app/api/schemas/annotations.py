@@ -35,7 +35,7 @@ ANNOTATION_IN: TypeAdapter[AnnotationIn] = TypeAdapter(AnnotationIn)
 
 async def _asked(
     tag: Annotated[
-        list[str],
+        list[Annotated[str, Field(json_schema_extra={"pattern": ":"})]],
         Query(
             description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
             max_length=MOST_TAGS_ASKED,

@@ -1,0 +1,30 @@
+"""The service is what its OpenAPI document says, as a tool finds that asks all that the document allows, and more."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.foreign.conftest import Service
+
+HERE = Path(__file__).parent
+TOOL = HERE.parents[1] / ".venv-clients" / "schemathesis" / "bin" / "schemathesis"
+PATIENCE = 600
+
+
+@pytest.mark.thorough
+def test_all_that_the_document_allows_is_answered_as_it_says(service: Service, tmp_path: Path) -> None:
+    assert TOOL.exists(), "the tool is not installed: `make contract` does it"
+    asked = ("--url", service.url, "--header", f"Authorization: Bearer {service.key}", "--seed", "1", "--no-color")
+    done = subprocess.run(
+        [TOOL, "--config-file", HERE / "schemathesis.toml", "run", *asked, f"{service.url}/openapi.json"],
+        cwd=tmp_path,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " failures" not in done.stdout
