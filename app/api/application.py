@@ -21,6 +21,7 @@ from app.api.routes import (
     exports,
     health,
     inference,
+    inference_statistics,
     job_events,
     models,
     predictions,
@@ -58,6 +59,7 @@ ROUTERS: Sequence[APIRouter] = (
     webhooks.router,
     health.router,
     predictions.router,
+    inference_statistics.router,  # before those of a model, since `stats` might be one
     inference.router,
     inference.inferences,
 )

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -16,12 +17,13 @@ from app.api.exchange import Exchange, asked_by, expected_of, told_of
 from app.api.expanding import Expander
 from app.api.formats.expected import Expected, need_rows
 from app.api.formats.line_rows import Line, read_lines
-from app.api.predict_query import asked_in
+from app.api.predict_query import Pairs, asked_in
 from app.api.predicting import Predicting, answered, outputs_asked, wanted_of
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError
 from app.domain.references import Reference
 from app.services.answering import ServedVersion
+from app.services.counting import CountedRequest
 
 ROWS_AT_ONCE = 8192
 
@@ -35,15 +37,8 @@ async def by_lines(
     where bad rows are not to refuse the others, the line in the row's place.
     """
     served = await predicting.served(owner, reference)
-    options = asked_in(wanted.query, csv=False).options
-    outputs = outputs_asked(served, options)
-    check_writable("ndjson", wanted_of(options), outputs)
-    rows = _Rows(served, options, expected_of(served, predicting))
-    answers = _answers(request.receive, rows, predicting, Expander(wanted.encoding, predicting.most_bytes))
-    first = await anext(answers, None)
-    if first is None:
-        need_rows(0)
-    stream = _with_last_words(first or b"", answers)
+    answers = _answers(request.receive, served, predicting, wanted)
+    stream = _with_last_words(await anext(answers), answers)
     return _WhileReading(stream, media_type=wanted.answer_type, headers=told_of(served))
 
 
@@ -64,13 +59,21 @@ class _Rows:
     served: ServedVersion
     options: PredictOptions
     expected: Expected
+    request: CountedRequest
+
+    @classmethod
+    def of(cls, served: ServedVersion, predicting: Predicting, query: Pairs, request: CountedRequest) -> Self:
+        """As a query asks for them; raises InvalidRequestError."""
+        options = asked_in(query, csv=False).options
+        check_writable("ndjson", wanted_of(options), outputs_asked(served, options))
+        return cls(served, options, expected_of(served, predicting), request)
 
     def answered(self, lines: Sequence[Line], first: int, breathe: Callable[[], None]) -> bytes:
         """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
         try:
             read = read_lines(lines, self.expected, strict=self.options.on_error == "refuse")
             asked = asked_by(self.served, read, self.options, [line.number for line in lines])
-            found, faults = answered(self.served, asked, self.expected.most_rows)
+            found, faults = answered(self.served, asked, self.expected.most_rows, self.request)
         except (InvalidDataError, MalformedBodyError) as error:
             moved = [fault if fault.row is None else replace(fault, row=first + fault.row) for fault in error.faults]
             raise type(error)(error.detail, moved) from None
@@ -104,16 +107,22 @@ class _Lines:
             yield Line(self._number, text)
 
 
-async def _answers(receive: Receive, rows: _Rows, predicting: Predicting, expander: Expander) -> AsyncIterator[bytes]:
-    """The answers to rows as they come; raises what these are refused for, and ClientDisconnect."""
-    lines, seen = _Lines(), 0
-    async for piece, come in _pieces(receive, expander, lines):
-        for place in range(0, len(come), ROWS_AT_ONCE):
-            some = come[place : place + ROWS_AT_ONCE]
-            rows.expected.check_rows(seen + len(some))
-            call = partial(rows.answered, some, seen)
-            yield await predicting.run(rows.served, piece, call, inline=True)
-            seen += len(some)
+async def _answers(
+    receive: Receive, served: ServedVersion, predicting: Predicting, wanted: Exchange
+) -> AsyncIterator[bytes]:
+    """The answers to rows as they come, one at least; raises what these are refused for, and ClientDisconnect."""
+    with CountedRequest(served.counts) as request:
+        rows = _Rows.of(served, predicting, wanted.query, request)
+        expander = Expander(wanted.encoding, predicting.most_bytes)
+        lines, seen = _Lines(), 0
+        async for piece, come in _pieces(receive, expander, lines):
+            for place in range(0, len(come), ROWS_AT_ONCE):
+                some = come[place : place + ROWS_AT_ONCE]
+                rows.expected.check_rows(seen + len(some))
+                call = partial(rows.answered, some, seen)
+                yield await predicting.run(served, piece, call, inline=True)
+                seen += len(some)
+        need_rows(seen)
 
 
 async def _pieces(receive: Receive, expander: Expander, lines: _Lines) -> AsyncIterator[tuple[bytes, Sequence[Line]]]:

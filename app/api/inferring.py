@@ -11,7 +11,8 @@ from app.api.predicting import MOST_FUNCTIONS_INLINE, Predicting
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
-from app.services.answering import ServedVersion, Wanted, answer
+from app.services.answering import ServedVersion, Wanted, answer, support_of
+from app.services.counting import CountedRequest
 
 MOST_BYTES_INLINE = 65_536
 """Bodies up to this size cost less to answer at once than to hand to a thread: tensors are read in no time."""
@@ -43,12 +44,15 @@ class Inferring:
         Raises what `Predicting.served` does, and what the body is refused for.
         """
         served, most_rows = await self._predicting.served(owner, reference), self._predicting.most_rows
-        if len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE:
-            return inferred(served, body, header_length, most_rows)
-        return await self._predicting.run_large(inferred, served, body, header_length, most_rows)
+        with CountedRequest(served.counts) as request:
+            if len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE:
+                return inferred(served, body, header_length, most_rows, request)
+            return await self._predicting.run_large(inferred, served, body, header_length, most_rows, request)
 
 
-def inferred(served: ServedVersion, body: bytes, header_length: int | None, most_rows: int) -> Inferred:
+def inferred(
+    served: ServedVersion, body: bytes, header_length: int | None, most_rows: int, request: CountedRequest
+) -> Inferred:
     """Predictions for the tensors in a body."""
     asked = _only_input(served, body) if header_length == 0 else read_request(body, header_length)
     block, misfits = block_of(served, asked.inputs)
@@ -59,6 +63,7 @@ def inferred(served: ServedVersion, body: bytes, header_length: int | None, most
     refuse(misfits)
     found = answer(served, block, _wanted(asked.interval))
     refuse(found.faults)
+    request.add(rows, support_of(found))
     return Inferred(
         *written(_answer(served, asked, {tensor.name: (tensor, told) for tensor, told in tensors_of(found)}))
     )

@@ -18,7 +18,8 @@ from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
-from app.services.answering import Answer, ServedVersion, Wanted, answer
+from app.services.answering import Answer, ServedVersion, Wanted, answer, support_of
+from app.services.counting import CountedRequest
 from app.services.prediction import Prediction
 
 T = TypeVar("T")
@@ -55,9 +56,10 @@ class Predicting:
     async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
         """The answer to a JSON body, in pieces; raises as `Prediction.version` does, and for a body that is refused."""
         served = await self.served(owner, reference)
-        if is_quick(served, body):
-            return predicted(served, body, self.most_rows)
-        return await self.run_large(predicted, served, body, self.most_rows, breathe)
+        with CountedRequest(served.counts) as request:
+            if is_quick(served, body):
+                return predicted(served, body, self.most_rows, request)
+            return await self.run_large(predicted, served, body, self.most_rows, request, breathe)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
@@ -95,15 +97,21 @@ def no_breath() -> None:
 
 
 def predicted(
-    served: ServedVersion, body: bytes, most_rows: int, breathe: Callable[[], None] = no_breath
+    served: ServedVersion,
+    body: bytes,
+    most_rows: int,
+    request: CountedRequest,
+    breathe: Callable[[], None] = no_breath,
 ) -> list[bytes]:
     """Predictions for the table in a body, as JSON in pieces; `breathe` is called after each piece of a long one."""
     asked = asked_in_json(served, body, breathe)
-    found, faults = answered(served, asked, most_rows)
+    found, faults = answered(served, asked, most_rows, request)
     return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
 
 
-def answered(served: ServedVersion, asked: "Asked", most_rows: int) -> tuple[Answer, list[Fault]]:
+def answered(
+    served: ServedVersion, asked: "Asked", most_rows: int, request: CountedRequest
+) -> tuple[Answer, list[Fault]]:
     """The answer, and what is wrong with its rows; raises InvalidDataError where that is refused, TooLargeError."""
     if (rows := block_rows(asked.block)) > most_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
@@ -113,7 +121,7 @@ def answered(served: ServedVersion, asked: "Asked", most_rows: int) -> tuple[Ans
     faults = asked.placed(found.faults) if asked.lines else found.faults
     if asked.refuses:
         refuse(faults)
-        return found, []
+    request.add(rows, support_of(found))
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]

@@ -1,4 +1,4 @@
-"""`relevance annotate` and `relevance lineage`: what is said of models and versions, and where these come from."""
+"""`relevance annotate`, `lineage` and `statistics`: what is said of versions, where they come from, who asks."""
 
 from collections.abc import Sequence
 
@@ -54,3 +54,28 @@ def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
             ("program", told.software_version),
         ]
     )
+
+
+def show_statistics(client: Relevance, name: str, *, as_json: bool) -> None:
+    """What a version was asked for."""
+    told = client.registry.statistics(name)
+    if as_json:
+        print_json(told)
+        return
+    outside, answered = told.outside_support, told.requests - told.errors
+    print_facts(
+        [
+            ("model", f"{told.model}, version {told.version}"),
+            ("counted since", time_text(told.since)),
+            ("last request", "none" if told.last_request_at is None else time_text(told.last_request_at)),
+            ("requests", f"{told.requests:,}, of which {told.errors:,} were refused or failed"),
+            ("rows", f"{told.rows:,}"),
+            ("outside support", None if outside is None else f"{outside.share:.1%} of {outside.of:,} rows"),
+            ("time", f"{1e3 * told.latency.seconds / answered:.3g} ms a request" if answered else None),
+            *((f"  {_span(one.at_most)}", f"{one.requests:,}") for one in told.latency.buckets if one.requests),
+        ]
+    )
+
+
+def _span(at_most: float | None) -> str:
+    return "longer" if at_most is None else f"{1e3 * at_most:g} ms at most"

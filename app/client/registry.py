@@ -1,11 +1,11 @@
-"""The calls about what is said of models and versions, where these come from, and how two of them differ."""
+"""The calls about what is said of versions, where they come from, what they are asked for, and how two differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.client.answers import Json, Model, VersionBase
 from app.client.answers.comparisons import Comparison
-from app.client.answers.registry import Lineage
+from app.client.answers.registry import Lineage, Statistics
 from app.client.errors import ClientError, Problem
 from app.client.http import Http, Query
 from app.client.kinds import ANY_VERSION
@@ -48,6 +48,10 @@ class Registry:
     def lineage(self, name: str, version: int | str | None = None) -> Lineage:
         """Where a version comes from, named as in `annotate_version`."""
         return self.http.get(Lineage, f"{_one(name, version)}/lineage")
+
+    def statistics(self, name: str, version: int | str | None = None) -> Statistics:
+        """What a version was asked for, as the process that answers has counted it; named as in `annotate_version`."""
+        return self.http.get(Statistics, f"{_one(name, version)}/statistics")
 
     def compare(
         self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None

@@ -1,6 +1,6 @@
 """The catalogue: what an owner has, datasets and models, to look at and to delete."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -121,6 +121,11 @@ class Catalogue:
         """A model's versions that have all of these tags, newest first; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.models.versions(owner, name, limit=limit, after=after, tags=tags)
+
+    def every_version(self, owner: str, name: str) -> Sequence[Version]:
+        """All of a model's versions, newest first; raises NotFoundError."""
+        with self.open_uow() as uow:
+            return [*_all(lambda after: uow.models.versions(owner, name, limit=PAGE, after=after))]
 
     def names(self, owner: str, model: str) -> tuple[Reference, ...]:
         """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""

@@ -13,6 +13,7 @@ from app.domain.ports import Happenings, OpenUnitOfWork, UnitOfWork
 from app.domain.references import NamedVersion, Selector
 from app.services.answering import ListedFunction, ServedVersion, answering_of
 from app.services.bounded_cache import BoundedCache
+from app.services.counting import Counters
 from app.services.renewals import Renewals
 
 STALE_AFTER = 1.0
@@ -41,7 +42,8 @@ class Prediction:
     """Versions to predict with, kept in at most `cache_bytes` of memory.
 
     What names mean is believed for STALE_AFTER seconds. With `happenings` a thread renews it before they are over, and
-    as soon as something happens to a model, so that predictions never wait for the database.
+    as soon as something happens to a model, so that predictions never wait for the database. `counters` count what
+    versions are asked for.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Prediction:
         happenings: Happenings | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.counters = Counters()
         self._open_uow = open_uow
         self._now = now
         self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(cache_bytes, _size)
@@ -134,6 +137,7 @@ class Prediction:
             functions,
             tuple((column.name, column.kind) for column in plan.inputs),
             frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
+            self.counters.of(version),
         )
 
 

@@ -31,6 +31,25 @@ LINEAGE = {
     "software_version": "0.1.0",
 }
 
+STATISTICS = {
+    "model": "small",
+    "version": 2,
+    "since": NOW,
+    "last_request_at": NOW,
+    "requests": 1200,
+    "errors": 200,
+    "rows": 4000,
+    "outside_support": {"rows": 30, "of": 4000, "share": 0.0075},
+    "latency": {
+        "seconds": 0.5,
+        "buckets": [
+            {"at_most": 0.0005, "requests": 999},
+            {"at_most": 0.001, "requests": 0},
+            {"at_most": None, "requests": 1},
+        ],
+    },
+}
+
 
 def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
     pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
@@ -57,6 +76,18 @@ def test_models_and_versions_are_asked_for_by_tags(connected: Connected) -> None
     assert list(pair.client.versions("small", tags={"a": "1"})) == []
     assert list(pair.client.versions("small")) == []
     assert [request.url.params.get_list("tag") for request in pair.service.asked] == [["a:1", "b:x:y"], ["a:1"], []]
+
+
+def test_statistics_are_those_of_one_version(connected: Connected) -> None:
+    pair = connected(
+        {"GET /v1/models/small/versions/champion/statistics": lambda _: httpx.Response(200, json=STATISTICS)}
+    )
+    told = pair.client.registry.statistics("small@champion")
+    assert (told.requests, told.latency.buckets[-1].at_most, told.latency.buckets[-1].requests) == (1200, None, 1)
+    assert told.outside_support is not None
+    assert told.outside_support.share == 0.0075
+    with pytest.raises(ClientError, match="which version"):
+        pair.client.registry.statistics("small")
 
 
 def test_a_lineage_is_that_of_one_version(connected: Connected) -> None:

@@ -75,7 +75,7 @@ def test_the_server_is_ready(client: InferenceServerClient) -> None:
 def test_the_server_says_what_it_is(client: InferenceServerClient) -> None:
     told = client.get_server_metadata()
     assert told["name"] == "relevance"
-    assert {"binary_tensor_data", "model_repository", "parameters"} <= {*told["extensions"]}
+    assert {"binary_tensor_data", "model_repository", "statistics", "parameters"} <= {*told["extensions"]}
 
 
 @pytest.mark.parametrize("version", ["", "1", "2", "champion"])
@@ -169,6 +169,30 @@ def test_versions_and_aliases_are_inferred_with(
     result = client.infer(model, [matrix()], model_version=version)
     assert result.get_response()["model_name"] == "numbers"
     assert result.get_response()["model_version"] == answered
+
+
+def test_statistics_count_what_was_asked(client: InferenceServerClient) -> None:
+    def counted(version: str) -> Mapping[str, int]:
+        (told,) = client.get_inference_statistics("numbers", version)["model_stats"]
+        stats: Mapping[str, Mapping[str, int]] = told["inference_stats"]
+        return {
+            "rows": told["inference_count"],
+            "answered": stats["success"]["count"],
+            "failed": stats["fail"]["count"],
+        }
+
+    before = counted("1")
+    client.infer("numbers", [matrix()], model_version="champion")
+    with pytest.raises(InferenceServerException):
+        client.infer("numbers", [tensor("other", MATRIX)], model_version="1")
+    assert {name: number - before[name] for name, number in counted("1").items()} == {
+        "rows": 2,
+        "answered": 1,
+        "failed": 1,
+    }
+    every = client.get_inference_statistics()["model_stats"]
+    assert ("numbers", "1") in {(one["name"], one["version"]) for one in every}
+    assert [one["version"] for one in client.get_inference_statistics("numbers")["model_stats"]] == ["2", "1"]
 
 
 def test_ids_come_back(client: InferenceServerClient) -> None:

@@ -32,7 +32,7 @@ from app.domain.errors import MalformedBodyError, RelevanceError
 from app.domain.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
-EXTENSIONS = ("binary_tensor_data", "model_repository", "parameters")
+EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
 PLATFORM = "relevance_sparse_bayes"
 
 _PATH = re.compile(rf"{INFERENCE}/models/([^/]+)(?:/versions/([^/]+))?/infer")

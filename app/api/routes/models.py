@@ -13,6 +13,7 @@ from app.api.references import ModelName, VersionReference
 from app.api.schemas.annotations import ANNOTATION_IN, Tags
 from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
 from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.statistics import StatisticsOut
 from app.domain.models import Model, Version
 
 router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJson])
@@ -117,6 +118,15 @@ def lineage(reference: VersionReference, owner: Owner, parts: PartsDependency, r
     """The data by its content's digest, what was asked for, the version before it, and the program that made it."""
     told = LineageOut.of(parts.catalogue.lineage(owner, reference))
     return unless_known(request, told.model_dump_json().encode(), cache_control=REVALIDATED)
+
+
+@router.get(
+    "/{name}/versions/{version}/statistics", summary="What a version was asked for", responses=problems(404, 406)
+)
+def statistics(reference: VersionReference, owner: Owner, parts: PartsDependency) -> StatisticsOut:
+    """Requests, rows, errors and times since the process that answers began; each process of the API counts its own."""
+    found, counters = parts.catalogue.version(owner, reference), parts.prediction.counters
+    return StatisticsOut.of(found, counters.since, counters.until_now(found))
 
 
 @router.get(

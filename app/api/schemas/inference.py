@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.inference.signature import Kind
 from app.api.inference.tensors import DATATYPES
+from app.domain.references import Reference
+from app.services.counting import Counted
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]
@@ -83,6 +85,57 @@ class IndexedOut(BaseModel):
 
 class InferenceDoneOut(BaseModel):
     """It is done."""
+
+
+class DurationOut(BaseModel):
+    """So many requests, and the nanoseconds that all of them took together."""
+
+    count: int
+    ns: int
+
+
+class InferenceDurationsOut(BaseModel):
+    """Requests by how they ended."""
+
+    success: DurationOut
+    fail: DurationOut
+    queue: DurationOut = Field(description="Requests are not put in line: what waiting there is, is part of `success`.")
+
+
+class ModelStatisticsOut(BaseModel):
+    """What a version was asked for, as the process that answers has counted it since it began."""
+
+    name: str
+    version: str
+    last_inference: int = Field(description="Milliseconds since 1970; 0 where there was none.")
+    inference_count: int = Field(description="Rows that were answered.")
+    execution_count: int = Field(description="Requests that were answered.")
+    inference_stats: InferenceDurationsOut
+
+    @classmethod
+    def of(cls, reference: Reference, counted: Counted) -> Self:
+        """Counts as the protocol has them."""
+        answered, last = sum(counted.answered), counted.last_at
+        return cls(
+            name=reference.model,
+            version=str(reference.version),
+            last_inference=0 if last is None else round(1e3 * last.timestamp()),
+            inference_count=counted.rows,
+            execution_count=answered,
+            inference_stats=InferenceDurationsOut(
+                success=DurationOut(count=answered, ns=counted.answered_ns),
+                fail=DurationOut(count=counted.failed, ns=counted.failed_ns),
+                queue=DurationOut(count=0, ns=0),
+            ),
+        )
+
+
+class InferenceStatisticsOut(BaseModel):
+    """What versions were asked for."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_stats: Sequence[ModelStatisticsOut]
 
 
 class InferenceTensorOut(BaseModel):

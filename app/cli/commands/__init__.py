@@ -4,7 +4,7 @@ import typer
 
 from app.cli.commands.aliases import history, list_aliases, move, unset
 from app.cli.commands.exporting import export, import_version
-from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict
+from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict, statistics
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
 from app.cli.commands.untargeted import approximate, components, encode
@@ -23,7 +23,7 @@ application = typer.Typer(
 )
 SERVING = (serve, api, worker, migrate)
 LEARNING = (train, approximate, components, encode)
-READING = (predict, decode, jobs, models, annotate, lineage, compare, export)
+READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, export)
 for command in (*SERVING, *LEARNING, *READING):
     application.command()(command)
 application.command("import")(import_version)

@@ -165,6 +165,20 @@ def lineage(
         show_lineage(client, name, as_json=as_json)
 
 
+def statistics(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="A version of a model: MODEL@ALIAS, MODEL@3.")],
+    *,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Tell what a version was asked for: requests, rows, errors and times, counted by the process that answers."""
+    from app.cli.connection import service
+    from app.cli.registry import show_statistics
+
+    with service(url) as client:
+        show_statistics(client, name, as_json=as_json)
+
+
 def compare(
     first: Annotated[
         str, typer.Argument(metavar="FIRST", help="A version: MODEL@ALIAS, MODEL@3; MODEL for the newest.")

@@ -2,7 +2,7 @@
 
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
-from app.services.answering.pieces import piece_of, rows_of
+from app.services.answering.pieces import piece_of, rows_of, support_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ImageAnswering, ValueAnswer
@@ -26,4 +26,5 @@ __all__ = [
     "expansion_of",
     "piece_of",
     "rows_of",
+    "support_of",
 ]

@@ -27,6 +27,15 @@ def rows_of(answer: Answer) -> int:
             return len(answer.novelty)
 
 
+def support_of(answer: Answer) -> Array | None:
+    """Of each row (N,); None where the model can't tell."""
+    match answer:
+        case RegressionAnswer() | ClassificationAnswer():
+            return answer.support
+        case ValueAnswer() | ComponentsAnswer():
+            return None
+
+
 def piece_of(answer: Answer, rows: Rows) -> Answer:
     """The answer for some of the rows; what is said of all of them together, covariance and faults, stays."""
     match answer:

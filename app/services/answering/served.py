@@ -21,6 +21,7 @@ from app.services.answering.components import ComponentsAnswer, ComponentsAnswer
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
 from app.services.answering.wanted import ListedFunction, Wanted
+from app.services.counting import Counts
 
 Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer
 
@@ -47,8 +48,8 @@ class ServedVersion:
     """A version ready to predict; `columns` are the raw inputs it reads, name and kind.
 
     `functions` (R,) are those that explanations name, as the version's list of relevance vectors has them; empty where
-    there are no explanations. `not_read` are the other
-    columns of the table it was trained on: rows of that table may be sent as they are.
+    there are no explanations. `not_read` are the other columns of the table it was trained on: rows of that table may
+    be sent as they are. `counts` are of what it is asked for.
     """
 
     version: Version
@@ -56,6 +57,7 @@ class ServedVersion:
     functions: tuple[ListedFunction, ...]
     columns: tuple[tuple[str, ColumnKind], ...]
     not_read: frozenset[str]
+    counts: Counts
 
     @cached_property
     def number_names(self) -> tuple[str, ...]:

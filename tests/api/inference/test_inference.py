@@ -82,7 +82,7 @@ def test_the_server_says_who_it_is(client: TestClient, path: str) -> None:
     assert client.get(path).json() == {
         "name": "relevance",
         "version": __version__,
-        "extensions": ["binary_tensor_data", "model_repository", "parameters"],
+        "extensions": ["binary_tensor_data", "model_repository", "statistics", "parameters"],
     }
 
 

@@ -1,0 +1,152 @@
+"""What versions are asked for, as this process counts it: requests, rows, errors and times."""
+
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from time import perf_counter_ns
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.models import Version
+from app.domain.references import Reference
+from app.sparse_bayes.types import Array
+
+BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds that the requests of each bucket took at most; one more has those that took longer."""
+
+LEAST_SUPPORT = 0.5
+"""A row of less is outside: the data speak for less than half of what the function may vary there."""
+
+MOST_VERSIONS = 10_000
+"""Versions of which counts are kept: those that came into memory last."""
+
+_BOUNDS = tuple(round(1e9 * bound) for bound in BOUNDS)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What was counted of one version until now; times are nanoseconds of all requests together.
+
+    `answered` are requests by the buckets of BOUNDS. Of the `rows` answered, support is known of `placed`, and little
+    of `outside`. `last_at` is when the last request began, None where there was none.
+    """
+
+    answered: tuple[int, ...]
+    failed: int
+    rows: int
+    placed: int
+    outside: int
+    answered_ns: int
+    failed_ns: int
+    last_at: datetime | None
+
+    @property
+    def requests(self) -> int:
+        """Answered ones, and others."""
+        return sum(self.answered) + self.failed
+
+
+class Counts:
+    """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest."""
+
+    __slots__ = ("answered", "answered_ns", "failed", "failed_ns", "last", "outside", "placed", "rows")
+
+    def __init__(self) -> None:
+        self.answered = [0] * (len(_BOUNDS) + 1)
+        self.failed = self.answered_ns = self.failed_ns = self.rows = self.placed = self.outside = 0
+        self.last: int | None = None
+
+    def until_now(self) -> Counted:
+        """All of it."""
+        ago = None if self.last is None else (perf_counter_ns() - self.last) / 1e9
+        return Counted(
+            answered=tuple(self.answered),
+            failed=self.failed,
+            rows=self.rows,
+            placed=self.placed,
+            outside=self.outside,
+            answered_ns=self.answered_ns,
+            failed_ns=self.failed_ns,
+            last_at=None if ago is None else datetime.fromtimestamp(time.time() - ago, UTC),
+        )
+
+
+class CountedRequest:
+    """A request while it is answered, entered and left on the event loop; `add` may be called wherever it is answered.
+
+    One that is given up, since nobody waits for it, is not counted.
+    """
+
+    __slots__ = ("_began", "_counts", "_outside", "_placed", "_rows")
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._rows = self._placed = self._outside = 0
+        self._began = perf_counter_ns()
+
+    def add(self, rows: int, support: Array | None) -> None:
+        """So many rows were answered; `support` (N,), NaN where a row has a fault, None where the model can't tell."""
+        self._rows += rows
+        if support is None:
+            return
+        if rows == 1:  # for one number a call of numpy costs more than all else here
+            only = support.item()
+            self._placed += only == only
+            self._outside += only < LEAST_SUPPORT
+            return
+        self._placed += rows - int(np.count_nonzero(np.isnan(support)))
+        self._outside += int(np.count_nonzero(support < LEAST_SUPPORT))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        taken, counts = perf_counter_ns() - self._began, self._counts
+        if kind is None:
+            counts.answered[bisect_left(_BOUNDS, taken)] += 1
+            counts.answered_ns += taken
+        elif issubclass(kind, Exception):
+            counts.failed += 1
+            counts.failed_ns += taken
+        else:
+            return
+        counts.last = self._began
+        counts.rows += self._rows
+        counts.placed += self._placed
+        counts.outside += self._outside
+
+
+class Counters:
+    """Counts of all versions since the process began; they outlast what is kept of the versions in memory."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self.since = datetime.fromtimestamp(now(), UTC)
+        self._kept: dict[UUID, tuple[str, Reference, Counts]] = {}
+        self._lock = Lock()
+
+    def of(self, version: Version) -> Counts:
+        """A version's own, for what answers with it."""
+        new = (version.owner, Reference(version.model, version.number), Counts())
+        with self._lock:
+            kept = self._kept[version.id] = self._kept.pop(version.id, new)
+            while len(self._kept) > MOST_VERSIONS:
+                del self._kept[next(iter(self._kept))]
+        return kept[-1]
+
+    def until_now(self, version: Version) -> Counted:
+        """What was counted of a version, nothing where it was never asked for."""
+        with self._lock:
+            kept = self._kept.get(version.id)
+        return (Counts() if kept is None else kept[-1]).until_now()
+
+    def all(self, owner: str) -> Iterator[tuple[Reference, Counted]]:
+        """An owner's versions that came into memory, by their numbers."""
+        with self._lock:
+            kept = [*self._kept.values()]
+        return ((reference, counts.until_now()) for whose, reference, counts in kept if whose == owner)
