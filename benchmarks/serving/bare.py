@@ -10,10 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from benchmarks.serving.forms import FIGURES, LENGTH, NAME
 from benchmarks.serving.model import INPUTS, PlainModel
 
 MODEL = "RELEVANCE_BENCH_MODEL"
 """The variable of the environment that names the file of the model."""
+
+VERSION = {"model_name": NAME, "model_version": "1"}
 
 
 def make_application() -> Starlette:
@@ -37,4 +40,30 @@ def make_application() -> Starlette:
         content = orjson.dumps({"model": "benchmark", "version": 1, "predictions": predictions})
         return Response(content, media_type="application/json")
 
-    return Starlette(routes=[Route("/v1/models/{name}/predict", predict, methods=["POST"])])
+    async def infer(request: Request) -> Response:
+        body, length = await request.body(), request.headers.get(LENGTH)
+        if length is None:
+            (tensor,) = orjson.loads(body)["inputs"]
+            found = model.answer(np.array(tensor["data"]).reshape(tensor["shape"]))
+            outputs = [
+                {"name": name, "datatype": "FP64", "shape": column.shape, "data": column}
+                for name, column in zip(FIGURES, found, strict=True)
+            ]
+            content = orjson.dumps({**VERSION, "outputs": outputs}, option=orjson.OPT_SERIALIZE_NUMPY)
+            return Response(content, media_type="application/json")
+        (tensor,) = orjson.loads(body[: int(length)])["inputs"]
+        found = model.answer(np.frombuffer(body, np.float64, offset=int(length)).reshape(tensor["shape"]))
+        outputs = [
+            {"name": name, "datatype": "FP64", "shape": column.shape, "parameters": {"binary_data_size": column.nbytes}}
+            for name, column in zip(FIGURES, found, strict=True)
+        ]
+        head = orjson.dumps({**VERSION, "outputs": outputs})
+        content = b"".join((head, *(column.tobytes() for column in found)))
+        return Response(content, headers={LENGTH: str(len(head))}, media_type="application/octet-stream")
+
+    return Starlette(
+        routes=[
+            Route("/v1/models/{name}/predict", predict, methods=["POST"]),
+            Route("/v2/models/{name}/infer", infer, methods=["POST"]),
+        ]
+    )

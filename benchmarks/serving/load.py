@@ -24,14 +24,14 @@ class Asked:
     content: bytes
 
     @classmethod
-    def of(cls, url: str, path: str, body: bytes) -> "Asked":
-        """A POST of JSON, with a key."""
+    def of(cls, url: str, path: str, body: bytes, headers: str) -> "Asked":
+        """A POST with a key, under these headers, each of which ends its line."""
         parts = urlsplit(url)
         assert parts.hostname is not None
         assert parts.port is not None
         head = (
             f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {KEY}\r\nAccept: */*\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"{headers}Content-Length: {len(body)}\r\n\r\n"
         )
         return cls(parts.hostname, parts.port, head.encode() + body)
 

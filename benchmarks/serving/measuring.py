@@ -12,9 +12,10 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.services.answering import SupervisedAnswering
 from app.services.prediction import Prediction
 from benchmarks.jobs.deployment import Deployment
+from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import Timed, busy, load
 from benchmarks.serving.model import points
-from benchmarks.serving.processes import NAME, Server
+from benchmarks.serving.processes import Server
 
 WARM_UP = 20
 
@@ -46,14 +47,14 @@ class Costs:
 
 
 def taking_turns(
-    servers: Sequence[Server], *, rows: int, requests: int, connections: int, rounds: int
+    servers: Sequence[Server], *, rows: int, requests: int, connections: int, rounds: int, form: Form = ROWS
 ) -> Mapping[str, Costs]:
     """By the servers' names."""
     cpu: dict[str, list[float]] = {server.name: [] for server in servers}
     timed: dict[str, list[Timed]] = {server.name: [] for server in servers}
     for _ in range(rounds):
         for server in servers:
-            asked = server.asked(points(rows))
+            asked = server.asked(points(rows), form)
             load(asked, requests=WARM_UP, connections=connections)
             before = server.cpu()
             timed[server.name].append(load(asked, requests=requests, connections=connections))

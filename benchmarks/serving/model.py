@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import orjson
 
 from app.domain.encoding import EncodedNumber
 from app.services.answering import ServedVersion, SupervisedAnswering
@@ -96,11 +95,6 @@ class PlainModel:
 def table(X: Array) -> Sequence[Mapping[str, float]]:
     """Rows of X (N, d) as JSON has them."""
     return [dict(zip(INPUTS, row, strict=True)) for row in X.tolist()]
-
-
-def body(X: Array) -> bytes:
-    """What is asked with."""
-    return orjson.dumps({"rows": table(X), "outputs": OUTPUTS})
 
 
 def points(number: int) -> Array:

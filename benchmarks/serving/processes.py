@@ -1,7 +1,6 @@
 """The two applications as processes of one worker each, and what the kernel says of them."""
 
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from app.bootstrap import build
 from app.client import connect
 from app.client.answers import Json
@@ -18,26 +19,25 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.sparse_bayes.types import Array
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.bare import MODEL
+from benchmarks.serving.forms import FORMS, NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Asked, once
-from benchmarks.serving.model import INPUTS, PlainModel, body, points
+from benchmarks.serving.model import INPUTS, PlainModel, points
 
-NAME = "benchmark"
-PATH = f"/v1/models/{NAME}/predict"
 VECTORS = 20
 BEGINS_WITHIN = 30.0
 
 
 @dataclass(frozen=True)
 class Server:
-    """A process that answers PATH at a URL."""
+    """A process that answers all forms at a URL."""
 
     name: str
     url: str
     pid: int
 
-    def asked(self, X: Array) -> Asked:
+    def asked(self, X: Array, form: Form = ROWS) -> Asked:
         """A request for predictions at X (N, d)."""
-        return Asked.of(self.url, PATH, body(X))
+        return Asked.of(self.url, form.path, *form.ask(X))
 
     def cpu(self) -> float:
         """Seconds of CPU that all its threads have had, to the nanosecond."""
@@ -101,17 +101,13 @@ def bare(deployment: Deployment) -> Iterator[Server]:
 
 
 def agree(servers: list[Server]) -> None:
-    """Raise RuntimeError unless all of them say the same, to the ninth digit."""
+    """Raise RuntimeError unless all of them say the same in every form, to the ninth digit."""
     X = points(100)
-    first, *others = (once(server.asked(X)) for server in servers)
-    for other in others:
-        for one, two in zip(_numbers(first), _numbers(other), strict=True):
-            if abs(one - two) > 1e-9 * max(abs(one), 1.0):
-                raise RuntimeError(f"expected the same answers, got {one} and {two}")
-
-
-def _numbers(answer: bytes) -> list[float]:
-    return [float(found) for found in re.findall(rb":(-?[0-9][0-9.e+-]*)", answer)]
+    for form in FORMS:
+        first, *others = (form.numbers(once(server.asked(X, form)), len(X)) for server in servers)
+        for other in others:
+            if first.shape != other.shape or not np.allclose(first, other, rtol=1e-9, atol=1e-9):
+                raise RuntimeError(f"expected the same answers as {form.name}")
 
 
 def _wait_for(port: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.jobs.deployment import on_sqlite
 from benchmarks.options import Options
 from benchmarks.report import Table
+from benchmarks.serving.forms import BYTES, TENSORS
 from benchmarks.serving.measuring import Costs, Mixed, cold, from_memory_to_memory, mixed, taking_turns
 from benchmarks.serving.processes import Server, agree, bare, ours, train
 
@@ -18,7 +19,9 @@ NOTES = """\
 `relevance api` with a key, on SQLite, and Starlette with orjson and numpy that computes the same figures of the same
 model without any check (`serving/bare.py`): one process each on uvicorn, httptools and uvloop, taking turns in one run
 with the client on the same machine. A model of 20 vectors and 4 inputs; asked for are mean, variance with its parts and
-interval. CPU is the server's as the kernel counts it, times the bare one's the median of the rounds' ratios."""
+interval. Tensors are those of the Open Inference Protocol at `/v2`, flat JSON both ways or bytes both ways, beside the
+bare application's answer in the same form. CPU is the server's as the kernel counts it, times the bare one's the median
+of the rounds' ratios."""
 
 
 def serving(options: Options) -> list[Table]:
@@ -33,13 +36,23 @@ def serving(options: Options) -> list[Table]:
             servers = [plain, quiet, logging]
             agree(servers)
             costs = {
-                "1 row": taking_turns(servers, rows=FEW, requests=1_500, connections=CONNECTIONS, rounds=rounds),
-                "1,000 rows": taking_turns(servers, rows=MANY, requests=60, connections=CONNECTIONS, rounds=rounds),
-                "100,000 rows": taking_turns(servers[:2], rows=BATCH, requests=2, connections=1, rounds=times),
+                "1 row in JSON": taking_turns(
+                    servers, rows=FEW, requests=1_500, connections=CONNECTIONS, rounds=rounds
+                ),
+                "1,000 rows in JSON": taking_turns(
+                    servers, rows=MANY, requests=60, connections=CONNECTIONS, rounds=rounds
+                ),
+                **{
+                    f"1,000 {form.name}": taking_turns(
+                        servers, rows=MANY, requests=120, connections=CONNECTIONS, rounds=rounds, form=form
+                    )
+                    for form in (TENSORS, BYTES)
+                },
+                "100,000 rows in JSON": taking_turns(servers[:2], rows=BATCH, requests=2, connections=1, rounds=times),
             }
         found = mixed(quiet, rows=BATCH, requests=2_000, connections=FEW_CONNECTIONS, rounds=rounds)
         core = from_memory_to_memory(deployment, BATCH, times)
-        others = _others(quiet, found, idle, costs["100,000 rows"][quiet.name], core)
+        others = _others(quiet, found, idle, costs["100,000 rows in JSON"][quiet.name], core)
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment, vectors=COLD_VECTORS)
         others[f"a version of {COLD_VECTORS} vectors that was not at hand"] = f"{1e3 * cold(deployment, times):.1f} ms"
@@ -59,7 +72,7 @@ def _costs(costs: Mapping[str, Mapping[str, Costs]], plain: str) -> Table:
         for asked, each in costs.items()
         for server, found in each.items()
     ]
-    header = ("JSON", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
+    header = ("asked with", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
     return Table("Serving", header, tuple(rows), (NOTES,))
 
 
