@@ -23,6 +23,7 @@ from app.domain.ports import OpenUnitOfWork
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
+from app.queue.forgetting import EndedEntries
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.catalogue import Catalogue
@@ -171,7 +172,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
-        Retention(base.open_uow, settings.keep_events_days * DAY).sweep,
+        Retention(base.open_uow, EndedEntries(base.client), now, settings.keep_events_days * DAY).sweep,
         Finder(courier, Control(base.client)).find,
     )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS)

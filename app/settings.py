@@ -63,7 +63,9 @@ class Settings(BaseSettings):
         description="Where webhooks may go beside https to public addresses: host names and networks, with commas.",
     )
     keep_events_days: float = Field(
-        30.0, gt=0, description="How long the progress of ended jobs, and what webhooks were told, is kept."
+        30.0,
+        gt=0,
+        description="How long the progress of ended jobs, the queue's entries of them, and what webhooks were told, are kept.",
     )
     log_level: str = Field("INFO", description="Least severity that is logged.")
     log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")

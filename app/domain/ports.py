@@ -113,6 +113,9 @@ class Jobs(Protocol):
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first, for the sweep."""
 
+    def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these jobs (of any owner) that have not ended."""
+
     def count_unfinished(self, owner: str) -> int:
         """How many jobs of this owner have not ended."""
 
@@ -225,6 +228,16 @@ class Recovery(Protocol):
 
     def endings(self, job_ids: Sequence[UUID]) -> Mapping[UUID, QueueEnding]:
         """Those whose entry has ended, and how; who is missing here still waits or runs."""
+
+
+class Entries(Protocol):
+    """What the engine still knows of what has ended, and nobody asks for any more."""
+
+    def ended(self, *, before: datetime, skip: int, limit: int) -> Sequence[UUID]:
+        """Entries that had ended by then, in a fixed order, but for the first so many."""
+
+    def forget(self, entries: Sequence[UUID]) -> None:
+        """Have the engine know nothing of these."""
 
 
 class Hearing(Protocol):

@@ -64,5 +64,8 @@ class Deliveries(Protocol):
     def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
         """Entries, and the tries before them, that should have begun so many seconds ago; the oldest first."""
 
+    def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
+
     def sweep(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again, in a new transaction."""

@@ -2,15 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
-from app.domain.ports import OpenUnitOfWork, UnitOfWork
+from app.domain.ports import Clock, Entries, OpenUnitOfWork, UnitOfWork
+
+ENTRIES_AT_ONCE = 200
 
 
 @dataclass(frozen=True)
 class Retention:
-    """Keeps the progress of jobs that ended, and what webhooks were told, for `seconds`; kept answers say their own."""
+    """Keeps the progress of jobs that ended, what webhooks were told, and the engine's entries of both, for `seconds`;
+    kept answers say their own."""
 
     open_uow: OpenUnitOfWork
+    entries: Entries
+    clock: Clock
     seconds: float
 
     def sweep(self) -> None:
@@ -19,6 +25,16 @@ class Retention:
         self._drain(lambda uow: uow.jobs.forget_progress(ended_before=self.seconds))
         self._drain(lambda uow: uow.deliveries.sweep(older_than=self.seconds))
         self._drain(lambda uow: uow.webhooks.sweep())
+        self._forget_entries()
+
+    def _forget_entries(self) -> None:
+        """But for those by whose end it is still to be known what became of a job, or of an attempt."""
+        before, needed = self.clock() - timedelta(seconds=self.seconds), 0
+        while ended := self.entries.ended(before=before, skip=needed, limit=ENTRIES_AT_ONCE):
+            with self.open_uow() as uow:
+                kept = uow.jobs.unfinished_of(ended) | uow.deliveries.pending_of(ended)
+            self.entries.forget([entry for entry in ended if entry not in kept])
+            needed += len(kept)
 
     def _drain(self, forget: Callable[[UnitOfWork], bool]) -> None:
         found = True

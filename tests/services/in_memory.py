@@ -201,6 +201,11 @@ class InMemoryJobs:
         found = sorted((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
         return tuple(job for job in found if after is None or job[0] > after)[:limit]
 
+    def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
+        return frozenset(
+            job_id for job_id in job_ids if job_id in self.kept and self.kept[job_id].state not in FINISHED
+        )
+
     def count_unfinished(self, owner: str) -> int:
         return sum(job.owner == owner and job.state not in FINISHED for job in self.kept.values())
 
@@ -533,6 +538,9 @@ class InMemoryDeliveries:
         raise NotImplementedError
 
     def overdue(self, *, seconds: float, limit: int) -> tuple[tuple[UUID, int], ...]:
+        raise NotImplementedError
+
+    def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
         raise NotImplementedError
 
     def sweep(self, *, older_than: float) -> bool:

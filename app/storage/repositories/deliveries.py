@@ -153,6 +153,11 @@ class SqlDeliveries:
         found = self.session.execute(late.order_by(row.queued_at).limit(limit))
         return tuple((entry, tries) for entry, tries in found)
 
+    def pending_of(self, entries: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these entries that are some delivery's newest, whose attempt is still to be made or recorded."""
+        row = WebhookDeliveryRow
+        return frozenset(self.session.scalars(select(row.entry).where(row.entry.in_(entries), row.state == "pending")))
+
     def sweep(self, *, older_than: float) -> bool:
         """Forget some that are done and that old, in seconds; whether to call again."""
         row = WebhookDeliveryRow

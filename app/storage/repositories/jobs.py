@@ -224,6 +224,11 @@ class SqlJobs:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
         return histories.unfinished(self.session, after=after, limit=limit)
 
+    def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
+        """Those of these jobs that have not ended."""
+        job = TrainingJobRow
+        return frozenset(self.session.scalars(select(job.id).where(job.id.in_(job_ids), job.finished_at.is_(None))))
+
     def count_unfinished(self, owner: str) -> int:
         """Jobs of an owner that have not ended; ten thousand are counted in a millisecond or so, from their index."""
         mine = select(func.count()).where(TrainingJobRow.owner == owner, TrainingJobRow.finished_at.is_(None))
