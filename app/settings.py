@@ -65,7 +65,7 @@ class Settings(BaseSettings):
     keep_events_days: float = Field(
         30.0,
         gt=0,
-        description="How long the progress of ended jobs, the queue's entries of them, and what webhooks were told, are kept.",
+        description="How long the progress of ended jobs, their queue entries, and what webhooks were told, is kept.",
     )
     log_level: str = Field("INFO", description="Least severity that is logged.")
     log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")

@@ -87,23 +87,26 @@ def once(
     key: RequestKey | None,
     answer: Callable[[T], KeptAnswer],
     create: Callable[[Keyed[T] | None], T],
+    *,
+    shown: Callable[[KeptAnswer], KeptAnswer] = lambda kept: kept,
 ) -> Response:
     """Create and `answer`, or answer again; blocks the thread. Raises KeyReusedError, KeyInUseError, and as `create`.
 
-    `create` keeps the answer of a keyed request with what it makes.
+    `create` keeps the answer of a keyed request with what it makes. What is not to be kept in it, `shown` puts into it,
+    the first time and each time after.
     """
     if key is None:
-        return _response(answer(create(None)))
+        return _response(shown(answer(create(None))))
     kept = idempotency.answered(key)
     if kept is None:
         keyed = Keyed(key, answer)
         try:
-            return _response(keyed.answer(create(keyed)))
+            return _response(shown(keyed.answer(create(keyed))))
         except KeyInUseError:
             kept = idempotency.answered(key)  # somebody was first meanwhile, and may be done
             if kept is None:
                 raise
-    return _response(kept, replayed=True)
+    return _response(shown(kept), replayed=True)
 
 
 def _response(answer: KeptAnswer, *, replayed: bool = False) -> Response:

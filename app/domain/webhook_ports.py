@@ -17,6 +17,9 @@ class Webhooks(Protocol):
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """Raises NotFoundError."""
 
+    def secret(self, owner: str, webhook_id: UUID) -> str:
+        """What its messages are signed with; raises NotFoundError."""
+
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]: ...
 
     def change(

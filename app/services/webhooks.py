@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.addresses import Allowance
+from app.domain.errors import ConflictError, NotFoundError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork, Page
@@ -26,20 +27,28 @@ class Webhooks:
         *,
         events: Sequence[EventType] = EVENT_TYPES,
         description: str | None = None,
-        keyed: Keyed[tuple[Webhook, str]] | None = None,
-    ) -> tuple[Webhook, str]:
-        """A new one, and its secret, which is shown in this answer alone; that of a `keyed` request is kept with it.
+        keyed: Keyed[Webhook] | None = None,
+    ) -> Webhook:
+        """A new one, with a secret of its own.
 
         Raises InvalidRequestError where the URL is plainly refused, ConflictError where there are too many.
         """
         self.allowed.checked(url)
-        webhook, secret = Webhook(uuid7(), owner, url, _once(events), self.clock(), description), new_secret()
-        answer = None if keyed is None else keyed.answer((webhook, secret))
+        webhook = Webhook(uuid7(), owner, url, _once(events), self.clock(), description)
+        answer = None if keyed is None else keyed.answer(webhook)
         with self.open_uow() as uow:
-            uow.webhooks.add(webhook, secret)
+            uow.webhooks.add(webhook, new_secret())
             if keyed is not None and answer is not None:
                 uow.keys.keep(keyed.key, answer)
-        return webhook, secret
+        return webhook
+
+    def secret(self, owner: str, webhook_id: UUID) -> str:
+        """What its messages are signed with, for who made it alone; raises ConflictError once it is gone."""
+        try:
+            with self.open_uow() as uow:
+                return uow.webhooks.secret(owner, webhook_id)
+        except NotFoundError as error:
+            raise ConflictError("The webhook that this request made was removed, and its secret with it.") from error
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """One; raises NotFoundError."""

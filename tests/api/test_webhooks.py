@@ -60,6 +60,17 @@ def test_a_lost_answer_is_given_again_with_its_secret_to_whoever_has_its_key(cli
     assert other.status_code == 422
 
 
+def test_a_secret_is_kept_with_its_webhook_alone_and_gone_with_it(client: TestClient, parts: InMemoryParts) -> None:
+    key = {"Idempotency-Key": "one"}
+    made = client.post("/v1/webhooks", json={"url": URL}, headers=key).json()
+    ((_, kept),) = parts.kept.keys.kept.values()
+    assert kept is not None
+    assert b"whsec_" not in kept.content
+    client.delete(f"/v1/webhooks/{made['id']}")
+    again = client.post("/v1/webhooks", json={"url": URL}, headers=key)
+    assert_problem(again, "conflict", "The webhook that this request made was removed, and its secret with it.")
+
+
 def test_what_it_is_told_of_and_what_for_may_be_said(client: TestClient) -> None:
     made = add(client, events=["training_job.failed", "training_job.failed"], description="Wakes Ada.")
     assert (made["events"], made["description"]) == (["training_job.failed"], "Wakes Ada.")

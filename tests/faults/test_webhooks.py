@@ -40,7 +40,7 @@ def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(m
     place = make_place()
     worker = place.start_worker()
     with receiving(kills(worker), answers(204)) as receiver:
-        webhook, _ = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
         place.parts.training.cancel(BUILT_IN_OWNER, job.id)
         worker.wait(60)
@@ -60,7 +60,7 @@ def test_an_end_that_its_receiver_could_not_take_is_told_again(make_place: MakeP
     place = make_place()
     place.start_worker()
     with receiving(answers(500), answers(200)) as receiver:
-        webhook, _ = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
+        webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
         place.started()
         place.open_the_gate()

@@ -477,6 +477,9 @@ class InMemoryWebhooks:
             raise NotFoundError(f"There is no webhook {webhook_id}.")
         return webhook
 
+    def secret(self, owner: str, webhook_id: UUID) -> str:
+        return self.secrets[self.get(owner, webhook_id).id]
+
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
         return page_of([one for one in reversed(self.kept.values()) if one.owner == owner], limit, after)
 

@@ -1,11 +1,13 @@
 """Webhooks: have a URL told when a training has ended, and see what it was told."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
 from app.api.bodies import read_strictly
-from app.api.dependencies import JsonBody, Owner, PartsDependency, identifier
+from app.api.dependencies import JsonBody, Owner, Parts, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
@@ -37,25 +39,32 @@ messages = APIRouter()
 def register(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
     """Tell a URL when a training has ended. The answer shows the secret that messages are signed with, this once."""
 
-    def create(keyed: Keyed[tuple[Webhook, str]] | None) -> tuple[Webhook, str]:
+    def create(keyed: Keyed[Webhook] | None) -> Webhook:
         asked = read_strictly(WEBHOOK_IN, body)
         return parts.webhooks.register(
             owner, asked.url, events=asked.events, description=asked.description, keyed=keyed
         )
 
     content_type = media_type_of(request.headers.get("content-type", "")).encode()
-    return once(parts.idempotency, named(request, owner, key, content_type, body), _registered, create)
+    asked_before = named(request, owner, key, content_type, body)
+    return once(parts.idempotency, asked_before, _registered, create, shown=partial(_with_secret, owner, parts))
 
 
-def _registered(made: tuple[Webhook, str]) -> KeptAnswer:
-    webhook, secret = made
-    shown = NewWebhookOut(**WebhookOut.model_validate(webhook).model_dump(), secret=secret)
+def _registered(webhook: Webhook) -> KeptAnswer:
+    """The answer but for the secret, which stands in one place alone, and goes with the webhook."""
+    made = NewWebhookOut(**WebhookOut.model_validate(webhook).model_dump(), secret="")
     headers = (
         ("Location", f"/v1/webhooks/{webhook.id}"),
         ("Cache-Control", "no-store"),
         ("Content-Type", "application/json"),
     )
-    return KeptAnswer(201, headers, shown.model_dump_json().encode())
+    return KeptAnswer(201, headers, made.model_dump_json().encode())
+
+
+def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
+    made = NewWebhookOut.model_validate_json(kept.content)
+    shown = made.model_copy(update={"secret": parts.webhooks.secret(owner, made.id)})
+    return replace(kept, content=shown.model_dump_json().encode())
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))

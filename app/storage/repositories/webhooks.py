@@ -47,10 +47,11 @@ class SqlWebhooks:
 
     def get(self, owner: str, webhook_id: UUID) -> Webhook:
         """One; raises NotFoundError."""
-        row = self.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
-        if row is None:
-            raise NotFoundError(f"There is no webhook {webhook_id}.")
-        return _webhook(row)
+        return _webhook(self._row(owner, webhook_id))
+
+    def secret(self, owner: str, webhook_id: UUID) -> str:
+        """What its messages are signed with; raises NotFoundError."""
+        return self._row(owner, webhook_id).secret
 
     def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
         """All, newest first; raises InvalidRequestError for an `after` of no page."""
@@ -102,6 +103,12 @@ class SqlWebhooks:
         if forget_deliveries(self.session, mine) < DELIVERIES_AT_ONCE:
             changed(self.session, delete(WebhookRow).where(WebhookRow.id == removed))
         return True
+
+    def _row(self, owner: str, webhook_id: UUID) -> WebhookRow:
+        row = self.session.scalar(_visible().where(WebhookRow.owner == owner, WebhookRow.id == webhook_id))
+        if row is None:
+            raise NotFoundError(f"There is no webhook {webhook_id}.")
+        return row
 
 
 def _visible() -> Select[WebhookRow]:

@@ -19,6 +19,18 @@ def hook(
     return webhook
 
 
+def test_a_secret_is_its_owners_and_goes_with_its_webhook(open_uow: OpenUnitOfWork) -> None:
+    webhook, secret = Webhook(uuid7(), samples.OWNER, "https://hooks.example/", EVENT_TYPES, samples.AT), new_secret()
+    with open_uow() as uow:
+        uow.webhooks.add(webhook, secret)
+        assert uow.webhooks.secret(samples.OWNER, webhook.id) == secret
+        with pytest.raises(NotFoundError):
+            uow.webhooks.secret(samples.STRANGER, webhook.id)
+        uow.webhooks.remove(samples.OWNER, webhook.id)
+        with pytest.raises(NotFoundError):
+            uow.webhooks.secret(samples.OWNER, webhook.id)
+
+
 def test_a_webhook_comes_back_as_it_was_added(open_uow: OpenUnitOfWork) -> None:
     webhook = hook(open_uow, events=("training_job.failed",))
     with open_uow() as uow:
