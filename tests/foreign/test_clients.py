@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.foreign.conftest import Service
+from tests.served import Service
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-clients"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.foreign.conftest import Service
+from tests.served import Service
 
 HERE = Path(__file__).parent
 TOOL = HERE.parents[1] / ".venv-clients" / "schemathesis" / "bin" / "schemathesis"

@@ -1,0 +1,57 @@
+"""A service of real versions, made in a moment: for those who ask it as strangers do."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+
+from app.domain.exports import ExportedVersion
+from app.domain.models import NewSupervisedVersion
+from app.exports.formats import RENDERINGS
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from tests.end_to_end.deployment import deployed
+from tests.services.small_models import small_version, version_of_three_classes
+from tests.services.test_one_row import version_of_numbers
+
+KEY = "a-key-of-the-tests"
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where it is, the key that it asks for, the process that answers, and where it says what went wrong."""
+
+    url: str
+    key: str
+    pid: int
+    directory: Path
+
+    def said(self) -> str:
+        """All that it has logged."""
+        return "\n".join(log.read_text() for log in sorted(self.directory.glob("*.log")))
+
+
+@contextmanager
+def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
+    """One of two versions of `numbers`, the first called `champion`, and one of `mixed` columns and `states`."""
+    shutil.copyfile(sqlite_template, directory / "relevance.db")
+    with deployed(f"sqlite:///{directory / 'relevance.db'}", directory) as deployment:
+        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_MAX_PREDICTION_ROWS="5000", RELEVANCE_LOG_REQUESTS="0")
+        api.http.headers["Authorization"] = f"Bearer {KEY}"
+        _add(api.http, "numbers", version_of_numbers(Independent()))
+        _add(api.http, "numbers", version_of_numbers(GaussianProcess()))
+        _add(api.http, "mixed", small_version())
+        _add(api.http, "states", version_of_three_classes())
+        response = api.http.put("/v1/models/numbers/aliases/champion", json={"version": 1})
+        assert response.status_code == 201, response.text
+        yield Service(str(api.http.base_url).rstrip("/"), KEY, api.process.pid, directory)
+
+
+def _add(http: httpx2.Client, name: str, made: NewSupervisedVersion) -> None:
+    exported = ExportedVersion(name, 1, datetime(2024, 5, 1, tzinfo=UTC), made.report, made.predictor)
+    content = RENDERINGS["json"].render(exported)
+    response = http.post(f"/v1/models/{name}/versions", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 201, response.text
