@@ -13,7 +13,7 @@ from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
-from app.domain.jobs import FINISHED, Event, TrainingJob
+from app.domain.jobs import FINISHED, Event, Job
 from app.services.training import Training
 from app.services.watching import Watcher
 
@@ -47,7 +47,7 @@ class Lookout:
         self._few = CapacityLimiter(MOST_LOOKS)
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
-    async def ended(self, owner: str, job_id: UUID, wait: float) -> TrainingJob:
+    async def ended(self, owner: str, job_id: UUID, wait: float) -> Job:
         """A job, as soon as it has ended or the time is over; raises NotFoundError."""
         return await self._when(
             lambda: self._training.get(owner, job_id), lambda job: job.state in FINISHED, job_id=job_id, wait=wait

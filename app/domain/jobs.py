@@ -1,4 +1,4 @@
-"""Training jobs and the only moves they can make."""
+"""Jobs and the only moves they can make."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class TrainingJob:
+class Job:
     """A job as its owner sees it.
 
     `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet. `last_words` are
@@ -133,7 +133,7 @@ class TrainingJob:
         return starts[-1].resumed_from if starts else None
 
 
-def too_late_to_cancel(job: TrainingJob) -> ConflictError:
+def too_late_to_cancel(job: Job) -> ConflictError:
     """What a cancel is told that came after the job's end."""
     when = "" if job.finished_at is None else f" at {job.finished_at:%Y-%m-%dT%H:%M:%SZ}"
     return ConflictError(f"This comes too late: the job {job.state}{when}.")

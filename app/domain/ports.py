@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import Event, JobState, Problem, Progress, TrainingJob
+from app.domain.jobs import Event, Job, JobState, Problem, Progress
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
@@ -54,18 +54,16 @@ class Datasets(Protocol):
 class Jobs(Protocol):
     """Where jobs are kept: the users' truth. Every end names the attempt that makes it."""
 
-    def add(self, job: TrainingJob) -> None:
+    def add(self, job: Job) -> None:
         """Record a queued job with its first transition; raises NotFoundError when its dataset is gone."""
 
-    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+    def get(self, owner: str, job_id: UUID) -> Job:
         """Raises NotFoundError."""
 
-    def find(self, job_id: UUID) -> TrainingJob | None:
+    def find(self, job_id: UUID) -> Job | None:
         """A job of any owner, for the worker."""
 
-    def page(
-        self, owner: str, *, limit: int, after: str | None, state: JobState | None = None
-    ) -> Page[TrainingJob]: ...
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]: ...
 
     def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
         """Events with numbers above `after`, in order; raises NotFoundError."""
@@ -97,7 +95,7 @@ class Jobs(Protocol):
     def is_wanted(self, job_id: UUID, attempt: int) -> bool:
         """Whether this attempt is running, the job's newest, and nobody asked for its end."""
 
-    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+    def request_cancel(self, owner: str, job_id: UUID) -> Job:
         """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
 
         Raises NotFoundError, ConflictError when the job has ended otherwise.

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from app.domain.jobs import JobState, Problem, TrainingJob
+from app.domain.jobs import Job, JobState, Problem
 
 EventType = Literal["training_job.succeeded", "training_job.failed", "training_job.cancelled"]
 EVENT_TYPES: tuple[EventType, ...] = ("training_job.succeeded", "training_job.failed", "training_job.cancelled")
@@ -112,7 +112,7 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     return "v1," + b64encode(hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")).decode()
 
 
-def message(event: EventType, job: TrainingJob) -> bytes:
+def message(event: EventType, job: Job) -> bytes:
     """What is sent: the same bytes each time, since a job that has ended never changes.
 
     The members of `data` are those that the job has where it is looked at, without what is long.

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.errors import ConflictError, Fault, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.jobs import FINISHED, Event, JobState, TrainingJob, Transition
+from app.domain.jobs import FINISHED, Event, Job, JobState, Transition
 from app.domain.models import Model
 from app.domain.planning import plan
 from app.domain.ports import Clock, OpenUnitOfWork, Page, QueueControl
@@ -38,8 +38,8 @@ class Training:
         *,
         priority: int = 0,
         retry_of: UUID | None = None,
-        keyed: Keyed[TrainingJob] | None = None,
-    ) -> TrainingJob:
+        keyed: Keyed[Job] | None = None,
+    ) -> Job:
         """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
 
         Raises NotFoundError (dataset), InvalidRequestError (no plan can be made), ConflictError (the model's name is
@@ -48,7 +48,7 @@ class Training:
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
         made, at = plan(request, dataset), self.clock()
-        job = TrainingJob(
+        job = Job(
             id=uuid7(),
             owner=owner,
             state="queued",
@@ -76,7 +76,7 @@ class Training:
             uow.queue.submit(job.id, owner=owner, priority=priority)
         return job
 
-    def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[TrainingJob] | None = None) -> TrainingJob:
+    def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request, planned anew; raises ConflictError while the job has not ended.
 
         Raises NotFoundError (job, dataset), and what else `submit` does.
@@ -86,12 +86,12 @@ class Training:
             raise ConflictError(f"The job has not ended, it is {job.state}: let it end, or cancel it first.")
         return self.submit(owner, job.request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
-    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+    def get(self, owner: str, job_id: UUID) -> Job:
         """One job; raises NotFoundError."""
         with self.open_uow() as uow:
             return uow.jobs.get(owner, job_id)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]:
         """Jobs, newest first."""
         with self.open_uow() as uow:
             return uow.jobs.page(owner, limit=limit, after=after, state=state)
@@ -110,7 +110,7 @@ class Training:
         is_last = bool(events) and events[-1].is_last
         return History(events, is_whole=is_last or (ended and len(events) < limit))
 
-    def cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+    def cancel(self, owner: str, job_id: UUID) -> Job:
         """Ask for a job's end, however often; raises NotFoundError, ConflictError when it has ended otherwise."""
         with self.open_uow() as uow:
             job = uow.jobs.request_cancel(owner, job_id)

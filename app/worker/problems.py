@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.domain.errors import ConflictError, TrainingFailedError
-from app.domain.jobs import Problem, TrainingJob
+from app.domain.jobs import Job, Problem
 from app.domain.ports import QueueEnding
 from app.domain.starts import MOST_STARTS
 from app.worker.child.limits import MEBIBYTE
@@ -69,7 +69,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-def of_death(job: TrainingJob) -> Problem:
+def of_death(job: Job) -> Problem:
     """Its starts died, all that a job may have."""
     heard = job.last_words
     if not heard and job.progress is not None:

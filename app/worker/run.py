@@ -13,7 +13,7 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, TrainingFailedError, UnavailableError
-from app.domain.jobs import FINISHED, Problem, Progress, TrainingJob
+from app.domain.jobs import FINISHED, Job, Problem, Progress
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.starts import Checkpoint, Claim, Kept
@@ -183,7 +183,7 @@ class Start:
         seconds = time.monotonic() - began
         return fit.version(end, seconds=seconds, holding=lambda row: self._holding(dataset.id, row))
 
-    def _read(self, uow: UnitOfWork) -> tuple[TrainingJob, Dataset]:
+    def _read(self, uow: UnitOfWork) -> tuple[Job, Dataset]:
         job = uow.jobs.find(self.job_id)
         if job is None:
             raise NoLongerOurs

@@ -15,7 +15,7 @@ import pytest
 from app.bootstrap import Parts, build, migrate
 from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
@@ -74,13 +74,13 @@ class Place:
             BUILT_IN_OWNER, "sinc", names=("x", "y"), kinds=("number", "number"), blocks=iter([block])
         )
 
-    def submit(self, trainer: Trainer, *, rows: int = 200) -> TrainingJob:
+    def submit(self, trainer: Trainer, *, rows: int = 200) -> Job:
         """A job over sinc with noise, whose child does what a stand-in does."""
         dataset = self.sinc(rows)
         seed = trainers.spec_of(trainer).seed
         return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", seed=seed))
 
-    def look(self, job: TrainingJob) -> TrainingJob:
+    def look(self, job: Job) -> Job:
         return self.parts.training.get(BUILT_IN_OWNER, job.id)
 
     def started(self, number: int = 1) -> list[int]:
@@ -115,12 +115,12 @@ class Place:
     def open_the_gate(self) -> None:
         (self.marks / trainers.GATE).touch()
 
-    def ended(self, job: TrainingJob, *, seconds: float = 30.0) -> TrainingJob:
+    def ended(self, job: Job, *, seconds: float = 30.0) -> Job:
         """The job, once it has."""
         until(lambda: self.look(job).finished_at is not None, seconds=seconds)
         return self.look(job)
 
-    def versions(self, job: TrainingJob) -> int:
+    def versions(self, job: Job) -> int:
         """How many it has made."""
         made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, limit=100, after=None).items
         return sum(version.job_id == job.id for version in made)

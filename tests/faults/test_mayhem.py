@@ -13,7 +13,7 @@ from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.jobs import FINISHED, TrainingJob
+from app.domain.jobs import FINISHED, Job
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import KernelChoice, SupervisedRequest, Validation
 from app.domain.starts import MOST_STARTS
@@ -93,7 +93,7 @@ def any_on_its_last_start(place: Place) -> bool:
         return connection.scalar(select(exists().where(*given_up_next))) is True
 
 
-def model_of(place: Place, job: TrainingJob) -> Model:
+def model_of(place: Place, job: Job) -> Model:
     with place.parts.base.open_uow() as uow:
         version = uow.models.version(BUILT_IN_OWNER, job.plan.model, job.version)
         return of_kind(SupervisedPredictor, uow.models.predictor(version.id)).model
@@ -112,7 +112,7 @@ def unbroken(place: Place, asked: list[SupervisedRequest]) -> tuple[list[Model],
     return [model_of(place, job) for job in ended], max(map(seconds_of, ended))
 
 
-def seconds_of(job: TrainingJob) -> float:
+def seconds_of(job: Job) -> float:
     assert job.started_at is not None
     assert job.finished_at is not None
     return (job.finished_at - job.started_at).total_seconds()

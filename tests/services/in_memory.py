@@ -18,10 +18,10 @@ from app.domain.identity import uuid7
 from app.domain.jobs import (
     FINISHED,
     Event,
+    Job,
     JobState,
     Problem,
     Progress,
-    TrainingJob,
     Transition,
     too_late_to_cancel,
 )
@@ -118,10 +118,10 @@ class InMemoryDatasets:
 
 @dataclass
 class InMemoryJobs:
-    kept: dict[UUID, TrainingJob] = field(default_factory=dict)
+    kept: dict[UUID, Job] = field(default_factory=dict)
     happened: dict[UUID, list[Event]] = field(default_factory=dict)
 
-    def put(self, job: TrainingJob) -> None:
+    def put(self, job: Job) -> None:
         """Have a job as it is; its transitions are its events."""
         self.kept[job.id] = job
         self.happened[job.id] = [
@@ -129,19 +129,19 @@ class InMemoryJobs:
             for number, transition in enumerate(job.transitions, start=1)
         ]
 
-    def add(self, job: TrainingJob) -> None:
+    def add(self, job: Job) -> None:
         self.put(replace(job, transitions=(Transition("queued", job.created_at, 0),)))
 
-    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+    def get(self, owner: str, job_id: UUID) -> Job:
         job = self.kept.get(job_id)
         if job is None or job.owner != owner:
             raise NotFoundError(f"There is no training job {job_id}.")
         return job
 
-    def find(self, job_id: UUID) -> TrainingJob | None:
+    def find(self, job_id: UUID) -> Job | None:
         return self.kept.get(job_id)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]:
         return page_of(
             [job for job in reversed(self.kept.values()) if job.owner == owner and state in (None, job.state)],
             limit,
@@ -177,7 +177,7 @@ class InMemoryJobs:
     def cancel_requested(self, job_id: UUID) -> bool:
         return self.kept[job_id].cancel_requested_at is not None
 
-    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+    def request_cancel(self, owner: str, job_id: UUID) -> Job:
         job = self.get(owner, job_id)
         if job.state == "cancelled":
             return job

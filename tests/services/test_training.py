@@ -15,7 +15,7 @@ from app.domain.errors import (
 )
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import JobState, TrainingJob
+from app.domain.jobs import Job, JobState
 from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from app.domain.tables import Block
 from app.services.idempotency import Idempotency
@@ -165,7 +165,7 @@ def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
 
 def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, training: Training) -> None:
     key = RequestKey(OWNER, "POST /v1/training-jobs", "k", "ab")
-    keyed = Keyed[TrainingJob](key, lambda job: KeptAnswer(202, (), str(job.id).encode()))
+    keyed = Keyed[Job](key, lambda job: KeptAnswer(202, (), str(job.id).encode()))
     job = training.submit(OWNER, REQUEST, keyed=keyed)
     again = Idempotency(kept.open).answered(key)
     assert again == keyed.answer(job) == KeptAnswer(202, (), str(job.id).encode())

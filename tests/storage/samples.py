@@ -8,7 +8,7 @@ import numpy as np
 from app.domain.datasets import Dataset, Upload
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
-from app.domain.jobs import Problem, Progress, TrainingJob
+from app.domain.jobs import Job, Problem, Progress
 from app.domain.models import (
     InputTerm,
     InputWarp,
@@ -97,9 +97,9 @@ def plan(
     )
 
 
-def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> TrainingJob:
+def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None = None) -> Job:
     request = SupervisedRequest(dataset_id=dataset_id, target="price")
-    return TrainingJob(
+    return Job(
         id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=plan() if made is None else made
     )
 

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from app.domain.datasets import Dataset
 from app.domain.errors import UnavailableError
 from app.domain.identity import uuid7
-from app.domain.jobs import Progress, TrainingJob
+from app.domain.jobs import Job, Progress
 from app.domain.models import InputWarp, InputWidth, SupervisedPredictor
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
@@ -79,12 +79,12 @@ class Bench:
         request = SupervisedRequest(
             dataset.id, "y", inputs, task="regression", holdout=holdout, validation=validation, seed=seed
         )
-        job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+        job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
         with self.open_uow() as uow:
             uow.jobs.add(job)
         return job.id
 
-    def look(self, job: UUID) -> TrainingJob:
+    def look(self, job: UUID) -> Job:
         with self.open_uow() as uow:
             return uow.jobs.get(OWNER, job)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.identity import uuid7
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, QueueEnding
 from app.domain.requests import SupervisedRequest
@@ -39,13 +39,13 @@ def job_id(open_uow: OpenUnitOfWork) -> UUID:
     blocks = iter([{"x": values, "y": values}])
     dataset = Ingest(open_uow, now).receive(OWNER, "line", names=("x", "y"), kinds=("number", "number"), blocks=blocks)
     request = SupervisedRequest(dataset.id, "y", task="regression")
-    job = TrainingJob(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
+    job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
     with open_uow() as uow:
         uow.jobs.add(job)
     return job.id
 
 
-def look(open_uow: OpenUnitOfWork, job_id: UUID) -> TrainingJob:
+def look(open_uow: OpenUnitOfWork, job_id: UUID) -> Job:
     with open_uow() as uow:
         return uow.jobs.get(OWNER, job_id)
 

@@ -14,7 +14,7 @@ from app.api.schemas.pages import After, Limit, PageOut, Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import JobState, TrainingJob
+from app.domain.jobs import Job, JobState
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependenc
 def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
     """Queue a training. Only `dataset_id` and `target` have to be said; the job says what was chosen for the rest."""
 
-    def create(keyed: Keyed[TrainingJob] | None) -> TrainingJob:
+    def create(keyed: Keyed[Job] | None) -> Job:
         asked = read_strictly(TRAINING_JOB_IN, body)
         try:
             return parts.training.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
@@ -52,13 +52,13 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
     """Queue a new job of the same request, with the same priority, once the first has ended, however it did."""
     first = identifier(job_id, "training job")
 
-    def create(keyed: Keyed[TrainingJob] | None) -> TrainingJob:
+    def create(keyed: Keyed[Job] | None) -> Job:
         return parts.training.retry(owner, first, keyed=keyed)
 
     return once(parts.idempotency, named(request, owner, key), _queued, create)
 
 
-def _queued(job: TrainingJob) -> KeptAnswer:
+def _queued(job: Job) -> KeptAnswer:
     headers = (("Location", f"/v1/training-jobs/{job.id}"), ("Content-Type", "application/json"))
     return KeptAnswer(202, headers, job_out(job).model_dump_json().encode())
 

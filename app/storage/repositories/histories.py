@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import UNFINISHED, Event, JobState, TrainingJob, Transition
+from app.domain.jobs import UNFINISHED, Event, Job, JobState, Transition
 from app.domain.starts import Resumption
 from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST, STATE
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
@@ -16,7 +16,7 @@ from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 
 
-def jobs(session: Session, query: Select[TrainingJobRow]) -> list[TrainingJob]:
+def jobs(session: Session, query: Select[TrainingJobRow]) -> list[Job]:
     """The jobs of a query, in its order, each with its transitions."""
     rows = session.scalars(query.execution_options(populate_existing=True)).all()
     made: dict[UUID, list[Transition]] = defaultdict(list)
@@ -79,8 +79,8 @@ def state(text: str) -> JobState:
     return STATE.validate_python(text)
 
 
-def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> TrainingJob:
-    return TrainingJob(
+def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+    return Job(
         id=row.id,
         owner=row.owner,
         state=state(row.state),

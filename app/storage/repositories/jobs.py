@@ -13,10 +13,10 @@ from app.domain.jobs import (
     FINISHED,
     MOVES,
     Event,
+    Job,
     JobState,
     Problem,
     Progress,
-    TrainingJob,
     too_late_to_cancel,
 )
 from app.domain.models import NewVersion, Version
@@ -51,7 +51,7 @@ class SqlJobs:
     clock: Clock
     deliveries: SqlDeliveries
 
-    def add(self, job: TrainingJob) -> None:
+    def add(self, job: Job) -> None:
         """Record a queued job; raises NotFoundError when its dataset is gone."""
         lock_for_writing(self.session.connection())
         # Whoever deletes the dataset locks this row too, and so sees the job, or is seen.
@@ -83,18 +83,18 @@ class SqlJobs:
         self.session.flush()
         announce(self.session, job.id)
 
-    def get(self, owner: str, job_id: UUID) -> TrainingJob:
+    def get(self, owner: str, job_id: UUID) -> Job:
         """A job of this owner; raises NotFoundError."""
         job = self.find(job_id)
         if job is None or job.owner != owner:
             raise _no_such_job(job_id)
         return job
 
-    def find(self, job_id: UUID) -> TrainingJob | None:
+    def find(self, job_id: UUID) -> Job | None:
         """A job of any owner."""
         return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[TrainingJob]:
+    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]:
         """Jobs, newest first; raises InvalidRequestError for an `after` of no page."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner)
         if state is not None:
@@ -177,7 +177,7 @@ class SqlJobs:
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.session.scalar(select(job.id).where(*here)) is not None
 
-    def request_cancel(self, owner: str, job_id: UUID) -> TrainingJob:
+    def request_cancel(self, owner: str, job_id: UUID) -> Job:
         """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended otherwise."""
         now = self.clock()
         queued = (TrainingJobRow.owner == owner, TrainingJobRow.state == "queued")

@@ -12,7 +12,7 @@ from uuid import UUID
 from app import __version__
 from app.domain.addresses import Allowance, Target, read_target
 from app.domain.errors import InvalidRequestError
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
 from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, message, signature
 from app.worker.insisting import HandedBack, insist
@@ -65,7 +65,7 @@ class Courier:
             return False
         return True
 
-    def _attempt(self, errand: Errand, job: TrainingJob) -> Attempt:
+    def _attempt(self, errand: Errand, job: Job) -> Attempt:
         at, began = self.clock(), time.monotonic()
         if not errand.enabled:
             return Attempt(at, 0.0, obstacle="disabled")
@@ -129,7 +129,7 @@ class Finder:
             logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
 
 
-def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, TrainingJob] | None:
+def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, Job] | None:
     errand = uow.deliveries.errand(entry)
     if errand is None:
         return None

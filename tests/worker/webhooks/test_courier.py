@@ -21,7 +21,7 @@ from app.api.schemas.webhooks import MessageOut
 from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork
 from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook, message, new_secret
 from app.queue.client import Control, Submitter, make_client
@@ -69,7 +69,7 @@ class Place:
             uow.webhooks.add(webhook, secret)
         return webhook, secret
 
-    def end(self) -> TrainingJob:
+    def end(self) -> Job:
         """A job that ends by its owner's wish, before it began."""
         job_id = samples.queued_job(self.open_uow)
         with self.open_uow() as uow:

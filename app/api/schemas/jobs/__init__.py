@@ -9,7 +9,7 @@ from app.api.schemas.jobs.components import ComponentsJobOut
 from app.api.schemas.jobs.image import ImageJobOut
 from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
 from app.api.schemas.jobs.supervised import SupervisedJobOut
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
 
 __all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
@@ -18,7 +18,7 @@ AnyJobOut: TypeAlias = SupervisedJobOut | ApproximationJobOut | ImageJobOut | Co
 TrainingJobOut: TypeAlias = Annotated[AnyJobOut, Field(discriminator="task")]
 
 
-def job_out(job: TrainingJob) -> AnyJobOut:
+def job_out(job: Job) -> AnyJobOut:
     """A job as it goes out."""
     match job.plan:
         case SupervisedPlan() as plan:

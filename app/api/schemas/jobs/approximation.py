@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import ApproximationPlan
 
 
@@ -24,7 +24,7 @@ class ApproximationJobOut(JobOut):
     density: bool
 
     @classmethod
-    def of(cls, job: TrainingJob, plan: ApproximationPlan) -> Self:
+    def of(cls, job: Job, plan: ApproximationPlan) -> Self:
         """A job with this plan as it goes out."""
         own = {
             "task": plan.task,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import ComponentsPlan, Missing
 from app.sparse_bayes.kernels import Covariance
 
@@ -27,7 +27,7 @@ class ComponentsJobOut(JobOut):
     seed: int
 
     @classmethod
-    def of(cls, job: TrainingJob, plan: ComponentsPlan) -> Self:
+    def of(cls, job: Job, plan: ComponentsPlan) -> Self:
         """A job with this plan as it goes out."""
         own = {
             "task": plan.task,

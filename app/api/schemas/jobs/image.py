@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import ImagePlan
 
 
@@ -24,7 +24,7 @@ class ImageJobOut(JobOut):
     noise_sd: float | None
 
     @classmethod
-    def of(cls, job: TrainingJob, plan: ImagePlan) -> Self:
+    def of(cls, job: Job, plan: ImagePlan) -> Self:
         """A job with this plan as it goes out."""
         own = {
             "task": plan.task,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
 from app.api.schemas.problems import JobProblemOut, PlaceOut
-from app.domain.jobs import Event, JobState, Problem, TrainingJob
+from app.domain.jobs import Event, Job, JobState, Problem
 from app.domain.tables import ColumnKind
 
 
@@ -91,7 +91,7 @@ class JobOut(BaseModel):
     retry_of: UUID | None = Field(description="The training whose request this one does again.")
 
 
-def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
+def shared_by_jobs(job: Job) -> dict[str, object]:
     """The members of `JobOut`, and the columns."""
     plan = job.plan
     return {
@@ -116,7 +116,7 @@ def shared_by_jobs(job: TrainingJob) -> dict[str, object]:
     }
 
 
-def _job_problem(job: TrainingJob, problem: Problem) -> JobProblemOut:
+def _job_problem(job: Job, problem: Problem) -> JobProblemOut:
     return JobProblemOut(
         type=ProblemKind(422, problem.kind, problem.title).type,
         title=problem.title,

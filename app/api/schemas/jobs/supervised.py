@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
-from app.domain.jobs import TrainingJob
+from app.domain.jobs import Job
 from app.domain.requests import Missing, Split, SupervisedPlan, Task, Validation
 from app.domain.tables import Label
 from app.sparse_bayes.spec import Algorithm, Prior
@@ -48,7 +48,7 @@ class SupervisedJobOut(JobOut):
     seed: int
 
     @classmethod
-    def of(cls, job: TrainingJob, plan: SupervisedPlan) -> Self:
+    def of(cls, job: Job, plan: SupervisedPlan) -> Self:
         """A job with this plan as it goes out."""
         spec = plan.spec
         own = {
