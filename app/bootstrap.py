@@ -31,6 +31,7 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.jobs import Jobs
 from app.services.prediction import Prediction
 from app.services.retention import Retention
 from app.services.training import Training
@@ -41,6 +42,7 @@ from app.storage import migrations as storage_migrations
 from app.storage.engine import make_engine
 from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.unit_of_work import unit_of_work
+from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
 from app.worker.pool import CORE, Pool
@@ -92,6 +94,7 @@ class Parts:
     annotations: Annotations
     exporting: Exporting
     importing: Importing
+    jobs: Jobs
     training: Training
     prediction: Prediction
     watcher: Watcher
@@ -125,7 +128,8 @@ def build(settings: Settings) -> Parts:
         annotations=Annotations(base.open_uow),
         exporting=Exporting(base.open_uow),
         importing=Importing(base.open_uow),
-        training=Training(base.open_uow, Control(base.client), now, settings.max_queued_jobs),
+        jobs=Jobs(base.open_uow, Control(base.client)),
+        training=Training(base.open_uow, now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS)),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
@@ -148,13 +152,12 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
+    records = Records(base.open_uow, stopping)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
         base.engine,
         base.client,
-        run=Runner(
-            base.open_uow, pool, spool, settings.max_training_cells, stopping, program(), settings.checkpoint_seconds
-        ),
+        run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
         deliver=courier,
         executor=executor,
         slots=settings.worker_slots,

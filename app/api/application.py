@@ -43,13 +43,13 @@ TAGS = [
     {"name": "Models", "description": "Names with numbered versions, which never change."},
     {"name": "Predictions", "description": "A distribution for each row."},
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for clients that others wrote."},
-    {"name": "Webhooks", "description": "URLs that are told when a training has ended."},
+    {"name": "Webhooks", "description": "URLs that are told when a job has ended."},
     {"name": "Health", "description": "For probes; needs no key."},
 ]
 
 ROUTERS: Sequence[APIRouter] = (
     training_jobs.router,
-    job_events.router,
+    job_events.events_of("training", tag="Training jobs", summary="What happened to a training"),
     datasets.router,
     models.router,
     exports.router,
@@ -91,7 +91,7 @@ def make_application(
     )
     app.state.parts = parts
     app.state.limits = limits
-    app.state.lookout = Lookout(parts.training, parts.watcher)
+    app.state.lookout = Lookout(parts.jobs, parts.watcher)
     app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
     app.state.inferring = inferring = Inferring(predicting)
     for router in ROUTERS:

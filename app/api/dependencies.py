@@ -21,6 +21,7 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.jobs import Jobs
 from app.services.prediction import Prediction
 from app.services.training import Training
 from app.services.watching import Watcher
@@ -63,6 +64,9 @@ class Parts(Protocol):
 
     @property
     def importing(self) -> Importing: ...
+
+    @property
+    def jobs(self) -> Jobs: ...
 
     @property
     def training(self) -> Training: ...

@@ -13,13 +13,13 @@ from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
-from app.domain.jobs import FINISHED, Event, Job
-from app.services.training import Training
+from app.domain.jobs import FINISHED, Event, Job, JobKind
+from app.services.jobs import Jobs
 from app.services.watching import Watcher
 
 T = TypeVar("T")
-Place = tuple[str, UUID, int]
-"""Where a reader of events stands: the owner, the job, the last number seen."""
+Place = tuple[str, JobKind, UUID, int]
+"""Where a reader of events stands: the owner, the job with its kind, the last number seen."""
 
 MOST_LOOKS = 8
 """Looks at once of those who were woken, however many these are: threads and connections are for others too."""
@@ -41,30 +41,38 @@ class Batch:
 class Lookout:
     """What requests that wait share: who wakes them, and the looks that they then take."""
 
-    def __init__(self, training: Training, watcher: Watcher) -> None:
+    def __init__(self, jobs: Jobs, watcher: Watcher) -> None:
         self.watcher = watcher
-        self._training = training
+        self._jobs = jobs
         self._few = CapacityLimiter(MOST_LOOKS)
         self._to_come: dict[Place, asyncio.Task[Batch]] = {}
 
-    async def ended(self, owner: str, job_id: UUID, wait: float) -> Job:
+    async def ended(self, owner: str, kind: JobKind, job_id: UUID, wait: float) -> Job:
         """A job, as soon as it has ended or the time is over; raises NotFoundError."""
         return await self._when(
-            lambda: self._training.get(owner, job_id), lambda job: job.state in FINISHED, job_id=job_id, wait=wait
+            lambda: self._jobs.get(owner, job_id, kind=kind),
+            lambda job: job.state in FINISHED,
+            job_id=job_id,
+            wait=wait,
         )
 
-    async def events(self, owner: str, job_id: UUID, *, limit: int, after: int, wait: float) -> tuple[Event, ...]:
+    async def events(
+        self, owner: str, kind: JobKind, job_id: UUID, *, limit: int, after: int, wait: float
+    ) -> tuple[Event, ...]:
         """Events after number `after`, as soon as there is one or the time is over; raises NotFoundError."""
         return await self._when(
-            lambda: self._training.events(owner, job_id, limit=limit, after=after), bool, job_id=job_id, wait=wait
+            lambda: self._jobs.events(owner, job_id, limit=limit, after=after, kind=kind),
+            bool,
+            job_id=job_id,
+            wait=wait,
         )
 
-    async def batch(self, owner: str, job_id: UUID, after: int) -> Batch:
+    async def batch(self, owner: str, kind: JobKind, job_id: UUID, after: int) -> Batch:
         """What has happened by now after number `after`; raises NotFoundError.
 
         Those who stand at one place, as all do who follow a job, share a look that has not begun.
         """
-        place = (owner, job_id, after)
+        place = (owner, kind, job_id, after)
         look = self._to_come.get(place)
         if look is None:
             reading = anyio.to_thread.run_sync(self._read, place, limiter=self._few)
@@ -100,8 +108,8 @@ class Lookout:
     def _read(self, place: Place) -> Batch:
         # First of all: who comes from now on may have been woken by what this look is too early for.
         del self._to_come[place]
-        owner, job_id, after = place
-        history = self._training.history(owner, job_id, limit=BATCH, after=after)
+        owner, kind, job_id, after = place
+        history = self._jobs.history(owner, job_id, limit=BATCH, after=after, kind=kind)
         return Batch(
             content=b"".join(map(rendered, history.events)),
             last=history.events[-1].number if history.events else after,

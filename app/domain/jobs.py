@@ -3,12 +3,33 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault
-from app.domain.requests import TrainingPlan, TrainingRequest
+from app.domain.errors import ConflictError, Fault, NotFoundError
+from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
 from app.domain.starts import Resumption
+
+JobKind = Literal["training", "evaluation", "prediction", "promotion"]
+
+NOUNS: Mapping[JobKind, str] = {
+    "training": "training job",
+    "evaluation": "evaluation",
+    "prediction": "batch prediction",
+    "promotion": "promotion",
+}
+"""What a job is called where its owner is told of it."""
+
+ROOMS: Mapping[JobKind, str] = {
+    "training": "/v1/training-jobs",
+    "evaluation": "/v1/evaluations",
+    "prediction": "/v1/batch-predictions",
+    "promotion": "/v1/promotions",
+}
+"""Under which path jobs of a kind are found."""
+
+JobRequest: TypeAlias = TrainingRequest | ScoringRequest
+JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
@@ -102,17 +123,17 @@ class Event:
 class Job:
     """A job as its owner sees it.
 
-    `model` and `version` are set once it succeeded; `attempt` counts starts from 1, 0 is none yet. `last_words` are
-    what a start that died was heard to say. Among an owner's queued jobs those of greater `priority` begin sooner.
-    `retry_of` is the job whose request this one does again.
+    `model` and `version` are those of what was learned, set once a training succeeded; `attempt` counts starts from 1,
+    0 is none yet. `last_words` are what a start that died was heard to say. Among an owner's queued jobs those of
+    greater `priority` begin sooner. `retry_of` is the job whose request this one does again.
     """
 
     id: UUID
     owner: str
     state: JobState
     created_at: datetime
-    request: TrainingRequest
-    plan: TrainingPlan
+    request: JobRequest
+    plan: JobPlan
     attempt: int = 0
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -127,13 +148,54 @@ class Job:
     retry_of: UUID | None = None
 
     @property
+    def kind(self) -> JobKind:
+        """What it does, as its plan says."""
+        return self.plan.kind if isinstance(self.plan, ScoringPlan) else "training"
+
+    @property
+    def path(self) -> str:
+        """Where it is found."""
+        return f"{ROOMS[self.kind]}/{self.id}"
+
+    @property
+    def number(self) -> int | None:
+        """Of the version that it is about: the one that was learned, once it is there, or the one that it scores."""
+        return self.plan.version if isinstance(self.plan, ScoringPlan) else self.version
+
+    @property
     def resumed_from(self) -> Resumption | None:
         """What its newest start went on from."""
         starts = [move for move in self.transitions if move.state == "running"]
         return starts[-1].resumed_from if starts else None
 
 
+def training_of(job: Job) -> tuple[TrainingRequest, TrainingPlan]:
+    """What a training was asked for, and what that was resolved to; raises TypeError for a job of another kind."""
+    if isinstance(job.request, ScoringRequest) or isinstance(job.plan, ScoringPlan):
+        raise TypeError(f"expected a training, got the {NOUNS[job.kind]} {job.id}")
+    return job.request, job.plan
+
+
 def too_late_to_cancel(job: Job) -> ConflictError:
     """What a cancel is told that came after the job's end."""
     when = "" if job.finished_at is None else f" at {job.finished_at:%Y-%m-%dT%H:%M:%SZ}"
     return ConflictError(f"This comes too late: the job {job.state}{when}.")
+
+
+def no_such_job(job_id: UUID, kind: JobKind | None) -> NotFoundError:
+    """What is said of a job that is not there, or not of that kind, or somebody else's."""
+    return NotFoundError(f"There is no {'job' if kind is None else NOUNS[kind]} {job_id}.")
+
+
+@dataclass(frozen=True)
+class Which:
+    """Which jobs of an owner are meant; None: whichever. `version` is the number of one of `model` that they score."""
+
+    kind: JobKind | None = None
+    state: JobState | None = None
+    model: str | None = None
+    version: int | None = None
+    dataset_id: UUID | None = None
+
+
+ALL = Which()

@@ -64,10 +64,10 @@ class Models(Protocol):
         """Record a version that no job made; raises ConflictError where its model's name means something else."""
 
     def delete(self, owner: str, name: str) -> None:
-        """Raises NotFoundError, or InUseError while an unfinished job is to make a version of it."""
+        """Raises NotFoundError, or InUseError while an unfinished job is to make or to score a version of it."""
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
-        """Raises NotFoundError, or InUseError while an alias points to it."""
+        """Raises NotFoundError, or InUseError while an alias points to it or an unfinished job scores it."""
 
 
 class Aliases(Protocol):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import Event, Job, JobState, Problem, Progress
+from app.domain.jobs import ALL, Event, Job, JobKind, JobState, Problem, Progress, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
@@ -55,20 +55,26 @@ class Jobs(Protocol):
     """Where jobs are kept: the users' truth. Every end names the attempt that makes it."""
 
     def add(self, job: Job) -> None:
-        """Record a queued job with its first transition; raises NotFoundError when its dataset is gone."""
+        """Record a queued job with its first transition.
 
-    def get(self, owner: str, job_id: UUID) -> Job:
-        """Raises NotFoundError."""
+        Raises NotFoundError when its dataset, or a version that it scores, is gone.
+        """
+
+    def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
+        """A job, of this kind where one is said; raises NotFoundError, as all do that take a kind."""
 
     def find(self, job_id: UUID) -> Job | None:
         """A job of any owner, for the worker."""
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]: ...
+    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
+        """Newest first."""
 
-    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+    def events(
+        self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
+    ) -> tuple[Event, ...]:
         """Events with numbers above `after`, in order; raises NotFoundError."""
 
-    def has_ended(self, owner: str, job_id: UUID) -> bool:
+    def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
         """Whether the last of a job's events is written; raises NotFoundError."""
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
@@ -95,7 +101,7 @@ class Jobs(Protocol):
     def is_wanted(self, job_id: UUID, attempt: int) -> bool:
         """Whether this attempt is running, the job's newest, and nobody asked for its end."""
 
-    def request_cancel(self, owner: str, job_id: UUID) -> Job:
+    def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Note the wish (once); a queued job is cancelled at once, a cancelled one stays as it is.
 
         Raises NotFoundError, ConflictError when the job has ended otherwise.
@@ -196,7 +202,7 @@ QueueState = Literal["waiting", "running", "ended", "unknown"]
 class Queue(Protocol):
     """The durable engine: who may run what, and when. Job ids are its workflow ids."""
 
-    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
         """Within the transaction of the unit of work that this queue belongs to."""
 
     def deliver(self, entry: UUID, *, webhook_id: UUID, delay: float) -> None:

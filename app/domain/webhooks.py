@@ -7,18 +7,49 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 from uuid import UUID
 
-from app.domain.jobs import Job, JobState, Problem
+from app.domain.jobs import Job, JobKind, JobState, Problem
 
-EventType = Literal["training_job.succeeded", "training_job.failed", "training_job.cancelled"]
-EVENT_TYPES: tuple[EventType, ...] = ("training_job.succeeded", "training_job.failed", "training_job.cancelled")
-OF_STATE: Mapping[JobState, EventType] = {
-    "succeeded": "training_job.succeeded",
-    "failed": "training_job.failed",
-    "cancelled": "training_job.cancelled",
+EventType = Literal[
+    "training_job.succeeded",
+    "training_job.failed",
+    "training_job.cancelled",
+    "evaluation.succeeded",
+    "evaluation.failed",
+    "evaluation.cancelled",
+    "batch_prediction.succeeded",
+    "batch_prediction.failed",
+    "batch_prediction.cancelled",
+    "promotion.succeeded",
+    "promotion.failed",
+    "promotion.cancelled",
+]
+EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
+OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
+    "training": {
+        "succeeded": "training_job.succeeded",
+        "failed": "training_job.failed",
+        "cancelled": "training_job.cancelled",
+    },
+    "evaluation": {
+        "succeeded": "evaluation.succeeded",
+        "failed": "evaluation.failed",
+        "cancelled": "evaluation.cancelled",
+    },
+    "prediction": {
+        "succeeded": "batch_prediction.succeeded",
+        "failed": "batch_prediction.failed",
+        "cancelled": "batch_prediction.cancelled",
+    },
+    "promotion": {
+        "succeeded": "promotion.succeeded",
+        "failed": "promotion.failed",
+        "cancelled": "promotion.cancelled",
+    },
 }
+"""What the end of a job of a kind is called."""
 
 DeliveryState = Literal["pending", "delivered", "failed"]
 
@@ -124,8 +155,8 @@ def message(event: EventType, job: Job) -> bytes:
         "started_at": _moment(job.started_at),
         "finished_at": _moment(job.finished_at),
         "attempt": job.attempt,
-        "version": None if job.version is None else {"model": job.model or job.plan.model, "version": job.version},
-        "error": None if job.error is None else _problem(job.error, job.id),
+        "version": None if job.number is None else {"model": job.model or job.plan.model, "version": job.number},
+        "error": None if job.error is None else _problem(job.error, job.path),
         "dataset_id": str(job.request.dataset_id),
         "model": job.plan.model,
         "task": job.plan.task,
@@ -134,12 +165,12 @@ def message(event: EventType, job: Job) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _problem(problem: Problem, job_id: UUID) -> dict[str, str]:
+def _problem(problem: Problem, path: str) -> dict[str, str]:
     return {
         "type": f"/problems/{problem.kind}",
         "title": problem.title,
         "detail": problem.detail,
-        "instance": f"/v1/training-jobs/{job_id}",
+        "instance": path,
     }
 
 

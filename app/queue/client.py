@@ -7,6 +7,7 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
+from app.domain.jobs import JobKind
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
 from app.queue.names import (
@@ -16,7 +17,7 @@ from app.queue.names import (
     WEBHOOK_PRIORITY,
     WEBHOOK_QUEUE,
     WEBHOOK_WORKFLOW,
-    WORKFLOW,
+    lane,
     rank,
 )
 
@@ -52,14 +53,15 @@ class Submission:
     connection: Connection
     timeout: float
 
-    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
         """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
+        queue, workflow = lane(kind)
         with translated():
             self.client.enqueue_in_transaction(
                 self.connection,
                 {
-                    "workflow_name": WORKFLOW,
-                    "queue_name": QUEUE,
+                    "workflow_name": workflow,
+                    "queue_name": queue,
                     "workflow_id": str(job_id),
                     "workflow_id_reuse_policy": "reject",
                     "queue_partition_key": owner,

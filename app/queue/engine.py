@@ -14,6 +14,8 @@ from app.queue.names import (
     APPLICATION,
     MOST_RECOVERIES,
     QUEUE,
+    SCORING_QUEUE,
+    SCORING_WORKFLOW,
     VERSION,
     WEBHOOK_QUEUE,
     WEBHOOK_WORKFLOW,
@@ -37,14 +39,18 @@ WEBHOOK_SHARE = 2
 """Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
 
 
+SCORING_SLOTS = 2
+"""Jobs that score versions which one process runs at a time, each in its own thread, beside the fits."""
+
 LAST_WORDS_SECONDS = 5.0
 """For writing down the end of one entry, once the process is to end."""
 
 
 class Engine:
-    """The engine of this process; there is one at a time. `run` says whether the job it was given has ended.
+    """The engine of this process; there is one at a time. `run` says whether the training it was given has ended.
 
     Of one owner at most so many jobs run at a time over all workers; the worker that started last decides for all.
+    `score` says the same of jobs of other kinds, which wait in a queue of their own; without it, others run them.
     `deliver` says likewise whether one attempt to tell a webhook was made; without it, others make them. An exception
     out of either ends the entry as failed; False leaves it for others to recover.
     """
@@ -55,6 +61,7 @@ class Engine:
         client: DBOSClient,
         *,
         run: Callable[[UUID], bool],
+        score: Callable[[UUID], bool] | None = None,
         deliver: Callable[[UUID], bool] | None = None,
         executor: str,
         slots: int,
@@ -64,6 +71,7 @@ class Engine:
         self._database = database
         self._client = client
         self._run = run
+        self._score = score
         self._deliver = deliver
         self._executor = executor
         self._slots = slots
@@ -88,27 +96,33 @@ class Engine:
             }
         )
 
-        @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)
-        def train(job: str) -> None:
-            self._start(self._run, job)
+        self._register_jobs(QUEUE, WORKFLOW, self._run, slots=self._slots)
+        queues = [QUEUE]
+        if self._score is not None:
+            queues.append(SCORING_QUEUE)
+            self._register_jobs(SCORING_QUEUE, SCORING_WORKFLOW, self._score, slots=SCORING_SLOTS)
+        if self._deliver is not None:
+            queues.append(WEBHOOK_QUEUE)
+            self._register_deliveries(self._deliver)
+        DBOS.listen_queues(queues)
+        DBOS.launch()
+
+    def _register_jobs(self, queue: str, workflow: str, do: Callable[[UUID], bool], *, slots: int) -> None:
+        @DBOS.workflow(name=workflow, max_recovery_attempts=MOST_RECOVERIES)
+        def work(job: str) -> None:
+            self._start(do, job)
 
         # A limit for each partition makes partitions, which are owners, visited in random order. Where an owner may run
         # as many jobs as there are slots it never binds, and shares no budget with other workers.
         most = self._most_of_one_owner
         with translated():
             self._client.register_queue(
-                QUEUE,
-                worker_concurrency=self._slots,
+                queue,
+                worker_concurrency=slots,
                 partition_concurrency=most,
-                partition_worker_concurrency=self._slots if most is None else min(self._slots, most),
+                partition_worker_concurrency=slots if most is None else min(slots, most),
                 polling_interval_sec=self._poll_seconds,
             )
-        queues = [QUEUE]
-        if self._deliver is not None:
-            queues.append(WEBHOOK_QUEUE)
-            self._register_deliveries(self._deliver)
-        DBOS.listen_queues(queues)
-        DBOS.launch()
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
         @DBOS.workflow(name=WEBHOOK_WORKFLOW, max_recovery_attempts=MOST_RECOVERIES)

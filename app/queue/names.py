@@ -1,6 +1,6 @@
 """What the engine's rows are called: workers and API processes of all versions have to agree on it."""
 
-from app.domain.jobs import MOST_PRIORITY
+from app.domain.jobs import MOST_PRIORITY, JobKind
 
 APPLICATION = "relevance"
 VERSION = "1"
@@ -8,6 +8,15 @@ VERSION = "1"
 
 QUEUE = "training"
 WORKFLOW = "train"
+
+SCORING_QUEUE = "scoring"
+SCORING_WORKFLOW = "score"
+"""Of their own, so that a worker from before there were such jobs takes none, and none waits behind long fits."""
+
+
+def lane(kind: JobKind) -> tuple[str, str]:
+    """The queue and the workflow of jobs of a kind."""
+    return (QUEUE, WORKFLOW) if kind == "training" else (SCORING_QUEUE, SCORING_WORKFLOW)
 
 
 def rank(priority: int) -> int:

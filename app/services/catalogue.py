@@ -9,6 +9,7 @@ from uuid import UUID
 from app.domain.datasets import Dataset
 from app.domain.encoding import raw_cells
 from app.domain.errors import NotFoundError
+from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, RelevanceVector, Version
@@ -105,7 +106,7 @@ class Catalogue:
         """Where a version comes from; raises NotFoundError."""
         with self.open_uow() as uow:
             version = uow.models.version(owner, *reference)
-            request = None if version.job_id is None else uow.jobs.get(owner, version.job_id).request
+            job = None if version.job_id is None else uow.jobs.get(owner, version.job_id)
             dataset, is_parent_kept = None, False
             with suppress(NotFoundError):
                 dataset = uow.datasets.get(owner, version.report.dataset_id)
@@ -113,7 +114,7 @@ class Catalogue:
                 is_parent_kept = version.parent is not None and bool(
                     uow.models.version(owner, version.model, version.parent)
                 )
-        return Lineage(version, request, dataset, is_parent_kept)
+        return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
 
     def versions(
         self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS

@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import JobState, Problem, Progress
+from app.domain.jobs import JobKind, JobState, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
-from app.domain.requests import TrainingPlan, TrainingRequest
+from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary
 from app.domain.webhooks import DeliveryState, EventType, Obstacle
 
@@ -34,6 +34,8 @@ class Document(Generic[T]):
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
 REQUEST = Document(TypeAdapter(TrainingRequest))
 PLAN = Document(TypeAdapter(TrainingPlan))
+SCORING_REQUEST: Document[ScoringRequest] = Document(TypeAdapter(ScoringRequest))
+SCORING_PLAN: Document[ScoringPlan] = Document(TypeAdapter(ScoringPlan))
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))
@@ -43,6 +45,7 @@ WEIGHTS = Document(TypeAdapter(tuple[ClassWeight, ...]))
 SHAPE = Document(TypeAdapter(tuple[InputShape, ...]))
 CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))
 
+KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
 EVENT_TYPE: TypeAdapter[EventType] = TypeAdapter(EventType)

@@ -20,6 +20,7 @@ from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
 from app.services.importing import Importing
 from app.services.ingest import Ingest
+from app.services.jobs import Jobs
 from app.services.prediction import Prediction
 from app.services.training import Training
 from app.services.watching import Watcher
@@ -80,7 +81,8 @@ class InMemoryParts:
         self.annotations = Annotations(self.kept.open)
         self.exporting = Exporting(self.kept.open)
         self.importing = Importing(self.kept.open)
-        self.training = Training(self.kept.open, self.kept.queue, lambda: NOW)
+        self.jobs = Jobs(self.kept.open, self.kept.queue)
+        self.training = Training(self.kept.open, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
@@ -101,7 +103,8 @@ class StoredParts:
         self.annotations = Annotations(open_uow)
         self.exporting = Exporting(open_uow)
         self.importing = Importing(open_uow)
-        self.training = Training(open_uow, InMemoryQueue(), now, most_unfinished=most_unfinished)
+        self.jobs = Jobs(open_uow, InMemoryQueue())
+        self.training = Training(open_uow, now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)

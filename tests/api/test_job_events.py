@@ -22,7 +22,8 @@ from app.client.event_stream import Message as Told
 from app.client.event_stream import messages
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.services.training import History, Training
+from app.domain.jobs import JobKind
+from app.services.jobs import History, Jobs
 from tests.api.conftest import LIMITS, StoredParts
 from tests.api.problems import assert_problem
 from tests.storage import samples
@@ -213,14 +214,14 @@ def test_a_database_that_goes_away_breaks_no_stream_and_repeats_nothing(
     client: TestClient, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_events, "LOOK_AGAIN_SECONDS", 0.05)
-    history, looks = Training.history, iter(range(100))
+    history, looks = Jobs.history, iter(range(100))
 
-    def now_and_then(self: Training, owner: str, job_id: UUID, *, limit: int, after: int) -> History:
+    def now_and_then(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
         if next(looks) in {1, 2, 4}:
             raise UnavailableError("The database can't be reached.")
-        return history(self, owner, job_id, limit=limit, after=after)
+        return history(self, owner, job_id, limit=limit, after=after, kind=kind)
 
-    monkeypatch.setattr(Training, "history", now_and_then)
+    monkeypatch.setattr(Jobs, "history", now_and_then)
     later = [Timer(0.4, progress, (stored, running)), Timer(0.8, fail, (stored, running))]
     for timer in later:
         timer.start()
@@ -368,11 +369,11 @@ def test_what_happens_between_the_first_look_and_the_wait_is_told(
 def test_many_readers_of_a_job_share_their_looks(
     app: Starlette, stored: StoredParts, running: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history, looks = Training.history, []
+    history, looks = Jobs.history, []
 
-    def counted(self: Training, owner: str, job_id: UUID, *, limit: int, after: int) -> History:
+    def counted(self: Jobs, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None) -> History:
         looks.append(after)
-        return history(self, owner, job_id, limit=limit, after=after)
+        return history(self, owner, job_id, limit=limit, after=after, kind=kind)
 
     async def read() -> None:
         readers = [Reader(f"{PATH}/{running}/events") for _ in range(100)]
@@ -381,7 +382,7 @@ def test_many_readers_of_a_job_share_their_looks(
         tasks = [asyncio.create_task(reader.read(app)) for reader in readers]
         await eventually(lambda: all(reader.numbers == [1, 2] for reader in readers))
         await asyncio.sleep(0.5)
-        monkeypatch.setattr(Training, "history", counted)
+        monkeypatch.setattr(Jobs, "history", counted)
         await asyncio.to_thread(progress, stored, running)
         await eventually(lambda: all(reader.numbers == [1, 2, 3] for reader in readers))
         await asyncio.to_thread(fail, stored, running)

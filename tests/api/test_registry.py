@@ -157,7 +157,7 @@ def test_a_tag_changes_with_what_may_change(client: TestClient, parts: InMemoryP
 
 def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemoryParts) -> None:
     sent = client.post("/v1/training-jobs", json={**SUBMIT, "model": "small", "seed": 3}).json()
-    job = parts.training.get(OWNER, UUID(sent["id"]))
+    job = parts.jobs.get(OWNER, UUID(sent["id"]))
     (first, made), *_ = parts.kept.models.kept[OWNER, "small"]
     second = replace(first, id=uuid7(), number=2, job_id=job.id, parent=1)
     parts.kept.models.kept[OWNER, "small"].append((second, made))

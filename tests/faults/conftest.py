@@ -81,7 +81,7 @@ class Place:
         return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", seed=seed))
 
     def look(self, job: Job) -> Job:
-        return self.parts.training.get(BUILT_IN_OWNER, job.id)
+        return self.parts.jobs.get(BUILT_IN_OWNER, job.id)
 
     def started(self, number: int = 1) -> list[int]:
         """The process ids of fits that have begun, once there are so many."""

@@ -42,7 +42,7 @@ def test_a_worker_killed_between_request_and_record_tells_again_by_the_same_id(m
     with receiving(kills(worker), answers(204)) as receiver:
         webhook = place.parts.webhooks.register(BUILT_IN_OWNER, receiver.url)
         job = place.submit(trainers.marked)
-        place.parts.training.cancel(BUILT_IN_OWNER, job.id)
+        place.parts.jobs.cancel(BUILT_IN_OWNER, job.id)
         worker.wait(60)
         place.start_worker()
         until(lambda: [one.state for one in deliveries(place, webhook)] == ["delivered"], seconds=60)

@@ -126,7 +126,7 @@ def test_a_cancelled_jobs_fit_is_gone_within_a_second_though_it_holds_the_interp
     place.start_worker()
     job = place.submit(trainers.stuck)
     (fit,) = place.started()
-    place.parts.training.cancel(BUILT_IN_OWNER, job.id)
+    place.parts.jobs.cancel(BUILT_IN_OWNER, job.id)
     until(lambda: gone(fit), seconds=1.0)
     ended = place.ended(job, seconds=1.0)
     assert (ended.state, ended.version) == ("cancelled", None)

@@ -4,6 +4,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
+from app.domain.jobs import JobKind
+
 
 class ListedQueue:
     """Keeps what was submitted in a table of the same database, so that it shares the transaction's fate."""
@@ -11,7 +13,7 @@ class ListedQueue:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
         self._connection.execute(text("CREATE TABLE IF NOT EXISTS submitted (job_id TEXT, owner TEXT)"))
         self._connection.execute(
             text("INSERT INTO submitted VALUES (:job_id, :owner)"), {"job_id": str(job_id), "owner": owner}

@@ -42,6 +42,7 @@ def running(
     client: DBOSClient,
     run: Callable[[UUID], bool],
     *,
+    score: Callable[[UUID], bool] | None = None,
     executor: str = HERE,
     slots: int = 1,
     most_of_one_owner: int | None = None,
@@ -51,6 +52,7 @@ def running(
         database,
         client,
         run=run,
+        score=score,
         executor=executor,
         slots=slots,
         most_of_one_owner=most_of_one_owner,
@@ -78,6 +80,22 @@ def test_a_job_runs_once_and_its_entry_ends(
         assert ran.jobs.get(timeout=10) == job
         until(lambda: control.endings([job]) == {job: "succeeded"})
     assert ran.jobs.empty()
+
+
+def test_what_scores_waits_in_a_queue_of_its_own_that_older_workers_do_not_know(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control
+) -> None:
+    trained, scored, job = Ran(), Ran(), uuid4()
+    with open_uow() as uow:
+        uow.queue.submit(job, owner="ada", kind="evaluation")
+    with running(engine, client, trained):
+        after = submit(open_uow)
+        assert trained.jobs.get(timeout=10) == after
+        assert control.state(job) == "waiting"
+    with running(engine, client, trained, score=scored):
+        assert scored.jobs.get(timeout=10) == job
+        until(lambda: control.endings([job]) == {job: "succeeded"})
+    assert trained.jobs.empty()
 
 
 def test_a_fault_ends_the_entry_and_is_logged(

@@ -16,13 +16,17 @@ from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReuse
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
 from app.domain.jobs import (
+    ALL,
     FINISHED,
     Event,
     Job,
+    JobKind,
     JobState,
     Problem,
     Progress,
     Transition,
+    Which,
+    no_such_job,
     too_late_to_cancel,
 )
 from app.domain.model_ports import NO_TAGS, Aliases, Models
@@ -132,28 +136,27 @@ class InMemoryJobs:
     def add(self, job: Job) -> None:
         self.put(replace(job, transitions=(Transition("queued", job.created_at, 0),)))
 
-    def get(self, owner: str, job_id: UUID) -> Job:
+    def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         job = self.kept.get(job_id)
-        if job is None or job.owner != owner:
-            raise NotFoundError(f"There is no training job {job_id}.")
+        if job is None or job.owner != owner or kind not in (None, job.kind):
+            raise no_such_job(job_id, kind)
         return job
 
     def find(self, job_id: UUID) -> Job | None:
         return self.kept.get(job_id)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]:
-        return page_of(
-            [job for job in reversed(self.kept.values()) if job.owner == owner and state in (None, job.state)],
-            limit,
-            after,
-        )
+    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
+        found = [job for job in reversed(self.kept.values()) if job.owner == owner and _is_meant(job, which)]
+        return page_of(found, limit, after)
 
-    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
-        self.get(owner, job_id)
+    def events(
+        self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
+    ) -> tuple[Event, ...]:
+        self.get(owner, job_id, kind=kind)
         return tuple(self.happened[job_id][after : after + limit])
 
-    def has_ended(self, owner: str, job_id: UUID) -> bool:
-        return self.get(owner, job_id).state in FINISHED
+    def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
+        return self.get(owner, job_id, kind=kind).state in FINISHED
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
         return {job_id: len(self.happened[job_id]) for job_id in job_ids if job_id in self.happened}
@@ -177,8 +180,8 @@ class InMemoryJobs:
     def cancel_requested(self, job_id: UUID) -> bool:
         return self.kept[job_id].cancel_requested_at is not None
 
-    def request_cancel(self, owner: str, job_id: UUID) -> Job:
-        job = self.get(owner, job_id)
+    def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
+        job = self.get(owner, job_id, kind=kind)
         if job.state == "cancelled":
             return job
         if job.state in FINISHED:
@@ -211,6 +214,17 @@ class InMemoryJobs:
 
     def forget_progress(self, *, ended_before: float) -> bool:
         raise NotImplementedError
+
+
+def _is_meant(job: Job, which: Which) -> bool:
+    asked = (
+        (which.kind, job.kind),
+        (which.state, job.state),
+        (which.model, job.plan.model),
+        (which.version, job.number),
+        (which.dataset_id, job.request.dataset_id),
+    )
+    return all(wanted in (None, has) for wanted, has in asked)
 
 
 @dataclass
@@ -559,7 +573,7 @@ class InMemoryQueue:
     priorities: dict[UUID, int] = field(default_factory=dict)
     reachable: bool = True
 
-    def submit(self, job_id: UUID, *, owner: str, priority: int = 0) -> None:
+    def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
         self.submitted.append(job_id)
         self.priorities[job_id] = priority
 

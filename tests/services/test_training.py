@@ -19,6 +19,7 @@ from app.domain.jobs import Job, JobState
 from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from app.domain.tables import Block
 from app.services.idempotency import Idempotency
+from app.services.jobs import Jobs
 from app.services.training import Training
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import InMemory
@@ -45,7 +46,12 @@ def kept() -> InMemory:
 
 @pytest.fixture
 def training(kept: InMemory) -> Training:
-    return Training(kept.open, kept.queue, lambda: NOW)
+    return Training(kept.open, lambda: NOW)
+
+
+@pytest.fixture
+def jobs(kept: InMemory) -> Jobs:
+    return Jobs(kept.open, kept.queue)
 
 
 def test_a_submitted_job_is_planned_recorded_and_queued(kept: InMemory, training: Training) -> None:
@@ -54,7 +60,7 @@ def test_a_submitted_job_is_planned_recorded_and_queued(kept: InMemory, training
     assert (job.plan.task, job.plan.model, job.plan.target) == ("regression", "points", "y")
     assert [transition.state for transition in job.transitions] == ["queued"]
     assert kept.queue.submitted == [job.id]
-    assert training.get(OWNER, job.id) == job
+    assert kept.jobs.get(OWNER, job.id) == job
 
 
 def test_an_impossible_request_leaves_nothing_behind(kept: InMemory, training: Training) -> None:
@@ -112,15 +118,9 @@ def test_a_name_that_means_the_same_gets_another_version(kept: InMemory, trainin
     assert job.plan.model == "small"
 
 
-def test_a_queued_job_is_cancelled_and_taken_from_the_queue(kept: InMemory, training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    assert training.cancel(OWNER, job.id).state == "cancelled"
-    assert kept.queue.cancelled == [job.id]
-
-
-def test_a_finished_job_is_done_again_as_it_was_asked_for(kept: InMemory, training: Training) -> None:
+def test_a_finished_job_is_done_again_as_it_was_asked_for(kept: InMemory, training: Training, jobs: Jobs) -> None:
     first = training.submit(OWNER, REQUEST, priority=7)
-    training.cancel(OWNER, first.id)
+    jobs.cancel(OWNER, first.id)
     again = training.retry(OWNER, first.id)
     assert again.id != first.id
     assert (again.state, again.request, again.priority, again.retry_of) == ("queued", REQUEST, 7, first.id)
@@ -144,9 +144,9 @@ def test_a_job_that_has_not_ended_is_not_done_again(kept: InMemory, training: Tr
     assert len(kept.jobs.kept) == 1
 
 
-def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training: Training) -> None:
+def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training: Training, jobs: Jobs) -> None:
     first = training.submit(OWNER, REQUEST)
-    training.cancel(OWNER, first.id)
+    jobs.cancel(OWNER, first.id)
     del kept.datasets.kept[DATASET.id]
     with pytest.raises(NotFoundError, match="no dataset"):
         training.retry(OWNER, first.id)
@@ -155,10 +155,10 @@ def test_a_job_whose_dataset_is_gone_is_not_done_again(kept: InMemory, training:
 
 
 def test_an_owner_may_have_so_many_unfinished_jobs(kept: InMemory) -> None:
-    training = Training(kept.open, kept.queue, lambda: NOW, most_unfinished=2)
+    training = Training(kept.open, lambda: NOW, most_unfinished=2)
     for _ in range(2):
         training.submit(OWNER, REQUEST)
-    with pytest.raises(TooManyJobsError, match="2 training jobs"):
+    with pytest.raises(TooManyJobsError, match="2 jobs"):
         training.submit(OWNER, REQUEST)
     assert len(kept.queue.submitted) == 2
 
@@ -172,46 +172,6 @@ def test_the_answer_to_a_keyed_submit_is_kept_as_it_was_given(kept: InMemory, tr
     with pytest.raises(KeyInUseError):
         training.submit(OWNER, REQUEST, keyed=keyed)
     assert kept.queue.submitted == [job.id]
-
-
-def test_a_cancelled_job_may_be_cancelled_again(kept: InMemory, training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    assert training.cancel(OWNER, job.id) == training.cancel(OWNER, job.id)
-
-
-def test_a_running_job_is_left_to_its_worker(kept: InMemory, training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    kept.jobs.put(replace(job, state="running"))
-    asked = training.cancel(OWNER, job.id)
-    assert (asked.state, asked.cancel_requested_at is not None) == ("running", True)
-    assert not kept.queue.cancelled
-
-
-def test_a_job_stays_cancelled_when_the_engine_is_out_of_reach(kept: InMemory, training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    kept.queue.reachable = False
-    assert training.cancel(OWNER, job.id).state == "cancelled"
-
-
-def test_a_finished_job_can_not_be_cancelled(kept: InMemory, training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    kept.jobs.put(replace(job, state="succeeded"))
-    with pytest.raises(ConflictError):
-        training.cancel(OWNER, job.id)
-
-
-def test_jobs_are_listed_newest_first_and_by_state(kept: InMemory, training: Training) -> None:
-    first, second = training.submit(OWNER, REQUEST), training.submit(OWNER, REQUEST)
-    training.cancel(OWNER, first.id)
-    assert [job.id for job in training.page(OWNER, limit=10, after=None).items] == [second.id, first.id]
-    assert [job.id for job in training.page(OWNER, limit=10, after=None, state="queued").items] == [second.id]
-
-
-def test_events_go_on_after_a_number(training: Training) -> None:
-    job = training.submit(OWNER, REQUEST)
-    training.cancel(OWNER, job.id)
-    assert [event.number for event in training.events(OWNER, job.id, limit=10, after=0)] == [1]
-    assert training.events(OWNER, job.id, limit=10, after=1) == ()
 
 
 def test_a_database_out_of_reach_is_said(kept: InMemory, training: Training) -> None:

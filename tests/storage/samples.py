@@ -21,7 +21,7 @@ from app.domain.models import (
     SupervisedReport,
 )
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
+from app.domain.requests import EvaluationPlan, EvaluationRequest, InputColumn, SupervisedPlan, SupervisedRequest, Task
 from app.domain.starts import Claim
 from app.domain.tables import (
     Block,
@@ -102,6 +102,12 @@ def new_job(dataset_id: UUID, *, owner: str = OWNER, made: SupervisedPlan | None
     return Job(
         id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=plan() if made is None else made
     )
+
+
+def new_evaluation(dataset_id: UUID, *, model: str = "prices", version: int = 1, owner: str = OWNER) -> Job:
+    request = EvaluationRequest(dataset_id, model, "best")
+    scoring = EvaluationPlan(model, version, "regression", "price")
+    return Job(id=uuid7(), owner=owner, state="queued", created_at=AT, request=request, plan=scoring)
 
 
 def queued_job(

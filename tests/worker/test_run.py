@@ -24,6 +24,7 @@ from app.services.ingest import Ingest
 from app.sparse_bayes.selection import train
 from app.sparse_bayes.trail import Mark
 from app.storage.unit_of_work import now, unit_of_work
+from app.worker.attempts import Records
 from app.worker.child.tasks import Trainer
 from app.worker.pool import Pool
 from app.worker.run import Runner
@@ -119,7 +120,7 @@ def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Benc
     spool = Spool(tmp_path, executor="here:1")
     spool.open()
     stopping = Event()
-    yield Bench(Runner(open_uow, pool, spool, 10_000, stopping, PROGRAM, 600.0), open_uow)
+    yield Bench(Runner(Records(open_uow, stopping), pool, spool, 10_000, PROGRAM, 600.0), open_uow)
     stopping.set()
     assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
     spool.close()
@@ -290,9 +291,9 @@ def test_a_start_goes_on_from_what_the_one_before_it_had_kept(bench: Bench) -> N
     job_id = bench.queued(trainers.resting)
     running = Running(replace(bench.run, keep_seconds=0.0), job_id)
     until(lambda: kept(bench, job_id) is not None, seconds=30)
-    bench.run.stopping.set()
+    bench.run.records.stopping.set()
     assert running.ended() is False
-    bench.run.stopping.clear()
+    bench.run.records.stopping.clear()
     assert bench.run(job_id)
     job = bench.look(job_id)
     assert (job.state, job.attempt) == ("succeeded", 2)
@@ -322,7 +323,7 @@ def test_what_was_heard_last_is_kept_at_the_end_of_a_start(bench: Bench) -> None
 
     until(has_rested, seconds=30)
     assert kept(bench, job_id) is None
-    bench.run.stopping.set()
+    bench.run.records.stopping.set()
     assert running.ended() is False
     assert kept(bench, job_id)
 
@@ -334,10 +335,10 @@ def test_to_be_handed_back_costs_no_start(bench: Bench) -> None:
         return bench.look(job_id).attempt == number
 
     for attempt in range(1, 6):
-        bench.run.stopping.clear()
+        bench.run.records.stopping.clear()
         running = bench.begin(job_id)
         until(partial(has_attempt, attempt), seconds=30)
-        bench.run.stopping.set()
+        bench.run.records.stopping.set()
         assert running.ended() is False
     with bench.open_uow() as uow:
         assert uow.jobs.claim(job_id) == Claim(6)
@@ -387,14 +388,14 @@ def test_a_worker_that_stops_leaves_its_job_to_others(bench: Bench) -> None:
     job_id = bench.queued(trainers.endless)
     running = bench.begin(job_id)
     until(lambda: bench.look(job_id).progress is not None, seconds=30)
-    bench.run.stopping.set()
+    bench.run.records.stopping.set()
     assert running.ended(seconds=2.0) is False
     assert bench.look(job_id).state == "running"
 
 
 def test_a_worker_that_stops_claims_nothing(bench: Bench) -> None:
     job_id = bench.queued(trainers.stuck)
-    bench.run.stopping.set()
+    bench.run.records.stopping.set()
     assert not bench.run(job_id)
     assert bench.look(job_id).state == "queued"
 
@@ -411,7 +412,7 @@ def test_a_database_that_is_away_now_and_then_costs_no_start(bench: Bench, monke
     monkeypatch.setattr("app.worker.insisting.RETRY_SECONDS", 0.01)
     job_id = bench.queued(trainers.quick)
     flaky = Flaky(bench.open_uow, failures=20)
-    assert replace(bench.run, open_uow=flaky)(job_id)
+    assert replace(bench.run, records=Records(flaky, bench.run.records.stopping))(job_id)
     assert flaky.failures < 20 - 5
     assert (bench.look(job_id).state, bench.look(job_id).attempt) == ("succeeded", 1)
 

@@ -1,4 +1,4 @@
-"""What happened to a training: as pages, or as a stream for as long as it goes on."""
+"""What happened to a job of any kind: as pages, or as a stream for as long as it goes on."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -20,7 +20,7 @@ from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.jobs import EventOut
 from app.api.schemas.pages import Limit, PageOut, Wait
 from app.domain.errors import NotFoundError, UnavailableError
-from app.domain.jobs import Event, Transition
+from app.domain.jobs import NOUNS, ROOMS, Event, JobKind, Transition
 
 STILL_HERE_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""
@@ -53,8 +53,6 @@ _STREAM = {
     ).decode(),
 }
 
-router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"])
-
 
 class EventStream(StreamingResponse):
     """A stream whose source is given back also when its reader has gone away."""
@@ -71,45 +69,54 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-@router.get(
-    "/{job_id}/events",
-    summary="What happened to a training",
-    response_model=PageOut[EventOut],
-    responses={
-        200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
-        204: {"description": "Of a stream: the job has ended, and the last event was seen. Don't ask again."},
-        **problems(404, 406, 422),
-    },
-)
-async def events(
-    job_id: str,
-    owner: Owner,
-    lookout: LookoutDependency,
-    request: Request,
-    limit: Limit = 100,
-    after: EventNumber = 0,
-    wait: Wait = 0,
-    last_event_id: LastEventId = None,
-) -> PageOut[EventOut] | Response:
-    """Transitions and progress, in their order; with `wait`, as soon as there is one after `after`.
+def events_of(kind: JobKind, *, tag: str, summary: str) -> APIRouter:
+    """The door to what happened to jobs of a kind."""
+    router = APIRouter(prefix=ROOMS[kind], tags=[tag])
 
-    With `Accept: text/event-stream`, all that is after `Last-Event-ID` (or `after`), and then each as it happens, until
-    the job has ended; `limit` and `wait` are of pages alone. One that breaks off before is to be asked for again, of
-    this process or another, with the last id: none is left out, none comes twice. EventSource does so by itself.
-    """
-    job = identifier(job_id, "training job")
-    if wants_events(request.headers.getlist("accept")):
-        seen = after if last_event_id is None else last_event_id
-        first = await lookout.batch(owner, job, seen)
-        if first.is_end and not first.content:
-            return Response(status_code=204)
-        return EventStream(_told(lookout, owner, job, first))
-    found = await lookout.events(owner, job, limit=limit + 1, after=after, wait=wait)
-    shown = found[:limit]
-    return PageOut.of([EventOut.of(event) for event in shown], str(shown[-1].number) if len(found) > limit else None)
+    @router.get(
+        "/{job_id}/events",
+        summary=summary,
+        response_model=PageOut[EventOut],
+        responses={
+            200: {"description": "Events, as a page or a stream.", "content": {EVENT_STREAM: _STREAM}},
+            204: {"description": "Of a stream: the job has ended, and the last event was seen. Don't ask again."},
+            **problems(404, 406, 422),
+        },
+    )
+    async def events(
+        job_id: str,
+        owner: Owner,
+        lookout: LookoutDependency,
+        request: Request,
+        limit: Limit = 100,
+        after: EventNumber = 0,
+        wait: Wait = 0,
+        last_event_id: LastEventId = None,
+    ) -> PageOut[EventOut] | Response:
+        """Transitions and progress, in their order; with `wait`, as soon as there is one after `after`.
+
+        With `Accept: text/event-stream`, all that is after `Last-Event-ID` (or `after`), and then each as it happens,
+        until the job has ended; `limit` and `wait` are of pages alone. One that breaks off before is to be asked for
+        again, of this process or another, with the last id: none is left out, none comes twice. EventSource does so by
+        itself.
+        """
+        job = identifier(job_id, NOUNS[kind])
+        if wants_events(request.headers.getlist("accept")):
+            seen = after if last_event_id is None else last_event_id
+            first = await lookout.batch(owner, kind, job, seen)
+            if first.is_end and not first.content:
+                return Response(status_code=204)
+            return EventStream(_told(lookout, owner, kind, job, first))
+        found = await lookout.events(owner, kind, job, limit=limit + 1, after=after, wait=wait)
+        shown = found[:limit]
+        return PageOut.of(
+            [EventOut.of(event) for event in shown], str(shown[-1].number) if len(found) > limit else None
+        )
+
+    return router
 
 
-async def _told(lookout: Lookout, owner: str, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
+async def _told(lookout: Lookout, owner: str, kind: JobKind, job_id: UUID, batch: Batch) -> AsyncGenerator[bytes]:
     """A stream from its first batch on, to the job's end or that of this process."""
     yield BEGINNING
     with lookout.bell(job_id) as rung:
@@ -126,7 +133,7 @@ async def _told(lookout: Lookout, owner: str, job_id: UUID, batch: Batch) -> Asy
                     yield STILL_HERE
             rung.clear()
             try:
-                batch = await lookout.batch(owner, job_id, batch.last)
+                batch = await lookout.batch(owner, kind, job_id, batch.last)
             except NotFoundError:  # it was removed
                 return
             except UnavailableError:

@@ -14,7 +14,7 @@ from app.api.schemas.pages import After, Limit, PageOut, Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, JobState
+from app.domain.jobs import Job, JobState, Which
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
@@ -59,7 +59,7 @@ def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, k
 
 
 def _queued(job: Job) -> KeptAnswer:
-    headers = (("Location", f"/v1/training-jobs/{job.id}"), ("Content-Type", "application/json"))
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
     return KeptAnswer(202, headers, job_out(job).model_dump_json().encode())
 
 
@@ -72,14 +72,14 @@ def jobs(
     state: Annotated[JobState | None, Query(description="Only jobs in this state.")] = None,
 ) -> PageOut[TrainingJobOut]:
     """Jobs, newest first."""
-    page = parts.training.page(owner, limit=limit, after=after, state=state)
+    page = parts.jobs.page(owner, limit=limit, after=after, which=Which("training", state))
     return PageOut.of([job_out(job) for job in page.items], page.next)
 
 
 @router.get("/{job_id}", summary="Look at a training, or wait for it", responses=problems(404, 406, 422))
 async def job(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> TrainingJobOut:
     """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
-    return job_out(await lookout.ended(owner, identifier(job_id, "training job"), wait))
+    return job_out(await lookout.ended(owner, "training", identifier(job_id, "training job"), wait))
 
 
 @router.post("/{job_id}/cancel", status_code=202, summary="End a training", responses=problems(404, 406, 409))
@@ -88,4 +88,4 @@ def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> TrainingJobOut:
 
     A cancelled job may be cancelled again; of one that succeeded or failed a 409 says since when.
     """
-    return job_out(parts.training.cancel(owner, identifier(job_id, "training job")))
+    return job_out(parts.jobs.cancel(owner, identifier(job_id, "training job"), kind="training"))

@@ -1,6 +1,6 @@
-"""What a caller asks to be trained, and what it was resolved to: one request and one plan for each kind of task.
+"""What a caller asks of workers, and what it was resolved to: one request and one plan for each kind of it.
 
-Their `task` tells them apart, also as JSON.
+The `task` of trainings tells them apart, also as JSON, the `kind` those of what asks versions.
 """
 
 from typing import TypeAlias
@@ -9,6 +9,7 @@ from app.domain.requests.approximation import ApproximationPlan, ApproximationRe
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.requests.components import ComponentsPlan, ComponentsRequest
 from app.domain.requests.image import ImagePlan, ImageRequest
+from app.domain.requests.scoring import EvaluationPlan, EvaluationRequest, ScoringPlan, ScoringRequest, scored
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
     MOST_FOLDS,
@@ -40,6 +41,8 @@ __all__ = [
     "ColumnSplit",
     "ComponentsPlan",
     "ComponentsRequest",
+    "EvaluationPlan",
+    "EvaluationRequest",
     "GroupChoice",
     "IgnoredColumn",
     "ImagePlan",
@@ -50,6 +53,8 @@ __all__ = [
     "OrderSplit",
     "PriorChoice",
     "RandomSplit",
+    "ScoringPlan",
+    "ScoringRequest",
     "Split",
     "SupervisedPlan",
     "SupervisedRequest",
@@ -57,4 +62,5 @@ __all__ = [
     "TrainingPlan",
     "TrainingRequest",
     "Validation",
+    "scored",
 ]

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, ImageSize, Upload
-from app.domain.errors import InUseError, NotFoundError
-from app.domain.jobs import UNFINISHED
+from app.domain.errors import NotFoundError
 from app.domain.ports import Clock, Page
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.storage import cursors
@@ -18,8 +17,9 @@ from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
 from app.storage.documents import COLUMNS
 from app.storage.engine import lock_for_writing
+from app.storage.repositories.needed import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
-from app.storage.tables import DatasetBlockRow, DatasetRow, TrainingJobRow
+from app.storage.tables import DatasetBlockRow, DatasetRow
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,7 @@ class SqlDatasets:
         # Held until the end: whoever just adds a job locks this row too, so that one of the two sees the other.
         if self.session.scalar(select(DatasetRow.id).where(*mine).with_for_update()) is None:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
-        needed = select(func.count()).where(
-            TrainingJobRow.dataset_id == dataset_id, TrainingJobRow.state.in_(UNFINISHED)
-        )
-        if (jobs := self.session.scalar(needed)) != 0:
-            raise InUseError(
-                f"The dataset is needed by unfinished training jobs ({jobs}): cancel them or let them end."
-            )
+        refuse_needed_dataset(self.session, dataset_id)
         changed(self.session, update(DatasetRow).where(*mine).values(state="deleted"))
         remove_piece(self.session, dataset_id)
 

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.identity import uuid7
-from app.domain.jobs import JobState
+from app.domain.jobs import JobKind, JobState
 from app.domain.ports import Clock, Page, Queue
-from app.domain.webhooks import OF_STATE, Attempt, Delivery, Errand
+from app.domain.webhooks import OF_KIND, Attempt, Delivery, Errand
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENT_TYPE, EVENTS, OBSTACLE
@@ -34,9 +34,9 @@ class SqlDeliveries:
     clock: Clock
     queue: Queue
 
-    def job_ended(self, job_id: UUID, owner: str, state: JobState) -> None:
+    def job_ended(self, job_id: UUID, owner: str, kind: JobKind, state: JobState) -> None:
         """Queue the news for every webhook of the owner that wants it."""
-        event, event_id = OF_STATE[state], uuid7()
+        event, event_id = OF_KIND[kind][state], uuid7()
         hook = WebhookRow
         mine = select(hook.id, hook.events).where(
             hook.owner == owner, hook.enabled.is_(True), hook.deleted_at.is_(None)

@@ -8,9 +8,18 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import UNFINISHED, Event, Job, JobState, Transition
+from app.domain.jobs import UNFINISHED, Event, Job, JobKind, JobState, Transition
 from app.domain.starts import Resumption
-from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST, STATE
+from app.storage.documents import (
+    KIND,
+    PLAN,
+    PROBLEM,
+    PROGRESS,
+    REQUEST,
+    SCORING_PLAN,
+    SCORING_REQUEST,
+    STATE,
+)
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
@@ -79,14 +88,20 @@ def state(text: str) -> JobState:
     return STATE.validate_python(text)
 
 
+def kind(text: str) -> JobKind:
+    """A kind as it is stored."""
+    return KIND.validate_python(text)
+
+
 def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
+    training = row.kind == "training"
     return Job(
         id=row.id,
         owner=row.owner,
         state=state(row.state),
         created_at=row.created_at,
-        request=REQUEST.read(row.request),
-        plan=PLAN.read(row.plan),
+        request=REQUEST.read(row.request) if training else SCORING_REQUEST.read(row.request),
+        plan=PLAN.read(row.plan) if training else SCORING_PLAN.read(row.plan),
         attempt=row.attempt,
         started_at=row.started_at,
         finished_at=row.finished_at,

@@ -1,4 +1,4 @@
-"""Training jobs, their transitions and progress."""
+"""Jobs of every kind, their transitions and progress."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,18 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import NotFoundError
 from app.domain.jobs import (
+    ALL,
     FINISHED,
     MOVES,
     Event,
     Job,
+    JobKind,
     JobState,
     Problem,
     Progress,
+    Which,
+    no_such_job,
     too_late_to_cancel,
 )
 from app.domain.models import NewVersion, Version
@@ -24,19 +27,17 @@ from app.domain.ports import Clock, Page
 from app.domain.starts import MOST_STARTS, Claim, Resumption
 from app.storage import cursors
 from app.storage.changes import changed
-from app.storage.documents import PLAN, PROBLEM, PROGRESS, REQUEST
-from app.storage.engine import lock_for_writing
+from app.storage.documents import PROBLEM, PROGRESS
 from app.storage.happenings import announce
 from app.storage.repositories import histories
 from app.storage.repositories.deliveries import SqlDeliveries
 from app.storage.repositories.recording import record
 from app.storage.repositories.retention import forget_progress
+from app.storage.repositories.submitting import submit
 from app.storage.tables import (
-    DatasetRow,
     JobCheckpointRow,
     JobProgressRow,
     JobTransitionRow,
-    ModelRow,
     TrainingJobRow,
 )
 
@@ -52,72 +53,38 @@ class SqlJobs:
     deliveries: SqlDeliveries
 
     def add(self, job: Job) -> None:
-        """Record a queued job; raises NotFoundError when its dataset is gone."""
-        lock_for_writing(self.session.connection())
-        # Whoever deletes the dataset locks this row too, and so sees the job, or is seen.
-        dataset = select(DatasetRow.id).where(
-            DatasetRow.id == job.request.dataset_id, DatasetRow.owner == job.owner, DatasetRow.state == "ready"
-        )
-        if self.session.scalar(dataset.with_for_update(read=True, key_share=True)) is None:
-            raise NotFoundError(f"There is no dataset {job.request.dataset_id}.")
-        # So does whoever deletes the model.
-        model = select(ModelRow.id).where(ModelRow.owner == job.owner, ModelRow.name == job.plan.model)
-        self.session.execute(model.with_for_update(read=True, key_share=True))
-        self.session.add(
-            TrainingJobRow(
-                id=job.id,
-                owner=job.owner,
-                state="queued",
-                created_at=job.created_at,
-                dataset_id=job.request.dataset_id,
-                request=REQUEST.write(job.request),
-                plan=PLAN.write(job.plan),
-                for_model=job.plan.model,
-                priority=job.priority,
-                retry_of=job.retry_of,
-                events=1,
-            )
-        )
-        self.session.flush()
-        self.session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
-        self.session.flush()
-        announce(self.session, job.id)
+        """Record a queued job; raises NotFoundError when its dataset, or a version that it scores, is gone."""
+        submit(self.session, job)
 
-    def get(self, owner: str, job_id: UUID) -> Job:
-        """A job of this owner; raises NotFoundError."""
+    def get(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
+        """A job of this owner, of a kind where one is said; raises NotFoundError."""
         job = self.find(job_id)
-        if job is None or job.owner != owner:
-            raise _no_such_job(job_id)
+        if job is None or job.owner != owner or kind not in (None, job.kind):
+            raise no_such_job(job_id, kind)
         return job
 
     def find(self, job_id: UUID) -> Job | None:
         """A job of any owner."""
         return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
 
-    def page(self, owner: str, *, limit: int, after: str | None, state: JobState | None = None) -> Page[Job]:
+    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
         """Jobs, newest first; raises InvalidRequestError for an `after` of no page."""
-        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner)
-        if state is not None:
-            query = query.where(TrainingJobRow.state == state)
+        query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
         if after is not None:
             query = query.where(TrainingJobRow.id < cursors.read_id(after))
         found = histories.jobs(self.session, query.order_by(TrainingJobRow.id.desc()).limit(limit + 1))
         return cursors.page(found, limit, lambda job: job, lambda job: job.id)
 
-    def events(self, owner: str, job_id: UUID, *, limit: int, after: int) -> tuple[Event, ...]:
+    def events(
+        self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
+    ) -> tuple[Event, ...]:
         """What happened after event number `after`, in order; raises NotFoundError."""
-        mine = select(TrainingJobRow.id).where(TrainingJobRow.owner == owner, TrainingJobRow.id == job_id)
-        if self.session.scalar(mine) is None:
-            raise _no_such_job(job_id)
+        self._state(owner, job_id, kind)
         return histories.events(self.session, job_id, limit=limit, after=after)
 
-    def has_ended(self, owner: str, job_id: UUID) -> bool:
+    def has_ended(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> bool:
         """Whether nothing more will happen to it; raises NotFoundError."""
-        mine = select(TrainingJobRow.state).where(TrainingJobRow.owner == owner, TrainingJobRow.id == job_id)
-        now = self.session.scalar(mine)
-        if now is None:
-            raise _no_such_job(job_id)
-        return histories.state(now) in FINISHED
+        return self._state(owner, job_id, kind) in FINISHED
 
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
         """How many events there are of each of these jobs."""
@@ -177,23 +144,24 @@ class SqlJobs:
         here = (job.id == job_id, job.state == "running", job.attempt == attempt, job.cancel_requested_at.is_(None))
         return self.session.scalar(select(job.id).where(*here)) is not None
 
-    def request_cancel(self, owner: str, job_id: UUID) -> Job:
+    def request_cancel(self, owner: str, job_id: UUID, *, kind: JobKind | None = None) -> Job:
         """Cancel a queued job, or note the wish; raises NotFoundError, ConflictError when it has ended otherwise."""
-        now = self.clock()
-        queued = (TrainingJobRow.owner == owner, TrainingJobRow.state == "queued")
+        now, job = self.clock(), TrainingJobRow
+        mine = (job.owner == owner, *_meant(Which(kind)))
+        queued = (*mine, job.state == "queued")
         moved = self._move(job_id, "cancelled", queued, {"cancel_requested_at": now}, reason=BY_ITS_OWNER, now=now)
         if moved is None:
             wish = (
-                update(TrainingJobRow)
-                .where(TrainingJobRow.id == job_id, TrainingJobRow.owner == owner, TrainingJobRow.state == "running")
-                .values(cancel_requested_at=func.coalesce(TrainingJobRow.cancel_requested_at, now))
+                update(job)
+                .where(job.id == job_id, job.state == "running", *mine)
+                .values(cancel_requested_at=func.coalesce(job.cancel_requested_at, now))
             )
             if not changed(self.session, wish):
-                ended = self.get(owner, job_id)
+                ended = self.get(owner, job_id, kind=kind)
                 if ended.state != "cancelled":
                     raise too_late_to_cancel(ended)
                 return ended
-        return self.get(owner, job_id)
+        return self.get(owner, job_id, kind=kind)
 
     def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
         """Record the end and its version; None, and nothing recorded, when the attempt is superseded.
@@ -238,6 +206,14 @@ class SqlJobs:
         """Remove a piece of the progress of jobs that ended so many seconds ago; whether to call again."""
         return forget_progress(self.session, ended_before=ended_before)
 
+    def _state(self, owner: str, job_id: UUID, kind: JobKind | None) -> JobState:
+        """Raises NotFoundError."""
+        job = TrainingJobRow
+        now = self.session.scalar(select(job.state).where(job.owner == owner, job.id == job_id, *_meant(Which(kind))))
+        if now is None:
+            raise no_such_job(job_id, kind)
+        return histories.state(now)
+
     def _move(
         self,
         job_id: UUID,
@@ -255,7 +231,7 @@ class SqlJobs:
             update(TrainingJobRow)
             .where(TrainingJobRow.id == job_id, TrainingJobRow.state.in_(_leading_to(state)), *guards)
             .values(state=state, events=TrainingJobRow.events + 1, **ends, **values)
-            .returning(TrainingJobRow.owner, TrainingJobRow.attempt, TrainingJobRow.events),
+            .returning(TrainingJobRow.owner, TrainingJobRow.kind, TrainingJobRow.attempt, TrainingJobRow.events),
             execution_options={"synchronize_session": False},
         ).one_or_none()
         if row is None:
@@ -263,7 +239,7 @@ class SqlJobs:
         moved = _Moved(row.owner, row.attempt)
         if ends:
             changed(self.session, delete(JobCheckpointRow).where(JobCheckpointRow.job_id == job_id))
-            self.deliveries.job_ended(job_id, moved.owner, state)
+            self.deliveries.job_ended(job_id, moved.owner, histories.kind(row.kind), state)
         self.session.add(
             JobTransitionRow(
                 job_id=job_id,
@@ -296,5 +272,13 @@ def _leading_to(state: JobState) -> list[JobState]:
     return [now for now, following in MOVES.items() if state in following]
 
 
-def _no_such_job(job_id: UUID) -> NotFoundError:
-    return NotFoundError(f"There is no training job {job_id}.")
+def _meant(which: Which) -> list[ColumnElement[bool]]:
+    job = TrainingJobRow
+    asked = {
+        job.kind: which.kind,
+        job.state: which.state,
+        job.for_model: which.model,
+        job.of_version: which.version,
+        job.dataset_id: which.dataset_id,
+    }
+    return [column == value for column, value in asked.items() if value is not None]

@@ -21,6 +21,7 @@ from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.happenings import MODELS, announce
 from app.storage.repositories.naming import version_ids
+from app.storage.repositories.needed import refuse_needed_model, refuse_needed_version
 from app.storage.repositories.recording import record
 from app.storage.repositories.tagging import retag, tagged, tags_of
 from app.storage.tables import (
@@ -31,7 +32,6 @@ from app.storage.tables import (
     ModelVersionRow,
     PosteriorRow,
     RelevanceVectorRow,
-    TrainingJobRow,
     VersionTagRow,
 )
 
@@ -155,13 +155,7 @@ class SqlModels:
         """Remove a model with all versions, vectors, posteriors and aliases; raises NotFoundError, InUseError."""
         # Held until the end: whoever just adds a job for this model locks its row too, so that one sees the other.
         model_id = self.locked(owner, name)
-        coming = select(func.count()).where(
-            TrainingJobRow.owner == owner, TrainingJobRow.for_model == name, TrainingJobRow.finished_at.is_(None)
-        )
-        if (jobs := self.session.scalar(coming)) != 0:
-            raise InUseError(
-                f"Unfinished training jobs ({jobs}) are to make versions of the model: cancel them or let them end."
-            )
+        refuse_needed_model(self.session, owner, name)
         changed(self.session, delete(ModelAliasRow).where(ModelAliasRow.model_id == model_id))
         changed(self.session, delete(AliasMoveRow).where(AliasMoveRow.model_id == model_id))
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.model_id == model_id))
@@ -171,7 +165,10 @@ class SqlModels:
         changed(self.session, gone.values(deleted_at=self.clock(), description=None))
 
     def delete_version(self, owner: str, name: str, selector: Selector) -> None:
-        """Remove a version, its vectors and posterior; raises NotFoundError, InUseError while an alias points to it."""
+        """Remove a version, its vectors and posterior.
+
+        Raises NotFoundError, InUseError while an alias points to it or an unfinished job scores it.
+        """
         model_id = self.locked(owner, name)
         version = self.version(owner, name, selector)
         pointing = select(ModelAliasRow.name).where(ModelAliasRow.version_id == version.id).order_by(ModelAliasRow.name)
@@ -179,6 +176,7 @@ class SqlModels:
             raise InUseError(
                 f"Version {version.number} of model {name!r} is what {_listed(aliases)}: move or remove that first."
             )
+        refuse_needed_version(self.session, owner, name, version.number)
         changed(self.session, delete(ModelVersionRow).where(ModelVersionRow.id == version.id))
         announce(self.session, model_id, MODELS)
 

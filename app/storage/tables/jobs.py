@@ -6,16 +6,19 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.jobs import FINISHED, MOVES
+from app.domain.jobs import FINISHED, MOVES, NOUNS
 from app.storage.tables.base import Base, one_of
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
+SCORING = "of_version IS NOT NULL"
 
 
 class TrainingJobRow(Base):
-    """A job. `dataset_id` is no foreign key: a finished job outlives its dataset. `events` counts what happened.
+    """A job of any kind. `dataset_id` is no foreign key: a job outlives its dataset. `events` counts what happened.
 
-    `for_model` is the name that the plan says, `model` the one under which a version was made.
+    `for_model` is the name that the plan says, `model` the one under which a version was made. What scores is said to
+    do so for the number `of_version` of `for_model`, and `rival_version` where two are compared: a number is never
+    given twice. `result` is what came of it (JSON).
     `deaths` are starts that ended without a word, `handed_back` says that the last one did not, and `last_words` are
     what a child that died was heard to say. `progress_kept` is false once its progress was removed for its age.
     """
@@ -23,13 +26,16 @@ class TrainingJobRow(Base):
     __tablename__ = "training_jobs"
     __table_args__ = (
         CheckConstraint(one_of("state", frozenset(MOVES)), name="state"),
+        CheckConstraint(one_of("kind", frozenset(NOUNS)), name="kind"),
+        CheckConstraint("(kind = 'training') = (of_version IS NULL)", name="of_version"),
+        CheckConstraint("(result IS NOT NULL) = (state = 'succeeded' AND kind <> 'training')", name="result"),
         CheckConstraint("attempt >= 0 AND events >= 0", name="counts"),
         CheckConstraint(f"({one_of('state', FINISHED)}) = (finished_at IS NOT NULL)", name="finished"),
         CheckConstraint(
             "(version IS NULL OR state = 'succeeded') AND (version IS NULL) = (model IS NULL)", name="succeeded"
         ),
         CheckConstraint("(state = 'failed') = (error IS NOT NULL)", name="failed"),
-        Index(None, "owner", "id"),
+        Index(None, "owner", "kind", "id"),
         Index(None, "dataset_id"),
         Index(None, "state"),
         Index(
@@ -38,6 +44,15 @@ class TrainingJobRow(Base):
             "for_model",
             sqlite_where=text("finished_at IS NULL"),
             postgresql_where=text("finished_at IS NULL"),
+        ),
+        Index(
+            "ix_training_jobs_scoring",
+            "owner",
+            "for_model",
+            "of_version",
+            "id",
+            sqlite_where=text(SCORING),
+            postgresql_where=text(SCORING),
         ),
         Index(
             "ix_training_jobs_progress_kept",
@@ -55,6 +70,10 @@ class TrainingJobRow(Base):
     request: Mapped[str]
     plan: Mapped[str]
     for_model: Mapped[str] = mapped_column(server_default="")
+    kind: Mapped[str] = mapped_column(server_default="training", default="training")
+    of_version: Mapped[int | None] = mapped_column(default=None)
+    rival_version: Mapped[int | None] = mapped_column(default=None)
+    result: Mapped[str | None] = mapped_column(default=None)
     priority: Mapped[int] = mapped_column(server_default="0", default=0)
     retry_of: Mapped[UUID | None] = mapped_column(default=None)
     attempt: Mapped[int] = mapped_column(default=0)

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.ports import OpenUnitOfWork
-from app.domain.webhooks import OF_STATE, Attempt, Delivery, EventType
+from app.domain.webhooks import EVENT_TYPES, Attempt, Delivery, EventType
 from app.storage.unit_of_work import unit_of_work
 from tests.ports.queue import ListedQueue
 from tests.storage import samples
@@ -64,7 +64,7 @@ def test_every_end_of_a_job_is_queued_for_whoever_wants_it(
     engine: Engine, open_uow: OpenUnitOfWork, end: Callable[[OpenUnitOfWork, UUID], None], event: EventType
 ) -> None:
     all_of_it, that_alone = hook(open_uow), hook(open_uow, events=(event,))
-    others = tuple(one for one in OF_STATE.values() if one != event)
+    others = tuple(one for one in EVENT_TYPES if one != event)
     unwanted, strangers = hook(open_uow, events=others), hook(open_uow, owner=samples.STRANGER)
     disabled, removed = hook(open_uow), hook(open_uow)
     with open_uow() as uow:

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
-from app.domain.jobs import MOVES, JobState, Progress, may_move
+from app.domain.jobs import MOVES, JobState, Progress, Which, may_move
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim
@@ -372,10 +372,10 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.jobs.claim(ids[1])
     with open_uow() as uow:
-        first = uow.jobs.page(samples.OWNER, limit=1, after=None, state="queued")
-        second = uow.jobs.page(samples.OWNER, limit=1, after=first.next, state="queued")
+        first = uow.jobs.page(samples.OWNER, limit=1, after=None, which=Which(state="queued"))
+        second = uow.jobs.page(samples.OWNER, limit=1, after=first.next, which=Which(state="queued"))
         everything = uow.jobs.page(samples.OWNER, limit=9, after=None)
-        running = uow.jobs.page(samples.OWNER, limit=9, after=None, state="running")
+        running = uow.jobs.page(samples.OWNER, limit=9, after=None, which=Which(state="running"))
     newest_first = sorted(ids, reverse=True)
     assert [job.id for job in everything.items] == newest_first
     assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]

@@ -29,3 +29,5 @@ def job_out(job: Job) -> AnyJobOut:
             return ImageJobOut.of(job, plan)
         case ComponentsPlan() as plan:
             return ComponentsJobOut.of(job, plan)
+        case plan:
+            raise TypeError(f"expected the plan of a training, got {plan}")

@@ -1,4 +1,4 @@
-"""What all training jobs have, and their events, as their owner sees them."""
+"""What jobs of all kinds have, and their events, as their owner sees them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.api.errors import ProblemKind
 from app.api.schemas.problems import JobProblemOut, PlaceOut
 from app.domain.jobs import Event, Job, JobState, Problem
+from app.domain.requests import ScoringPlan, TrainingPlan
 from app.domain.tables import ColumnKind
 
 
@@ -71,7 +72,7 @@ class IgnoredOut(FromDomain):
 
 
 class JobOut(BaseModel):
-    """What every training begins with: how far it is. The columns that it reads stand where they belong in each."""
+    """What every job begins with: how far it is. The columns that a training reads stand where they belong in each."""
 
     id: UUID
     state: JobState
@@ -86,13 +87,13 @@ class JobOut(BaseModel):
     error: JobProblemOut | None = Field(description="Why it failed, and what to do.")
     transitions: Sequence[TransitionOut]
     dataset_id: UUID
-    model: str = Field(description="The name under which the version will be.")
-    priority: int = Field(description="Of an owner's queued trainings, those of greater priority begin sooner.")
-    retry_of: UUID | None = Field(description="The training whose request this one does again.")
+    model: str = Field(description="The name under which the version is, or will be.")
+    priority: int = Field(description="Of an owner's queued jobs, those of greater priority begin sooner.")
+    retry_of: UUID | None = Field(description="The job whose request this one does again.")
 
 
 def shared_by_jobs(job: Job) -> dict[str, object]:
-    """The members of `JobOut`, and the columns."""
+    """The members of `JobOut`, and the columns that a training reads."""
     plan = job.plan
     return {
         "id": job.id,
@@ -104,13 +105,18 @@ def shared_by_jobs(job: Job) -> dict[str, object]:
         "attempt": job.attempt,
         "resumed_from": None if job.resumed_from is None else ResumptionOut.model_validate(job.resumed_from),
         "progress": None if job.progress is None else ProgressOut.model_validate(job.progress),
-        "version": None if job.version is None else VersionNameOut(model=job.model or plan.model, version=job.version),
+        "version": None if job.number is None else VersionNameOut(model=job.model or plan.model, version=job.number),
         "error": None if job.error is None else _job_problem(job, job.error),
         "transitions": [TransitionOut.model_validate(transition) for transition in job.transitions],
         "dataset_id": job.request.dataset_id,
         "model": plan.model,
         "priority": job.priority,
         "retry_of": job.retry_of,
+    } | ({} if isinstance(plan, ScoringPlan) else _columns(plan))
+
+
+def _columns(plan: TrainingPlan) -> dict[str, object]:
+    return {
         "inputs": [InputOut.model_validate(column) for column in plan.inputs],
         "ignored": [IgnoredOut.model_validate(column) for column in plan.ignored],
     }
@@ -121,7 +127,7 @@ def _job_problem(job: Job, problem: Problem) -> JobProblemOut:
         type=ProblemKind(422, problem.kind, problem.title).type,
         title=problem.title,
         detail=problem.detail,
-        instance=f"/v1/training-jobs/{job.id}",
+        instance=job.path,
         errors=[
             PlaceOut(detail=fault.detail, pointer=fault.pointer, row=fault.row, column=fault.column, line=fault.line)
             for fault in problem.faults

@@ -1,0 +1,58 @@
+"""Recording a job that was asked for: what it needs is held till it is there, so that nobody deletes it in between."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.domain.errors import NotFoundError
+from app.domain.jobs import Job
+from app.domain.requests import ScoringPlan, ScoringRequest, scored
+from app.storage.documents import PLAN, REQUEST, SCORING_PLAN, SCORING_REQUEST
+from app.storage.engine import lock_for_writing
+from app.storage.happenings import announce
+from app.storage.tables import DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
+
+
+def submit(session: Session, job: Job) -> None:
+    """Record a queued job; raises NotFoundError when its dataset, or a version that it scores, is gone."""
+    lock_for_writing(session.connection())
+    # Whoever deletes the dataset locks this row too, and so sees the job, or is seen.
+    dataset = select(DatasetRow.id).where(
+        DatasetRow.id == job.request.dataset_id, DatasetRow.owner == job.owner, DatasetRow.state == "ready"
+    )
+    if session.scalar(dataset.with_for_update(read=True, key_share=True)) is None:
+        raise NotFoundError(f"There is no dataset {job.request.dataset_id}.")
+    # So does whoever deletes the model, or one of its versions.
+    model = select(ModelRow.id).where(ModelRow.owner == job.owner, ModelRow.name == job.plan.model)
+    model_id = session.scalar(model.with_for_update(read=True, key_share=True))
+    numbers = scored(job.plan) if isinstance(job.plan, ScoringPlan) else ()
+    for number in numbers:
+        version = select(ModelVersionRow.id).where(
+            ModelVersionRow.model_id == model_id, ModelVersionRow.number == number
+        )
+        if session.scalar(version) is None:
+            raise NotFoundError(f"Model {job.plan.model!r} has no version {number}.")
+    session.add(_row(job, numbers))
+    session.flush()
+    session.add(JobTransitionRow(job_id=job.id, number=1, at=job.created_at, state="queued", attempt=0))
+    session.flush()
+    announce(session, job.id)
+
+
+def _row(job: Job, numbers: tuple[int, ...]) -> TrainingJobRow:
+    request, plan = job.request, job.plan
+    return TrainingJobRow(
+        id=job.id,
+        owner=job.owner,
+        kind=job.kind,
+        state="queued",
+        created_at=job.created_at,
+        dataset_id=request.dataset_id,
+        request=SCORING_REQUEST.write(request) if isinstance(request, ScoringRequest) else REQUEST.write(request),
+        plan=SCORING_PLAN.write(plan) if isinstance(plan, ScoringPlan) else PLAN.write(plan),
+        for_model=plan.model,
+        of_version=numbers[0] if numbers else None,
+        rival_version=numbers[1] if len(numbers) > 1 else None,
+        priority=job.priority,
+        retry_of=job.retry_of,
+        events=1,
+    )
