@@ -2,6 +2,7 @@
 
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
+from app.services.answering.judging import JudgedBlock, judge
 from app.services.answering.pieces import piece_of, rows_of, support_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
@@ -14,6 +15,7 @@ __all__ = [
     "ClassificationAnswer",
     "ComponentsAnswer",
     "ImageAnswering",
+    "JudgedBlock",
     "ListedFunction",
     "RegressionAnswer",
     "ServedVersion",
@@ -24,6 +26,7 @@ __all__ = [
     "answer",
     "answering_of",
     "expansion_of",
+    "judge",
     "piece_of",
     "rows_of",
     "support_of",

@@ -6,6 +6,7 @@ from statistics import NormalDist
 from typing import ClassVar, Literal, Self
 
 import numpy as np
+import scipy
 
 from app.sparse_bayes.errors import ConstantTargetError
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
@@ -37,6 +38,11 @@ class RealPrediction(NumberPrediction):
         """log N(t; mean, variance)."""
         variance = self.variance
         return -0.5 * (np.log(2.0 * np.pi * variance) + (t - self.mean) ** 2 / variance)
+
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """That of the normal at (t - mean)/sd."""
+        upto = scipy.special.ndtr((t - self.mean) / np.sqrt(self.variance))
+        return upto, upto
 
 
 @dataclass(frozen=True)

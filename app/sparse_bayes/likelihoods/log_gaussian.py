@@ -47,6 +47,13 @@ class PositivePrediction(NumberPrediction):
         logs = np.log(np.where(positive, t, 1.0))
         return np.where(positive, self.log.log_density(logs) - logs, -inf)
 
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """That of the logarithm; nothing is below 0."""
+        positive = t > 0.0
+        _, upto = self.log.distribution(np.log(np.where(positive, t, 1.0)))
+        upto = np.where(positive, upto, 0.0)
+        return upto, upto
+
 
 def _exp(values: Array) -> Array:
     return np.exp(np.clip(values, -LARGEST_LOG, LARGEST_LOG))

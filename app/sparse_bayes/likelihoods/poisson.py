@@ -82,6 +82,12 @@ class CountPrediction(NumberPrediction):
         value = total + np.log(sd) - 0.5 * np.log(2.0 * np.pi * v) - scipy.special.gammaln(counts + 1.0)
         return np.where(counts == t, value, -np.inf)
 
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """P(t - 1) and P(t) of the whole numbers about t, 0 below all counts."""
+        counts = np.stack([np.ceil(t) - 1.0, np.floor(t)])
+        below, upto = (np.where(each < 0.0, 0.0, self._not_above(np.maximum(each, 0.0))) for each in counts)
+        return below, upto
+
     def _not_above(self, count: Array) -> Array:
         """P(t <= count), (N,).
 

@@ -61,6 +61,13 @@ class NumberPrediction(ABC):
     def log_density(self, t: Array) -> Array:
         """Log density, or probability where t counts, of each target t (N,), in nats."""
 
+    @abstractmethod
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """How probable it is that a new observation is below t, and that it is not above t (N,): each (N,).
+
+        They differ where observations are counts alone.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class ClassPrediction:

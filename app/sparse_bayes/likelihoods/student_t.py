@@ -67,6 +67,12 @@ class HeavyTailedPrediction(NumberPrediction):
         total = np.exp(exponents - greatest[:, None]).sum(axis=1)
         return np.asarray(greatest + np.log(total) - 0.5 * log(2.0 * pi))
 
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """Each of the mixture's Gaussians by its share."""
+        sds, log_shares = self._mixture()
+        upto = np.asarray(scipy.special.ndtr((t - self.mean)[:, None] / sds) @ np.exp(log_shares))
+        return upto, upto
+
     def _mixture(self) -> tuple[Array, Array]:
         """Standard deviations (N, k) and the logarithms of their shares (k,): the trapezoidal rule in log tau."""
         half = 0.5 * self.dof

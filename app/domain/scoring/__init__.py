@@ -1,0 +1,33 @@
+"""How good predictions are: metrics, pictures and comparisons of rows that come block by block."""
+
+from app.domain.scoring.cells import ResidualBin
+from app.domain.scoring.classes import ClassResult, ClassScores
+from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNumbers
+from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, ClassMetric, Metric, NumberMetric, losses
+from app.domain.scoring.numbers import Coverage, NumberResult, NumberScores
+from app.domain.scoring.paired import Improvement, Paired
+from app.domain.scoring.ranking import Area
+from app.domain.scoring.reliability import ReliabilityBin
+
+__all__ = [
+    "CLASS_METRICS",
+    "COVERAGES",
+    "NUMBER_METRICS",
+    "Area",
+    "ClassMetric",
+    "ClassResult",
+    "ClassScores",
+    "Coverage",
+    "Improvement",
+    "Judged",
+    "JudgedClasses",
+    "JudgedNumbers",
+    "Metric",
+    "NumberMetric",
+    "NumberResult",
+    "NumberScores",
+    "Paired",
+    "ReliabilityBin",
+    "ResidualBin",
+    "losses",
+]

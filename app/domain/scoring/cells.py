@@ -1,0 +1,75 @@
+"""How errors go with predictions, for a picture: neighbours are put together as more rows come."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.sparse_bayes.types import Array
+
+MOST_CELLS = 4_096
+"""So many are kept; of each pair of neighbours there becomes one where there are more."""
+
+BINS = 20
+"""Of about as many rows each."""
+
+
+@dataclass(frozen=True)
+class ResidualBin:
+    """Neighbouring predictions: how many, from where to where, their mean, and their mean and mean absolute error."""
+
+    rows: int
+    lowest: float
+    highest: float
+    prediction: float
+    residual: float
+    absolute: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells (C,) in the order of their mean prediction: `rows`, and (C, 5) as `ResidualBin` has them."""
+
+    rows: Array
+    told: Array
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Of no rows."""
+        return cls(np.empty(0), np.empty((0, 5)))
+
+    @classmethod
+    def of(cls, prediction: Array, error: Array) -> "Cells":
+        """Of rows (N,), each one cell."""
+        told = np.column_stack([prediction, prediction, prediction, error, np.abs(error)])
+        return cls.empty() + cls(np.ones(len(prediction)), told)
+
+    def __add__(self, other: "Cells") -> "Cells":
+        """Of both together."""
+        rows, told = np.concatenate([self.rows, other.rows]), np.concatenate([self.told, other.told])
+        order = np.argsort(told[:, 2], kind="stable")
+        rows, told = rows[order], told[order]
+        if len(rows) <= MOST_CELLS:
+            return Cells(rows, told)
+        return _together(rows, told, groups=MOST_CELLS // 2)
+
+    def bins(self) -> Iterator[ResidualBin]:
+        """At most `BINS` of them, in the order of the predictions; exact while there are no more rows than cells."""
+        found = _together(self.rows, self.told, groups=BINS)
+        for rows, told in zip(found.rows.tolist(), found.told.tolist(), strict=True):
+            yield ResidualBin(int(rows), *told)
+
+
+def _together(rows: Array, told: Array, *, groups: int) -> Cells:
+    """Neighbours put together to at most so many groups of about as many rows."""
+    if not len(rows):
+        return Cells.empty()
+    middle = np.cumsum(rows) - 0.5 * rows
+    group = np.floor(middle * (groups / rows.sum()))
+    starts = np.flatnonzero(np.diff(group, prepend=-1.0))
+    counts = np.add.reduceat(rows, starts)
+    share = rows / np.repeat(counts, np.diff(starts, append=len(rows)))
+    lowest = np.minimum.reduceat(told[:, 0], starts)
+    highest = np.maximum.reduceat(told[:, 1], starts)
+    return Cells(counts, np.column_stack([lowest, highest, np.add.reduceat(share[:, None] * told[:, 2:], starts)]))

@@ -1,0 +1,115 @@
+"""How good predictions of classes are: figures and pictures of any number of rows, in bounded memory."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.domain.scoring.judged import JudgedClasses
+from app.domain.scoring.losses import losses
+from app.domain.scoring.means import Mean
+from app.domain.scoring.ranking import Area, Ranking
+from app.domain.scoring.reliability import Reliability, ReliabilityBin
+from app.domain.tables import Label
+from app.sparse_bayes.types import Array
+
+
+@dataclass(frozen=True)
+class ClassResult:
+    """What predictions of `rows` classes were worth; with no rows every figure is None.
+
+    `unknown` of the rows are of a class that the version has never seen: an error each, of no share in `log_loss` and
+    the pictures of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
+    `areas`, of each class against the rest, None where none can be told. `ece` is the mean distance between the
+    probability of the predicted label and how often it was right, in bins of which `confidence` has the curve;
+    `reliability` are those of each class. `confusion` counts rows, by true class and in it by predicted label.
+    """
+
+    rows: int
+    unknown: int
+    error: float | None
+    log_loss: float | None
+    brier: float | None
+    auc: Area | None
+    ece: float | None
+    classes: tuple[Label, ...]
+    areas: tuple[Area | None, ...]
+    confusion: tuple[tuple[int, ...], ...]
+    confidence: tuple[ReliabilityBin, ...]
+    reliability: tuple[tuple[ReliabilityBin, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    """What was seen so far; scores of pieces are added. `confusion` is (K, K)."""
+
+    classes: tuple[Label, ...]
+    error: Mean
+    log_loss: Mean
+    brier: Mean
+    ranking: Ranking
+    confidence: Reliability
+    reliability: tuple[Reliability, ...]
+    confusion: Array
+
+    @classmethod
+    def empty(cls, classes: tuple[Label, ...]) -> Self:
+        """Of no rows."""
+        count = len(classes)
+        curves = Reliability.empty(), (Reliability.empty(),) * count
+        return cls(classes, Mean(), Mean(), Mean(), Ranking.empty(count), *curves, np.zeros((count, count)))
+
+    @classmethod
+    def of(cls, judged: JudgedClasses) -> Self:
+        """Of some rows."""
+        count, known = len(judged.classes), judged.truth >= 0
+        given = np.take_along_axis(judged.probabilities, judged.chosen[:, None], axis=1)[:, 0]
+        wrong = losses(judged, "error")
+        truth, probabilities, certain = judged.truth[known], judged.probabilities[known], judged.certain[known]
+        pairs = truth * count + judged.chosen[known]
+        return cls(
+            judged.classes,
+            Mean.of(wrong),
+            Mean.of(losses(judged, "log_loss")),
+            Mean.of(losses(judged, "brier")),
+            Ranking.of(probabilities, truth),
+            Reliability.of(given, 1.0 - wrong),
+            tuple(map(Reliability.of, probabilities.T, certain.T)),
+            np.bincount(pairs, minlength=count * count).reshape(count, count).astype(np.float64),
+        )
+
+    def __add__(self, other: "ClassScores") -> "ClassScores":
+        """Of both together."""
+        return ClassScores(
+            self.classes,
+            self.error + other.error,
+            self.log_loss + other.log_loss,
+            self.brier + other.brier,
+            self.ranking + other.ranking,
+            self.confidence + other.confidence,
+            tuple(one + more for one, more in zip(self.reliability, other.reliability, strict=True)),
+            self.confusion + other.confusion,
+        )
+
+    def result(self) -> ClassResult:
+        """The figures."""
+        areas = self.ranking.areas()
+        told = [area for area in areas if area is not None]
+        return ClassResult(
+            rows=self.error.rows,
+            unknown=self.log_loss.left_out,
+            error=self.error.value,
+            log_loss=self.log_loss.value,
+            brier=self.brier.value,
+            auc=_mean(told) if told else None,
+            ece=self.confidence.expected_error,
+            classes=self.classes,
+            areas=areas,
+            confusion=tuple(tuple(map(int, row)) for row in self.confusion),
+            confidence=tuple(self.confidence.bins()),
+            reliability=tuple(tuple(curve.bins()) for curve in self.reliability),
+        )
+
+
+def _mean(areas: list[Area]) -> Area:
+    return Area(sum(one.value for one in areas) / len(areas), sum(one.within for one in areas) / len(areas))

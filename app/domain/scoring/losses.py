@@ -1,0 +1,49 @@
+"""What each row costs, and the metric that its rows' mean makes: the less, the better."""
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from app.domain.scoring.judged import Judged, JudgedClasses, JudgedNumbers
+from app.sparse_bayes.types import Array
+
+NumberMetric: TypeAlias = Literal["rmse", "mae", "nll"]
+ClassMetric: TypeAlias = Literal["error", "log_loss", "brier"]
+Metric: TypeAlias = NumberMetric | ClassMetric
+
+NUMBER_METRICS: tuple[NumberMetric, ...] = get_args(NumberMetric)
+CLASS_METRICS: tuple[ClassMetric, ...] = get_args(ClassMetric)
+
+LARGEST_ERROR = 1e150
+"""An error whose square is still a number: greater ones cost as much."""
+
+
+def losses(judged: Judged, metric: Metric) -> Array:
+    """What each of the rows costs, (N,), NaN where it has no such loss; raises ValueError for a metric of other tasks.
+
+    For `rmse` squares, whose mean's root it is. `nll` and `log_loss` in nats, NaN where the version holds what came for
+    impossible, or has never seen the class. A class never seen is an error, and stands apart for `brier`, which is half
+    of the squared distance from certainty.
+    """
+    match judged, metric:
+        case JudgedNumbers(), "rmse":
+            return np.square(np.clip(judged.error, -LARGEST_ERROR, LARGEST_ERROR))
+        case JudgedNumbers(), "mae":
+            return np.abs(judged.error)
+        case JudgedNumbers(), "nll":
+            return np.where(np.isneginf(judged.log_density), np.nan, -judged.log_density)
+        case JudgedClasses(), "error":
+            return np.not_equal(judged.chosen, judged.truth).astype(np.float64)
+        case JudgedClasses(), "log_loss":
+            return _log_loss(judged)
+        case JudgedClasses(), "brier":
+            away = np.square(judged.probabilities - judged.certain).sum(axis=1)
+            return np.asarray(0.5 * (away + np.where(judged.truth < 0, 1.0, 0.0)))
+        case _:
+            raise ValueError(f"expected {CLASS_METRICS} of classes or {NUMBER_METRICS} of numbers, got {metric}")
+
+
+def _log_loss(judged: JudgedClasses) -> Array:
+    places = np.maximum(judged.truth, 0)[:, None]
+    given = np.take_along_axis(judged.probabilities, places, axis=1)[:, 0]
+    return np.where(judged.truth < 0, np.nan, -np.log(np.maximum(given, np.finfo(np.float64).tiny)))

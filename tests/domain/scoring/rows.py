@@ -1,0 +1,65 @@
+"""Rows that were predicted and came, drawn."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtr, ndtri, softmax
+
+from app.domain.scoring import COVERAGES, JudgedClasses, JudgedNumbers
+from app.sparse_bayes.types import Array, Indices
+
+STATES = ("gas", "liquid", "solid")
+
+
+def numbers(rows: int, seed: int = 0, *, sd: float = 0.7) -> JudgedNumbers:
+    """Predicted as normal; the truth scatters by 0.7, so that with another sd the prediction is wrong about that."""
+    draws = np.random.default_rng(seed)
+    mean = draws.normal(5.0, 2.0, rows)
+    return judged_numbers(mean + draws.normal(0.0, 0.7, rows), mean, np.full(rows, sd))
+
+
+def judged_numbers(target: Array, mean: Array, sd: Array) -> JudgedNumbers:
+    """Under normal predictions."""
+    standard = (target - mean) / sd
+    upto = ndtr(standard)
+    density = -0.5 * (np.square(standard) + np.log(2.0 * np.pi * sd**2))
+    z = ndtri(0.5 + np.array(COVERAGES)[:, None] / 200.0)
+    return JudgedNumbers(target, mean, sd, density, upto, upto, mean - z * sd, mean + z * sd)
+
+
+def some_numbers(judged: JudgedNumbers, rows: Indices) -> JudgedNumbers:
+    """Those rows of them."""
+    return JudgedNumbers(
+        judged.target[rows],
+        judged.mean[rows],
+        judged.sd[rows],
+        judged.log_density[rows],
+        judged.below[rows],
+        judged.upto[rows],
+        judged.lower[:, rows],
+        judged.upper[:, rows],
+    )
+
+
+def classes(rows: int, seed: int = 0, *, count: int = 3) -> JudgedClasses:
+    """Drawn from the probabilities that are predicted."""
+    draws = np.random.default_rng(seed)
+    probabilities = softmax(draws.normal(0.0, 1.5, (rows, count)), axis=1)
+    truth = (draws.random((rows, 1)) > probabilities.cumsum(axis=1)).sum(axis=1).astype(np.intp)
+    return judged_classes(truth, probabilities, STATES[:count])
+
+
+def judged_classes(truth: Indices, probabilities: Array, labels: tuple[str, ...] = STATES) -> JudgedClasses:
+    """With the most probable as the label."""
+    return JudgedClasses(labels, truth, probabilities, probabilities.argmax(axis=1))
+
+
+def some_classes(judged: JudgedClasses, rows: Indices) -> JudgedClasses:
+    """Those rows of them."""
+    return JudgedClasses(judged.classes, judged.truth[rows], judged.probabilities[rows], judged.chosen[rows])
+
+
+def pieces(rows: int, *, of: int) -> Iterator[Indices]:
+    """The places of consecutive rows, so many at a time."""
+    for first in range(0, rows, of):
+        yield np.arange(first, min(first + of, rows))

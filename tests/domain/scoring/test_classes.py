@@ -1,0 +1,118 @@
+"""Figures of classes against their plain formulas, scikit-learn, and themselves in pieces."""
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+
+from app.domain.scoring import ClassResult, ClassScores, JudgedClasses, ranking
+from tests.domain.scoring.rows import STATES, classes, judged_classes, pieces, some_classes
+
+
+def scored(judged: JudgedClasses) -> ClassResult:
+    return ClassScores.of(judged).result()
+
+
+def in_pieces(judged: JudgedClasses, *, of: int) -> ClassResult:
+    parts = (ClassScores.of(some_classes(judged, rows)) for rows in pieces(len(judged.truth), of=of))
+    return reduce(ClassScores.__add__, parts, ClassScores.empty(judged.classes)).result()
+
+
+def areas(found: ClassResult) -> list[float]:
+    return [area.value for area in found.areas if area is not None]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int) -> None:
+    judged = classes(400, count=count)
+    found, truth, given = scored(judged), judged.truth, judged.probabilities
+    assert (found.rows, found.unknown, found.classes) == (400, 0, STATES[:count])
+    assert found.error == pytest.approx((given.argmax(axis=1) != truth).mean())
+    assert found.log_loss == pytest.approx(log_loss(truth, given, labels=np.arange(count)), rel=1e-12)
+    assert found.brier == pytest.approx(0.5 * ((given - np.eye(count)[truth]) ** 2).sum(axis=1).mean())
+    assert areas(found) == pytest.approx([roc_auc_score(truth == k, given[:, k]) for k in range(count)], rel=1e-12)
+    assert found.auc is not None
+    assert found.auc.value == pytest.approx(sum(areas(found)) / count)
+    assert found.auc.within == 0.0
+    assert np.array_equal(found.confusion, confusion_matrix(truth, given.argmax(axis=1)))
+
+
+@pytest.mark.parametrize("size", [1, 9, 399])
+def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
+    judged = classes(400)
+    whole, added = scored(judged), in_pieces(judged, of=size)
+    assert (added.rows, added.confusion, areas(added)) == (whole.rows, whole.confusion, areas(whole))
+    for name in ("error", "log_loss", "brier", "ece"):
+        assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+    assert [one.rows for one in added.confidence] == [one.rows for one in whole.confidence]
+
+
+def test_the_calibration_error_is_the_mean_distance_of_its_bins() -> None:
+    judged = classes(300)
+    given, right = judged.probabilities.max(axis=1), judged.probabilities.argmax(axis=1) == judged.truth
+    places = np.minimum(np.floor(given * 20), 19)
+    expected = sum(
+        (places == place).mean() * abs(given[places == place].mean() - right[places == place].mean())
+        for place in np.unique(places)
+    )
+    found = scored(judged)
+    assert found.ece == pytest.approx(expected)
+    assert sum(one.rows for one in found.confidence) == 300
+
+
+def test_right_probabilities_are_as_frequent_as_they_say_class_by_class() -> None:
+    for curve in in_pieces(classes(40_000), of=8_192).reliability:
+        assert sum(one.rows for one in curve) == 40_000
+        for one in curve:
+            assert one.lower <= one.predicted <= one.upper
+            assert one.observed == pytest.approx(one.predicted, abs=5.0 * (0.25 / one.rows) ** 0.5)
+
+
+def test_equal_scores_count_half_in_the_area() -> None:
+    truth = np.array([0, 1, 0, 1, 1])
+    given = np.array([0.5, 0.5, 0.25, 0.75, 0.25])
+    found = scored(judged_classes(truth, np.column_stack([1 - given, given]), STATES[:2]))
+    assert areas(found)[1] == pytest.approx(roc_auc_score(truth, given), rel=1e-12)
+
+
+def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = classes(3_000)
+    exact = areas(scored(judged))
+    monkeypatch.setattr(ranking, "MOST_NUMBERS", 2_000)
+    for binned in (scored(judged), in_pieces(judged, of=500)):
+        for area, expected in zip(binned.areas, exact, strict=True):
+            assert area is not None
+            assert 0.0 < area.within < 2e-3
+            assert abs(area.value - expected) <= area.within
+    assert areas(in_pieces(judged, of=500)) == pytest.approx(areas(scored(judged)), rel=1e-12)
+
+
+def test_certain_probabilities_can_be_counted_in_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "MOST_NUMBERS", 2)
+    found = scored(judged_classes(np.array([0, 1, 1]), np.array([[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]]), STATES[:2]))
+    assert areas(found) == [1.0, 1.0]
+
+
+def test_a_class_never_seen_is_an_error_and_leaves_log_loss_and_curves_of_classes_out() -> None:
+    judged = classes(50)
+    with_strangers = judged.truth.copy()
+    with_strangers[:5] = -1
+    found = scored(judged_classes(with_strangers, judged.probabilities))
+    known = scored(some_classes(judged, np.arange(5, 50)))
+    assert (found.rows, found.unknown, known.unknown) == (50, 5, 0)
+    assert known.error is not None
+    assert known.brier is not None
+    assert found.error == pytest.approx((5 + 45 * known.error) / 50)
+    strangers = 0.5 * (np.square(judged.probabilities[:5]).sum(axis=1) + 1.0)
+    assert found.brier == pytest.approx((strangers.sum() + 45 * known.brier) / 50)
+    assert (found.log_loss, found.confusion, found.areas) == (known.log_loss, known.confusion, known.areas)
+    assert found.reliability == known.reliability
+    assert sum(one.rows for one in found.confidence) == 50
+
+
+def test_what_no_row_tells_is_none() -> None:
+    nothing = ClassScores.empty(STATES).result()
+    assert (nothing.rows, nothing.error, nothing.log_loss, nothing.brier, nothing.auc, nothing.ece) == (0, *[None] * 5)
+    one_class = scored(judged_classes(np.zeros(4, np.intp), np.full((4, 3), 1 / 3)))
+    assert (one_class.auc, one_class.areas) == (None, (None, None, None))

@@ -1,0 +1,112 @@
+"""Figures of numbers against their plain formulas, scikit-learn, and themselves in pieces."""
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import pytest
+from scipy.stats import norm, poisson
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+from app.domain.scoring import JudgedNumbers, NumberResult, NumberScores
+from tests.domain.scoring.rows import judged_numbers, numbers, pieces, some_numbers
+
+
+def scored(judged: JudgedNumbers) -> NumberResult:
+    return NumberScores.of(judged).result()
+
+
+def in_pieces(judged: JudgedNumbers, *, of: int) -> NumberResult:
+    parts = (NumberScores.of(some_numbers(judged, rows)) for rows in pieces(len(judged.target), of=of))
+    return reduce(NumberScores.__add__, parts, NumberScores.empty()).result()
+
+
+def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas() -> None:
+    judged = numbers(500)
+    found, y, mean = scored(judged), judged.target, judged.mean
+    assert found.rows == 500
+    assert found.rmse == pytest.approx(root_mean_squared_error(y, mean), rel=1e-12)
+    assert found.mae == pytest.approx(mean_absolute_error(y, mean), rel=1e-12)
+    assert found.r2 == pytest.approx(r2_score(y, mean), rel=1e-12)
+    assert found.nll == pytest.approx(-np.mean(norm.logpdf(y, mean, 0.7)), rel=1e-12)
+    for one in found.coverage:
+        half = norm.ppf(0.5 + one.percent / 200.0) * 0.7
+        assert one.share == pytest.approx((np.abs(y - mean) <= half).mean())
+        assert one.width == pytest.approx(2.0 * half)
+
+
+@pytest.mark.parametrize("size", [1, 7, 499])
+def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
+    judged = numbers(500)
+    whole, added = scored(judged), in_pieces(judged, of=size)
+    assert (added.standardised, added.rows) == (whole.standardised, whole.rows)
+    assert added.pit == pytest.approx(whole.pit)
+    for name in ("rmse", "mae", "r2", "nll"):
+        assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+    assert [one.share for one in added.coverage] == pytest.approx([one.share for one in whole.coverage])
+    assert [one.residual for one in added.residuals] == pytest.approx([one.residual for one in whole.residuals])
+
+
+def test_pictures_of_right_predictions_are_those_of_the_normal_and_flat() -> None:
+    found = in_pieces(numbers(40_000), of=8_192)
+    expected = np.diff(norm.cdf([-np.inf, *found.steps, np.inf])) * found.rows
+    assert np.abs(np.array(found.standardised) - expected).max() < 5.0 * np.sqrt(expected.max())
+    assert np.array(found.pit) == pytest.approx(0.05, abs=0.006)
+    assert sum(found.standardised) == found.rows == sum(one.rows for one in found.residuals)
+    assert len(found.residuals) == 20
+    for one in found.residuals:
+        assert one.rows == pytest.approx(2_000, rel=0.01)
+        assert one.lowest <= one.prediction <= one.highest
+        assert one.residual == pytest.approx(0.0, abs=0.08)
+        assert one.absolute == pytest.approx(0.7 * np.sqrt(2.0 / np.pi), abs=0.06)
+
+
+def test_residuals_go_with_predictions_exactly_while_rows_are_few() -> None:
+    judged = numbers(1_000)
+    order = np.argsort(judged.mean)
+    for one, rows in zip(scored(judged).residuals, order.reshape(20, 50), strict=True):
+        error = (judged.target - judged.mean)[rows]
+        assert (one.rows, one.lowest, one.highest) == (50, judged.mean[rows].min(), judged.mean[rows].max())
+        assert (one.residual, one.absolute) == pytest.approx((error.mean(), np.abs(error).mean()))
+
+
+def test_too_little_doubt_shows_in_coverage_and_at_the_ends_of_the_bins() -> None:
+    found = scored(numbers(4_000, sd=0.35))
+    assert [one.share for one in found.coverage] == pytest.approx(
+        [norm.cdf(z) * 2 - 1 for z in norm.ppf(0.5 + np.array([0.5, 0.8, 0.95]) / 2) / 2], abs=0.03
+    )
+    assert min(found.pit[0], found.pit[-1]) > 3.0 * found.pit[10]
+
+
+def test_counts_take_both_ends_of_their_probability_so_that_right_predictions_are_flat() -> None:
+    counts = np.random.default_rng(3).poisson(1.5, 20_000).astype(np.float64)
+    normal = judged_numbers(counts, np.full(20_000, 1.5), np.full(20_000, 1.5**0.5))
+    judged = replace(normal, below=poisson.cdf(counts - 1, 1.5), upto=poisson.cdf(counts, 1.5))
+    assert np.array(in_pieces(judged, of=8_192).pit) == pytest.approx(0.05, abs=0.002)
+
+
+def test_what_was_held_for_impossible_is_counted_and_leaves_the_density_out() -> None:
+    judged = numbers(10)
+    density = judged.log_density.copy()
+    density[4] = -np.inf
+    found = scored(replace(judged, log_density=density))
+    assert (found.rows, found.impossible) == (10, 1)
+    assert found.nll == pytest.approx(-np.delete(density, 4).mean())
+    assert found.rmse == scored(judged).rmse
+
+
+def test_a_constant_target_explains_nothing_and_no_rows_have_no_figures() -> None:
+    assert scored(judged_numbers(np.full(3, 2.0), np.array([1.0, 2.0, 3.0]), np.ones(3))).r2 == 0.0
+    nothing = NumberScores.empty().result()
+    assert (nothing.rows, nothing.rmse, nothing.mae, nothing.r2, nothing.nll) == (0, None, None, None, None)
+    assert (nothing.coverage, nothing.residuals, sum(nothing.pit)) == ((), (), 0.0)
+
+
+def test_figures_stay_finite_at_the_ends_of_the_range() -> None:
+    huge = np.array([1.7e308, -1.7e308, 1.0])
+    judged = JudgedNumbers(huge, -huge, np.ones(3), np.zeros(3), np.zeros(3), np.ones(3), np.ones((3, 3)), huge + 0)
+    judged = replace(judged, lower=np.full((3, 3), -1.7e308), upper=np.full((3, 3), 1.7e308))
+    found = in_pieces(judged, of=1)
+    told = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
+    assert np.isfinite(np.array(told, np.float64)).all()
+    assert all(np.isfinite([one.residual, one.absolute]).all() for one in found.residuals)
