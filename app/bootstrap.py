@@ -34,6 +34,7 @@ from app.services.ingest import Ingest
 from app.services.jobs import Jobs
 from app.services.prediction import Prediction
 from app.services.retention import Retention
+from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -48,6 +49,7 @@ from app.worker.child.limits import Limits
 from app.worker.pool import CORE, Pool
 from app.worker.program import program
 from app.worker.run import Runner
+from app.worker.scoring.run import Scorer
 from app.worker.spool import Spool
 from app.worker.tidy import Housekeeper
 from app.worker.webhooks.courier import Courier, Finder
@@ -96,6 +98,7 @@ class Parts:
     importing: Importing
     jobs: Jobs
     training: Training
+    scoring: Scoring
     prediction: Prediction
     watcher: Watcher
     webhooks: Webhooks
@@ -130,6 +133,7 @@ def build(settings: Settings) -> Parts:
         importing=Importing(base.open_uow),
         jobs=Jobs(base.open_uow, Control(base.client)),
         training=Training(base.open_uow, now, settings.max_queued_jobs),
+        scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
         prediction=Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS)),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
@@ -158,6 +162,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         base.engine,
         base.client,
         run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
+        score=Scorer(records),
         deliver=courier,
         executor=executor,
         slots=settings.worker_slots,

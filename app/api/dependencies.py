@@ -23,6 +23,7 @@ from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
 from app.services.prediction import Prediction
+from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -70,6 +71,9 @@ class Parts(Protocol):
 
     @property
     def training(self) -> Training: ...
+
+    @property
+    def scoring(self) -> Scoring: ...
 
     @property
     def prediction(self) -> Prediction: ...

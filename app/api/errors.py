@@ -61,7 +61,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     TrainingFailedError: ProblemKind(422, "training-failed", "The training could not succeed"),
     KeyReusedError: ProblemKind(422, "idempotency-key-reused", "This key came before with another request"),
     KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "The first request with this key is still being done"),
-    TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many trainings wait as may"),
+    TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many jobs wait as may"),
     NotInstalledError: ProblemKind(501, "not-installed", "Not installed here"),
     UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
 }

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault, NotFoundError
 from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
+from app.domain.scoring import Evaluation
 from app.domain.starts import Resumption
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
@@ -30,6 +31,9 @@ ROOMS: Mapping[JobKind, str] = {
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
+
+JobResult: TypeAlias = Evaluation
+"""What jobs found that learn nothing."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
@@ -125,7 +129,8 @@ class Job:
 
     `model` and `version` are those of what was learned, set once a training succeeded; `attempt` counts starts from 1,
     0 is none yet. `last_words` are what a start that died was heard to say. Among an owner's queued jobs those of
-    greater `priority` begin sooner. `retry_of` is the job whose request this one does again.
+    greater `priority` begin sooner. `retry_of` is the job whose request this one does again. `result` is what came of
+    it, once a job that learns nothing succeeded.
     """
 
     id: UUID
@@ -146,6 +151,7 @@ class Job:
     last_words: str | None = None
     priority: int = 0
     retry_of: UUID | None = None
+    result: JobResult | None = None
 
     @property
     def kind(self) -> JobKind:
@@ -173,6 +179,13 @@ def training_of(job: Job) -> tuple[TrainingRequest, TrainingPlan]:
     """What a training was asked for, and what that was resolved to; raises TypeError for a job of another kind."""
     if isinstance(job.request, ScoringRequest) or isinstance(job.plan, ScoringPlan):
         raise TypeError(f"expected a training, got the {NOUNS[job.kind]} {job.id}")
+    return job.request, job.plan
+
+
+def scoring_of(job: Job) -> tuple[ScoringRequest, ScoringPlan]:
+    """The same of what scores; raises TypeError for a training."""
+    if not isinstance(job.request, ScoringRequest) or not isinstance(job.plan, ScoringPlan):
+        raise TypeError(f"expected a job that scores, got the {NOUNS[job.kind]} {job.id}")
     return job.request, job.plan
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import ALL, Event, Job, JobKind, JobState, Problem, Progress, Which
+from app.domain.jobs import ALL, Event, Job, JobKind, JobResult, JobState, Problem, Progress, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
@@ -109,6 +109,12 @@ class Jobs(Protocol):
 
     def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
         """Record the version and the end in this transaction; None, and nothing recorded, when superseded."""
+
+    def conclude(self, job_id: UUID, attempt: int, result: JobResult) -> bool:
+        """Record the end of a job that learns nothing, and what it found; False, and nothing recorded, when superseded.
+
+        Whatever else the end means belongs in the same transaction.
+        """
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool: ...
 

@@ -8,13 +8,14 @@ from threading import Lock
 from uuid import UUID
 
 from app.domain.errors import NotFoundError
-from app.domain.models import SupervisedReport, Version
-from app.domain.ports import Happenings, OpenUnitOfWork, UnitOfWork
+from app.domain.models import Version
+from app.domain.ports import Happenings, OpenUnitOfWork
 from app.domain.references import NamedVersion, Selector
-from app.services.answering import ListedFunction, ServedVersion, answering_of
+from app.services.answering import ServedVersion
 from app.services.bounded_cache import BoundedCache
 from app.services.counting import Counters
 from app.services.renewals import Renewals
+from app.services.serving import serve, stored
 
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again, if that was not renewed before."""
@@ -128,26 +129,8 @@ class Prediction:
 
     def _load(self, version: Version) -> ServedVersion:
         with self._open_uow() as uow:
-            predictor = uow.models.predictor(version.id)
-            functions = _explaining(uow, version)
-        plan = version.report.plan
-        return ServedVersion(
-            version,
-            answering_of(version, predictor),
-            functions,
-            tuple((column.name, column.kind) for column in plan.inputs),
-            frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
-            self.counters.of(version),
-        )
-
-
-def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
-    """The functions that explanations name: predictions of numbers and classes alone have some."""
-    if not isinstance(version.report, SupervisedReport):
-        return ()
-    most = max(version.report.functions, 1)
-    listed = uow.models.vectors(version.owner, version.model, version.number, limit=most, after=None, sort="number")
-    return tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed.items)
+            kept = stored(uow, version)
+        return serve(version, kept, self.counters.of(version))
 
 
 def _size(served: ServedVersion) -> int:

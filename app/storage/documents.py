@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from app.domain.jobs import JobKind, JobState, Problem, Progress
+from app.domain.jobs import JobKind, JobResult, JobState, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
 from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary
@@ -36,6 +36,7 @@ REQUEST = Document(TypeAdapter(TrainingRequest))
 PLAN = Document(TypeAdapter(TrainingPlan))
 SCORING_REQUEST: Document[ScoringRequest] = Document(TypeAdapter(ScoringRequest))
 SCORING_PLAN: Document[ScoringPlan] = Document(TypeAdapter(ScoringPlan))
+RESULT: Document[JobResult] = Document(TypeAdapter(JobResult))
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))

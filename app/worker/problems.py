@@ -20,9 +20,9 @@ UNEXPECTED = Problem(
 def _died(how_often: str, heard: str = "") -> Problem:
     return Problem(
         "worker-died",
-        "The fit's process died each time",
+        "The job's process died each time",
         f"The job was started {how_often}, and each time its process was ended from outside, most often for want of"
-        f" memory: train on fewer rows or inputs, or give the workers more memory.{heard}",
+        f" memory: use fewer rows or inputs, or give the workers more memory.{heard}",
     )
 
 

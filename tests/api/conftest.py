@@ -22,6 +22,7 @@ from app.services.importing import Importing
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
 from app.services.prediction import Prediction
+from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -83,6 +84,7 @@ class InMemoryParts:
         self.importing = Importing(self.kept.open)
         self.jobs = Jobs(self.kept.open, self.kept.queue)
         self.training = Training(self.kept.open, lambda: NOW)
+        self.scoring = Scoring(self.kept.open, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
@@ -105,6 +107,7 @@ class StoredParts:
         self.importing = Importing(open_uow)
         self.jobs = Jobs(open_uow, InMemoryQueue())
         self.training = Training(open_uow, now, most_unfinished=most_unfinished)
+        self.scoring = Scoring(open_uow, now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)

@@ -19,7 +19,7 @@ TITLES = {
     "invalid-request": (422, "The request makes no sense"),
     "invalid-data": (422, "The rows can't be used"),
     "idempotency-key-reused": (422, "This key came before with another request"),
-    "too-many-jobs": (429, "As many trainings wait as may"),
+    "too-many-jobs": (429, "As many jobs wait as may"),
     "unexpected": (500, "A mistake of the service"),
     "not-installed": (501, "Not installed here"),
     "unavailable": (503, "Out of reach for now"),

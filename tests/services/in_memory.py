@@ -21,6 +21,7 @@ from app.domain.jobs import (
     Event,
     Job,
     JobKind,
+    JobResult,
     JobState,
     Problem,
     Progress,
@@ -191,6 +192,9 @@ class InMemoryJobs:
         return self.kept[job_id]
 
     def succeed(self, job_id: UUID, attempt: int, version: NewVersion) -> Version | None:
+        raise NotImplementedError
+
+    def conclude(self, job_id: UUID, attempt: int, result: JobResult) -> bool:
         raise NotImplementedError
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:

@@ -2,6 +2,7 @@
 
 from app.domain.scoring.cells import ResidualBin
 from app.domain.scoring.classes import ClassResult, ClassScores
+from app.domain.scoring.evaluation import Evaluation
 from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNumbers
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, ClassMetric, Metric, NumberMetric, losses
 from app.domain.scoring.numbers import Coverage, NumberResult, NumberScores
@@ -18,6 +19,7 @@ __all__ = [
     "ClassResult",
     "ClassScores",
     "Coverage",
+    "Evaluation",
     "Improvement",
     "Judged",
     "JudgedClasses",

@@ -16,6 +16,7 @@ from app.storage.documents import (
     PROBLEM,
     PROGRESS,
     REQUEST,
+    RESULT,
     SCORING_PLAN,
     SCORING_REQUEST,
     STATE,
@@ -114,4 +115,5 @@ def _job(row: TrainingJobRow, transitions: tuple[Transition, ...]) -> Job:
         last_words=row.last_words,
         priority=row.priority,
         retry_of=row.retry_of,
+        result=None if row.result is None else RESULT.read(row.result),
     )

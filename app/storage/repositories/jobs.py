@@ -15,6 +15,7 @@ from app.domain.jobs import (
     Event,
     Job,
     JobKind,
+    JobResult,
     JobState,
     Problem,
     Progress,
@@ -27,7 +28,7 @@ from app.domain.ports import Clock, Page
 from app.domain.starts import MOST_STARTS, Claim, Resumption
 from app.storage import cursors
 from app.storage.changes import changed
-from app.storage.documents import PROBLEM, PROGRESS
+from app.storage.documents import PROBLEM, PROGRESS, RESULT
 from app.storage.happenings import announce
 from app.storage.repositories import histories
 from app.storage.repositories.deliveries import SqlDeliveries
@@ -176,6 +177,11 @@ class SqlJobs:
         named = update(TrainingJobRow).where(TrainingJobRow.id == job_id)
         changed(self.session, named.values(model=recorded.model, version=recorded.number))
         return recorded
+
+    def conclude(self, job_id: UUID, attempt: int, result: JobResult) -> bool:
+        """Record the end and what was found; False, and nothing recorded, when the attempt is superseded."""
+        here, values = (TrainingJobRow.attempt == attempt,), {"result": RESULT.write(result)}
+        return self._move(job_id, "succeeded", here, values, now=self.clock()) is not None
 
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool:
         """Record that the attempt (0: none was made) failed; False when it is superseded or has ended."""

@@ -9,7 +9,7 @@ from app.domain.errors import InUseError, NotFoundError
 from app.domain.jobs import Job, Which
 from app.domain.ports import OpenUnitOfWork
 from app.domain.starts import Claim
-from app.domain.webhooks import Webhook, new_secret
+from app.domain.webhooks import EventType, Webhook, new_secret
 from app.storage.migrations import downgrade, migrate
 from tests.storage import samples
 
@@ -106,7 +106,7 @@ def test_the_end_of_an_evaluation_is_told_by_its_own_name(open_uow: OpenUnitOfWo
 def test_going_back_to_when_there_were_trainings_alone_keeps_these(
     engine: Engine, open_uow: OpenUnitOfWork, evaluation: Job
 ) -> None:
-    events = ("training_job.failed", "evaluation.failed")
+    events: tuple[EventType, ...] = ("training_job.failed", "evaluation.failed")
     webhook = Webhook(evaluation.id, samples.OWNER, "https://example.org", events, samples.AT)
     with open_uow() as uow:
         uow.webhooks.add(webhook, new_secret())

@@ -83,7 +83,9 @@ class JobOut(BaseModel):
     attempt: int
     resumed_from: ResumptionOut | None = Field(description="What this start went on from; null where it began anew.")
     progress: ProgressOut | None
-    version: VersionNameOut | None = Field(description="What came of it, once it succeeded.")
+    version: VersionNameOut | None = Field(
+        description="What was learned, once a training succeeded; of other jobs the version that they are about."
+    )
     error: JobProblemOut | None = Field(description="Why it failed, and what to do.")
     transitions: Sequence[TransitionOut]
     dataset_id: UUID

@@ -7,6 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from app.domain.references import ALIAS_PATTERN, GREATEST_NUMBER, Reference
 from app.domain.tables import Cell
 
+VersionSelector: TypeAlias = (
+    Annotated[int, Field(ge=1, le=GREATEST_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]
+)
+"""A version of a model that is named elsewhere: its number or an alias."""
+
 
 class VersionIn(BaseModel):
     """A version of a model, by its number or an alias."""
@@ -14,9 +19,7 @@ class VersionIn(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
-    version: (
-        Annotated[int, Field(ge=1, le=GREATEST_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")] | None
-    ) = Field(None, description="The newest where it is left out.")
+    version: VersionSelector | None = Field(None, description="The newest where it is left out.")
 
 
 class CompareOptions(BaseModel):

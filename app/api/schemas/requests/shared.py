@@ -1,4 +1,4 @@
-"""What every training can be told, as it comes in."""
+"""What every job can be told, as it comes in."""
 
 from typing import Annotated
 
@@ -18,6 +18,6 @@ class JobIn(BaseModel):
         0,
         ge=LEAST_PRIORITY,
         le=MOST_PRIORITY,
-        description="Of your queued trainings, those of greater priority begin sooner; of the same, in their order. It "
+        description="Of your queued jobs, those of greater priority begin sooner; of the same, in their order. It "
         "is no matter between owners, who take turns by chance.",
     )

@@ -1,0 +1,115 @@
+"""Evaluations: how good a version's predictions for a dataset are."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.api.bodies import read_strictly
+from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.documentation import json_body, problems
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import AcceptsJson, media_type_of
+from app.api.references import VersionReference
+from app.api.schemas.jobs.evaluation import EvaluationOut, evaluation_out
+from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.requests.scoring import EVALUATION_IN
+from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.jobs import Job, JobState, Which
+from app.domain.references import GREATEST_NUMBER
+
+TAG = "Evaluations"
+router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
+of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
+
+State = Annotated[JobState | None, Query(description="Only those in this state.")]
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Ask how good a version is",
+    response_model=EvaluationOut,
+    openapi_extra=json_body("EvaluationIn"),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
+)
+def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue an evaluation: a version predicts all rows of a dataset, which are put beside what came of them."""
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        asked = read_strictly(EVALUATION_IN, body)
+        return parts.scoring.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Ask again how good a version is",
+    response_model=EvaluationOut,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue a new evaluation of the same request once the first has ended; an alias means what it means now."""
+    first = identifier(job_id, "evaluation")
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return parts.scoring.retry(owner, first, "evaluation", keyed=keyed)
+
+    return once(parts.idempotency, named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> KeptAnswer:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return KeptAnswer(202, headers, evaluation_out(job).model_dump_json().encode())
+
+
+@router.get("", summary="List evaluations", responses=problems(422, 406))
+def evaluations(
+    owner: Owner,
+    parts: PartsDependency,
+    limit: Limit = 20,
+    after: After = None,
+    state: State = None,
+    model: Annotated[str | None, Query(description="Only of versions of this model.")] = None,
+    version: Annotated[
+        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only of versions with this number.")
+    ] = None,
+    dataset_id: Annotated[UUID | None, Query(description="Only on this dataset: to compare versions.")] = None,
+) -> PageOut[EvaluationOut]:
+    """Evaluations with their metrics, newest first."""
+    which = Which("evaluation", state, model, version, dataset_id)
+    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+
+
+@of_versions.get(
+    "/{name}/versions/{version}/evaluations", summary="How good a version was", responses=problems(404, 406, 422)
+)
+def of_version(
+    reference: VersionReference,
+    owner: Owner,
+    parts: PartsDependency,
+    limit: Limit = 20,
+    after: After = None,
+    state: State = None,
+) -> PageOut[EvaluationOut]:
+    """The evaluations of one version with their metrics, newest first."""
+    number = parts.catalogue.version(owner, reference).number
+    which = Which("evaluation", state, reference.model, number)
+    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at an evaluation, or wait for it", responses=problems(404, 406, 422))
+async def evaluation(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> EvaluationOut:
+    """An evaluation with all that it found; with `wait`, when it has ended or after so many seconds."""
+    return evaluation_out(await lookout.ended(owner, "evaluation", identifier(job_id, "evaluation"), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End an evaluation", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> EvaluationOut:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    return evaluation_out(parts.jobs.cancel(owner, identifier(job_id, "evaluation"), kind="evaluation"))

@@ -1,0 +1,62 @@
+"""Evaluations as their owner sees them."""
+
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
+from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
+from app.domain.jobs import Job, scoring_of
+from app.domain.scoring import Evaluation
+
+Metrics = TypeVar("Metrics")
+Pictures = TypeVar("Pictures")
+
+
+class EvaluationResultOut(BaseModel, Generic[Metrics, Pictures]):
+    """What predictions for a dataset were worth."""
+
+    rows: int = Field(description="Those that were judged.")
+    rows_without_target: int = Field(description="Those with nothing to be judged by.")
+    rows_not_answered: int = Field(description="Those with a gap, or a category, that the version can't predict for.")
+    metrics: Metrics
+    pictures: Pictures | None = Field(description="Null in lists.")
+
+
+class NumbersEvaluationOut(JobOut):
+    """How good a version's predictions of numbers are."""
+
+    task: Literal["regression"]
+    target: str
+    result: EvaluationResultOut[NumberMetricsOut, NumberPicturesOut] | None
+
+
+class ClassesEvaluationOut(JobOut):
+    """How good a version's predictions of classes are."""
+
+    task: Literal["classification"]
+    target: str
+    result: EvaluationResultOut[ClassMetricsOut, ClassPicturesOut] | None
+
+
+AnyEvaluationOut: TypeAlias = NumbersEvaluationOut | ClassesEvaluationOut
+EvaluationOut: TypeAlias = Annotated[AnyEvaluationOut, Field(discriminator="task")]
+
+
+def evaluation_out(job: Job, *, pictures: bool = True) -> AnyEvaluationOut:
+    """An evaluation as it goes out; raises TypeError for a job of another kind."""
+    _, plan = scoring_of(job)
+    shared = shared_by_jobs(job) | {"task": plan.task, "target": plan.target}
+    told = None if job.result is None else _result(job.result, pictures=pictures)
+    shown = NumbersEvaluationOut if plan.task == "regression" else ClassesEvaluationOut
+    return shown.model_validate(shared | {"result": told}, from_attributes=True)
+
+
+def _result(found: Evaluation, *, pictures: bool) -> dict[str, object]:
+    return {
+        "rows": found.figures.rows,
+        "rows_without_target": found.without_target,
+        "rows_not_answered": found.unanswered,
+        "metrics": found.figures,
+        "pictures": found.figures if pictures else None,
+    }

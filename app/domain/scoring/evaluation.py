@@ -1,0 +1,21 @@
+"""What jobs find that put a version beside what came of the rows of a dataset."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.domain.scoring.classes import ClassResult
+from app.domain.scoring.numbers import NumberResult
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a version's predictions for a dataset were worth.
+
+    Rows `without_target` have nothing to be judged by; `unanswered` ones have, but hold what the version can't predict
+    for. Neither are among the `figures`.
+    """
+
+    figures: NumberResult | ClassResult
+    without_target: int
+    unanswered: int
+    kind: Literal["evaluation"] = "evaluation"

@@ -1,0 +1,62 @@
+"""Scoring: from what an owner asks of a version and a dataset to a queued job."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from app.domain.idempotency import Keyed
+from app.domain.identity import uuid7
+from app.domain.jobs import Job, JobKind, Transition, scoring_of
+from app.domain.planning import plan_scoring
+from app.domain.ports import Clock, OpenUnitOfWork
+from app.domain.requests import ScoringRequest
+from app.services.jobs import ended, enqueue
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Jobs that put versions beside the rows of datasets."""
+
+    open_uow: OpenUnitOfWork
+    clock: Clock
+    most_unfinished: int = 10_000
+
+    def submit(
+        self,
+        owner: str,
+        request: ScoringRequest,
+        *,
+        priority: int = 0,
+        retry_of: UUID | None = None,
+        keyed: Keyed[Job] | None = None,
+    ) -> Job:
+        """Plan, record and queue a job, and keep the answer of a `keyed` request, all or nothing.
+
+        Raises NotFoundError (dataset, model, version), InvalidRequestError (they don't go together), TooManyJobsError,
+        KeyInUseError.
+        """
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+            version = uow.models.version(owner, request.model, request.version)
+        made, at = plan_scoring(request, version, dataset), self.clock()
+        job = Job(
+            id=uuid7(),
+            owner=owner,
+            state="queued",
+            created_at=at,
+            request=request,
+            plan=made,
+            transitions=(Transition("queued", at, 0),),
+            priority=priority,
+            retry_of=retry_of,
+        )
+        answer = None if keyed is None else (keyed.key, keyed.answer(job))
+        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, answer=answer)
+
+    def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
+        """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.
+
+        Raises NotFoundError (job), and what else `submit` does.
+        """
+        job = ended(self.open_uow, owner, job_id, kind)
+        request, _ = scoring_of(job)
+        return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)

@@ -1,0 +1,38 @@
+"""A version made ready to answer from what is kept of it."""
+
+from typing import TypeAlias
+
+from app.domain.models import Predictor, SupervisedReport, Version
+from app.domain.ports import UnitOfWork
+from app.services.answering import ListedFunction, ServedVersion, answering_of
+from app.services.counting import Counts
+
+Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
+
+
+def stored(uow: UnitOfWork, version: Version) -> Stored:
+    """What is kept of a version, decoded; raises NotFoundError where it is gone."""
+    return uow.models.predictor(version.id), _explaining(uow, version)
+
+
+def serve(version: Version, kept: Stored, counts: Counts) -> ServedVersion:
+    """A version with its model factorised, which no transaction should wait for; `counts` are of what asks it."""
+    predictor, functions = kept
+    plan = version.report.plan
+    return ServedVersion(
+        version,
+        answering_of(version, predictor),
+        functions,
+        tuple((column.name, column.kind) for column in plan.inputs),
+        frozenset({*(() if plan.target is None else (plan.target,)), *(column.name for column in plan.ignored)}),
+        counts,
+    )
+
+
+def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]:
+    """The functions that explanations name: predictions of numbers and classes alone have some."""
+    if not isinstance(version.report, SupervisedReport):
+        return ()
+    most = max(version.report.functions, 1)
+    listed = uow.models.vectors(version.owner, version.model, version.number, limit=most, after=None, sort="number")
+    return tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed.items)

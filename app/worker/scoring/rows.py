@@ -1,0 +1,40 @@
+"""The rows of a job's dataset and the versions that it asks, with a word now and then on how far it is."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from app.domain.jobs import Job, Progress
+from app.domain.models import Version
+from app.domain.ports import UnitOfWork
+from app.domain.tables import Block, block_rows
+from app.services.answering import ServedVersion
+from app.services.counting import Counts
+from app.services.serving import Stored, serve, stored
+from app.worker.attempts import Attempt, Pace
+
+TELL_SECONDS = 1.0
+
+
+def version_at_hand(attempt: Attempt, job: Job, number: int) -> ServedVersion:
+    """A version of the job's model, ready to answer; raises HandedBack."""
+
+    def read(uow: UnitOfWork) -> tuple[Version, Stored]:
+        version = uow.models.version(job.owner, job.plan.model, number)
+        return version, stored(uow, version)
+
+    version, kept = attempt.records.insist(read)
+    return serve(version, kept, Counts())
+
+
+def told_blocks(attempt: Attempt, job: Job, *, phase: str) -> Iterator[Block]:
+    """The blocks of the job's dataset; how many rows are done is told when the next one is asked for.
+
+    Raises NoLongerOurs, HandedBack.
+    """
+    dataset_id: UUID = job.request.dataset_id
+    dataset = attempt.records.insist(lambda uow: uow.datasets.get(job.owner, dataset_id))
+    pace = Pace(TELL_SECONDS)
+    for first_row, block in attempt.blocks(dataset_id):
+        yield block
+        if pace.is_due():
+            attempt.tell(Progress(phase, first_row + block_rows(block), dataset.rows, "rows"))
