@@ -17,7 +17,7 @@ from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.inference import INFERENCE_IN, InferenceIn
 from app.api.schemas.problems import InferenceProblemOut, ProblemOut
 from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
-from app.api.schemas.requests.scoring import EVALUATION_IN, EvaluationIn
+from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, NotInstalledError, TooManyJobsError
 from app.exports.schema import DOCUMENT, VersionDocument
@@ -36,6 +36,7 @@ _SCHEMAS: Mapping[
     TypeAdapter[DatasetIn]
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[EvaluationIn]
+    | TypeAdapter[PromotionIn]
     | TypeAdapter[PredictIn]
     | TypeAdapter[CompareIn]
     | TypeAdapter[InferenceIn]
@@ -50,6 +51,7 @@ _SCHEMAS: Mapping[
     "DatasetIn": DATASET_IN,
     "TrainingJobIn": TRAINING_JOB_IN,
     "EvaluationIn": EVALUATION_IN,
+    "PromotionIn": PROMOTION_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
     "InferenceIn": INFERENCE_IN,

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import Depends, Path
 
-from app.domain.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference
+from app.domain.errors import InvalidRequestError
+from app.domain.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 
 ModelName = Annotated[str, Path(description="The model's name.")]
 VersionName = Annotated[
@@ -21,6 +22,15 @@ AliasName = Annotated[
         json_schema_extra={"pattern": f"^{ALIAS_PATTERN}$"},
     ),
 ]
+
+
+def refuse_no_alias(alias: str) -> None:
+    """Raises InvalidRequestError for what can be no alias."""
+    if not is_alias(alias):
+        raise InvalidRequestError(
+            "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
+            "a version's number."
+        )
 
 
 async def _reference(name: ModelName, version: VersionName) -> Reference:

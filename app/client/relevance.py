@@ -25,7 +25,9 @@ from app.client.answers import (
     Version,
     VersionBase,
 )
+from app.client.deciding import listed
 from app.client.errors import ClientError, Problem
+from app.client.evaluations import Evaluations
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.exports import ExportFormat, exported_name
 from app.client.files import MEDIA_TYPES, Files
@@ -33,6 +35,7 @@ from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http, Query
 from app.client.kinds import ANY_JOB, ANY_VERSION, SUPERVISED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
+from app.client.promotions import Promotions
 from app.client.registry import Registry, tag_query
 from app.client.webhooks import Webhooks
 from app.domain.tables import Label
@@ -68,9 +71,19 @@ class Relevance:
         return Aliases(self.http)
 
     @property
+    def evaluations(self) -> Evaluations:
+        """How good versions are."""
+        return Evaluations(self.http)
+
+    @property
     def files(self) -> Files:
         """Predictions for files as they are."""
         return Files(self.http)
+
+    @property
+    def promotions(self) -> Promotions:
+        """Aliases that move to what is better."""
+        return Promotions(self.http)
 
     @property
     def registry(self) -> Registry:
@@ -281,7 +294,7 @@ class Relevance:
             "interval": interval,
             "explain": explain,
             "covariance": covariance,
-            "class_priors": _listed(class_priors),
+            "class_priors": listed(class_priors),
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
             "components": components,
@@ -291,8 +304,3 @@ class Relevance:
 
     def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
         return self.http.pages(answer, path, query)
-
-
-def _listed(priors: Mapping[Label, float] | None) -> Json:
-    """As the API has them: a JSON object would make texts of all labels."""
-    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault, NotFoundError
 from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
-from app.domain.scoring import Evaluation
+from app.domain.scoring import Evaluation, Promotion
 from app.domain.starts import Resumption
 
 JobKind = Literal["training", "evaluation", "prediction", "promotion"]
@@ -32,7 +32,7 @@ ROOMS: Mapping[JobKind, str] = {
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 
-JobResult: TypeAlias = Evaluation
+JobResult: TypeAlias = Evaluation | Promotion
 """What jobs found that learn nothing."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]

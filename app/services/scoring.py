@@ -1,14 +1,17 @@
 """Scoring: from what an owner asks of a version and a dataset to a queued job."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
+from app.domain.errors import NotFoundError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.jobs import Job, JobKind, Transition, scoring_of
-from app.domain.planning import plan_scoring
-from app.domain.ports import Clock, OpenUnitOfWork
-from app.domain.requests import ScoringRequest
+from app.domain.models import Version
+from app.domain.planning import plan_evaluation, plan_promotion
+from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
+from app.domain.requests import EvaluationRequest, PromotionRequest, ScoringPlan, ScoringRequest
 from app.services.jobs import ended, enqueue
 
 
@@ -34,10 +37,7 @@ class Scoring:
         Raises NotFoundError (dataset, model, version), InvalidRequestError (they don't go together), TooManyJobsError,
         KeyInUseError.
         """
-        with self.open_uow() as uow:
-            dataset = uow.datasets.get(owner, request.dataset_id)
-            version = uow.models.version(owner, request.model, request.version)
-        made, at = plan_scoring(request, version, dataset), self.clock()
+        made, at = self._planned(owner, request), self.clock()
         job = Job(
             id=uuid7(),
             owner=owner,
@@ -60,3 +60,21 @@ class Scoring:
         job = ended(self.open_uow, owner, job_id, kind)
         request, _ = scoring_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
+
+    def _planned(self, owner: str, request: ScoringRequest) -> ScoringPlan:
+        with self.open_uow() as uow:
+            dataset = uow.datasets.get(owner, request.dataset_id)
+            version = uow.models.version(owner, request.model, request.version)
+            holder = _holder(uow, owner, request) if isinstance(request, PromotionRequest) else None
+        match request:
+            case EvaluationRequest():
+                return plan_evaluation(request, version, dataset)
+            case PromotionRequest():
+                return plan_promotion(request, version, holder, dataset)
+
+
+def _holder(uow: UnitOfWork, owner: str, request: PromotionRequest) -> Version | None:
+    """The version to which the alias points, None where there is no such alias yet."""
+    with suppress(NotFoundError):
+        return uow.models.version(owner, request.model, request.alias)
+    return None

@@ -2,9 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Discriminator, TypeAdapter
 
 from app.domain.jobs import JobKind, JobResult, JobState, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
@@ -31,12 +31,14 @@ class Document(Generic[T]):
         return self.adapter.validate_json(text)
 
 
+BY_KIND = Discriminator("kind")
+
 COLUMNS = Document(TypeAdapter(tuple[ColumnSummary, ...]))
 REQUEST = Document(TypeAdapter(TrainingRequest))
 PLAN = Document(TypeAdapter(TrainingPlan))
-SCORING_REQUEST: Document[ScoringRequest] = Document(TypeAdapter(ScoringRequest))
-SCORING_PLAN: Document[ScoringPlan] = Document(TypeAdapter(ScoringPlan))
-RESULT: Document[JobResult] = Document(TypeAdapter(JobResult))
+SCORING_REQUEST: Document[ScoringRequest] = Document(TypeAdapter(Annotated[ScoringRequest, BY_KIND]))
+SCORING_PLAN: Document[ScoringPlan] = Document(TypeAdapter(Annotated[ScoringPlan, BY_KIND]))
+RESULT: Document[JobResult] = Document(TypeAdapter(Annotated[JobResult, BY_KIND]))
 PROGRESS = Document(TypeAdapter(Progress))
 PROBLEM = Document(TypeAdapter(Problem))
 REPORT = Document(TypeAdapter(VersionReport))

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from app.domain.jobs import Transition
 from app.domain.scoring import ClassScores, Evaluation, JudgedClasses, JudgedNumbers, NumberResult, NumberScores
+from app.domain.tables import Block
 from app.services.answering import judge
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
@@ -19,7 +20,7 @@ from tests.services.test_answering import served
 
 PATH = "/v1/evaluations"
 ASKED = {"model": "small", "dataset_id": str(DATASET.id)}
-INPUTS = {"x": numbers(0.5, 1.0, 3.0, 2.0), "colour": texts("red", "blue", "red", "blue")}
+INPUTS: Block = {"x": numbers(0.5, 1.0, 3.0, 2.0), "colour": texts("red", "blue", "red", "blue")}
 
 
 def submitted(client: TestClient, **more: object) -> UUID:
@@ -112,12 +113,12 @@ def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: Test
     assert shown[1]["result"]["metrics"]["rmse"] > 0.0
     assert shown[1]["result"]["pictures"] is None
     for query, expected in (
-        ({"state": "queued"}, [second]),
-        ({"model": "small", "version": 1}, [second, first]),
-        ({"version": 2}, []),
-        ({"dataset_id": str(first)}, []),
+        ("state=queued", [second]),
+        ("model=small&version=1", [second, first]),
+        ("version=2", []),
+        (f"dataset_id={first}", []),
     ):
-        assert [one["id"] for one in client.get(PATH, params=query).json()["items"]] == list(map(str, expected))
+        assert [one["id"] for one in client.get(f"{PATH}?{query}").json()["items"]] == list(map(str, expected))
     of_version = client.get("/v1/models/small/versions/1/evaluations", params={"state": "succeeded"}).json()
     assert [one["id"] for one in of_version["items"]] == [str(first)]
 

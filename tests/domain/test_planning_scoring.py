@@ -5,7 +5,7 @@ import pytest
 from app.domain.errors import InvalidRequestError
 from app.domain.identity import uuid7
 from app.domain.models import NewVersion, Version
-from app.domain.planning import plan_scoring
+from app.domain.planning import plan_evaluation
 from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.domain.tables import Block
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
@@ -24,7 +24,7 @@ SOUND: Block = {
 def planned(made: NewVersion, table: Block) -> EvaluationPlan:
     version = Version(uuid7(), "ada", made.report.plan.model, 3, None, NOW, made.report)
     dataset = dataset_of(table, "points")
-    return plan_scoring(EvaluationRequest(dataset.id, "small", "best"), version, dataset)
+    return plan_evaluation(EvaluationRequest(dataset.id, "small", "best"), version, dataset)
 
 
 def test_an_evaluation_is_of_the_number_that_its_reference_means() -> None:

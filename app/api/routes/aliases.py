@@ -9,12 +9,10 @@ from app.api.conditions import NOT_MODIFIED, REVALIDATED, TAGGED, Changing, Remo
 from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
-from app.api.references import AliasName, ModelName
+from app.api.references import AliasName, ModelName, refuse_no_alias
 from app.api.schemas.aliases import ALIAS_IN, AliasMoveOut, AliasOut, Reason
 from app.api.schemas.pages import After, Limit, PageOut
 from app.domain.aliases import Alias
-from app.domain.errors import InvalidRequestError
-from app.domain.references import is_alias
 
 router = APIRouter(prefix="/v1/models/{name}/aliases", tags=["Models"], dependencies=[AcceptsJson])
 
@@ -58,11 +56,7 @@ def move(
 
     Where it points there already, for the same reason, nothing changes.
     """
-    if not is_alias(alias):
-        raise InvalidRequestError(
-            "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
-            "a version's number."
-        )
+    refuse_no_alias(alias)
     asked = read_strictly(ALIAS_IN, body)
     moved = parts.aliases.move(owner, name, alias, to=asked.version, reason=asked.reason, condition=condition)
     return _shown(moved.alias, status=201 if moved.is_new else 200)

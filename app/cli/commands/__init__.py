@@ -5,6 +5,7 @@ import typer
 from app.cli.commands.aliases import history, list_aliases, move, unset
 from app.cli.commands.exporting import export, import_version
 from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict, statistics
+from app.cli.commands.scoring import evaluate, promote
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
 from app.cli.commands.untargeted import approximate, components, encode
@@ -23,7 +24,7 @@ application = typer.Typer(
 )
 SERVING = (serve, api, worker, migrate)
 LEARNING = (train, approximate, components, encode)
-READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, export)
+READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, evaluate, promote, export)
 for command in (*SERVING, *LEARNING, *READING):
     application.command()(command)
 application.command("import")(import_version)
@@ -39,7 +40,7 @@ aliases.command("remove")(unset)
 aliases.command("history")(history)
 application.add_typer(aliases, name="aliases")
 
-webhooks = typer.Typer(help="Have URLs told when a training has ended.", no_args_is_help=True)
+webhooks = typer.Typer(help="Have URLs told when a job has ended.", no_args_is_help=True)
 webhooks.command("add")(add)
 webhooks.command("list")(list_webhooks)
 webhooks.command("remove")(remove)

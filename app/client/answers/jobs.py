@@ -93,8 +93,8 @@ class Rival:
     likelihood: Choice
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
-    """What every training has: how far it is, and the columns that it reads."""
+class JobBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
+    """What every job has: how far it is."""
 
     id: str
     state: JobState
@@ -110,20 +110,25 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
     transitions: tuple[Transition, ...]
     dataset_id: str
     model: str
-    inputs: tuple[Input, ...]
-    ignored: tuple[Ignored, ...]
     priority: int = 0
     retry_of: str | None = None
 
     @property
     def task(self) -> str:
-        """What is learned."""
+        """What is learned, or was."""
         return str(self.__struct_config__.tag)
 
     @property
     def has_ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in FINISHED
+
+
+class Job(JobBase, frozen=True, kw_only=True):
+    """What every training has: also the columns that it reads."""
+
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
 
 
 class SupervisedJob(Job, frozen=True, kw_only=True):

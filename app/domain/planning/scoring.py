@@ -3,18 +3,49 @@
 from collections.abc import Iterator, Mapping
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault, InvalidRequestError
+from app.domain.errors import ConflictError, Fault, InvalidRequestError
 from app.domain.models import SupervisedReport, Version
-from app.domain.requests import EvaluationPlan, EvaluationRequest, ScoringPlan, ScoringRequest
+from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest, Task
+from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS, Metric
 from app.domain.tables import ColumnKind
 
+USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
+"""What versions are compared by where nothing is said."""
 
-def plan_scoring(request: ScoringRequest, version: Version, dataset: Dataset) -> ScoringPlan:
+
+def plan_evaluation(request: EvaluationRequest, version: Version, dataset: Dataset) -> EvaluationPlan:
     """Resolve a request to the version that its reference means now; raises InvalidRequestError with all faults."""
-    match request:
-        case EvaluationRequest():
-            report = judged(version, dataset)
-            return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
+    report = judged(version, dataset)
+    return EvaluationPlan(version.model, version.number, report.task, report.plan.target)
+
+
+def plan_promotion(
+    request: PromotionRequest, version: Version, holder: Version | None, dataset: Dataset
+) -> PromotionPlan:
+    """Resolve a request to the versions of now; raises InvalidRequestError, ConflictError where they are the same."""
+    if holder is not None and holder.number == version.number:
+        detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
+        raise ConflictError(detail, [Fault(detail, pointer="/version")])
+    report = judged(version, dataset)
+    if holder is not None:
+        judged(holder, dataset)
+    metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
+    metric = USUAL[report.task] if request.metric is None else request.metric
+    if metric not in metrics:
+        detail = f"Of {report.task} there is no {metric}: choose one of {', '.join(metrics)}."
+        raise InvalidRequestError(detail, [Fault(detail, pointer="/metric")])
+    return PromotionPlan(
+        version.model,
+        version.number,
+        request.alias,
+        None if holder is None else holder.number,
+        report.task,
+        report.plan.target,
+        metric,
+        request.margin,
+        request.by,
+        request.seed,
+    )
 
 
 def judged(version: Version, dataset: Dataset) -> SupervisedReport:

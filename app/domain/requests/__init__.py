@@ -9,7 +9,15 @@ from app.domain.requests.approximation import ApproximationPlan, ApproximationRe
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.requests.components import ComponentsPlan, ComponentsRequest
 from app.domain.requests.image import ImagePlan, ImageRequest
-from app.domain.requests.scoring import EvaluationPlan, EvaluationRequest, ScoringPlan, ScoringRequest, scored
+from app.domain.requests.scoring import (
+    EvaluationPlan,
+    EvaluationRequest,
+    PromotionPlan,
+    PromotionRequest,
+    ScoringPlan,
+    ScoringRequest,
+    scored,
+)
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
     MOST_FOLDS,
@@ -52,6 +60,8 @@ __all__ = [
     "Missing",
     "OrderSplit",
     "PriorChoice",
+    "PromotionPlan",
+    "PromotionRequest",
     "RandomSplit",
     "ScoringPlan",
     "ScoringRequest",

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from app.domain.references import Selector
 from app.domain.requests.supervised import Task
+from app.domain.scoring.losses import Metric
+from app.domain.scoring.promotion import Proof
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,50 @@ class EvaluationPlan:
     kind: Literal["evaluation"] = "evaluation"
 
 
-ScoringRequest: TypeAlias = EvaluationRequest
-ScoringPlan: TypeAlias = EvaluationPlan
+@dataclass(frozen=True)
+class PromotionRequest:
+    """Point `alias` to a version, the challenger, if it is better on a dataset than the one to which it points.
+
+    Its `metric`, None for the usual one, has to be better by more than `margin`: the lower end of the 95 % interval of
+    that difference, or the `estimate` alone. Replicates for the interval are drawn by the `seed`.
+    """
+
+    dataset_id: UUID
+    model: str
+    alias: str
+    version: Selector = None
+    metric: Metric | None = None
+    margin: float = 0.0
+    by: Proof = "interval"
+    seed: int = 0
+    kind: Literal["promotion"] = "promotion"
+
+
+@dataclass(frozen=True)
+class PromotionPlan:
+    """The request resolved: the challenger's number, and that of the alias's `holder` where it has one."""
+
+    model: str
+    version: int
+    alias: str
+    holder: int | None
+    task: Task
+    target: str
+    metric: Metric
+    margin: float
+    by: Proof
+    seed: int
+    kind: Literal["promotion"] = "promotion"
+
+
+ScoringRequest: TypeAlias = EvaluationRequest | PromotionRequest
+ScoringPlan: TypeAlias = EvaluationPlan | PromotionPlan
 
 
 def scored(plan: ScoringPlan) -> tuple[int, ...]:
     """The numbers of the versions that are asked: first the one that it is about."""
-    return (plan.version,)
+    match plan:
+        case PromotionPlan(holder=int(holder)):
+            return plan.version, holder
+        case EvaluationPlan() | PromotionPlan():
+            return (plan.version,)

@@ -7,6 +7,7 @@ from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNu
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, ClassMetric, Metric, NumberMetric, losses
 from app.domain.scoring.numbers import Coverage, NumberResult, NumberScores
 from app.domain.scoring.paired import Improvement, Paired
+from app.domain.scoring.promotion import Promotion, Proof, verdict
 from app.domain.scoring.ranking import Area
 from app.domain.scoring.reliability import ReliabilityBin
 
@@ -29,7 +30,10 @@ __all__ = [
     "NumberResult",
     "NumberScores",
     "Paired",
+    "Promotion",
+    "Proof",
     "ReliabilityBin",
     "ResidualBin",
     "losses",
+    "verdict",
 ]

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.jobs import Job, scoring_of
-from app.domain.requests import EvaluationPlan
+from app.domain.requests import EvaluationPlan, PromotionPlan
 from app.worker.attempts import Attempt, NoLongerOurs, Records
 from app.worker.insisting import HandedBack
 from app.worker.scoring.evaluate import evaluate
+from app.worker.scoring.promote import conclude, promote
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,5 @@ def _score(attempt: Attempt, job: Job) -> None:
         case EvaluationPlan():
             found = evaluate(attempt, job, plan)
             attempt.records.insist(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))
+        case PromotionPlan():
+            conclude(attempt, job, plan, promote(attempt, job, plan))

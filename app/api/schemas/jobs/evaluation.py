@@ -4,9 +4,10 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
+from app.api.schemas.jobs.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
 from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job, scoring_of
+from app.domain.requests import EvaluationPlan
 from app.domain.scoring import Evaluation
 
 Metrics = TypeVar("Metrics")
@@ -46,13 +47,16 @@ EvaluationOut: TypeAlias = Annotated[AnyEvaluationOut, Field(discriminator="task
 def evaluation_out(job: Job, *, pictures: bool = True) -> AnyEvaluationOut:
     """An evaluation as it goes out; raises TypeError for a job of another kind."""
     _, plan = scoring_of(job)
-    shared = shared_by_jobs(job) | {"task": plan.task, "target": plan.target}
-    told = None if job.result is None else _result(job.result, pictures=pictures)
+    if not isinstance(plan, EvaluationPlan):
+        raise TypeError(f"expected an evaluation, got {plan}")
+    found = job.result if isinstance(job.result, Evaluation) else None
+    own = {"task": plan.task, "target": plan.target, "result": found and told(found, pictures=pictures)}
     shown = NumbersEvaluationOut if plan.task == "regression" else ClassesEvaluationOut
-    return shown.model_validate(shared | {"result": told}, from_attributes=True)
+    return shown.model_validate(shared_by_jobs(job) | own, from_attributes=True)
 
 
-def _result(found: Evaluation, *, pictures: bool) -> dict[str, object]:
+def told(found: Evaluation, *, pictures: bool) -> dict[str, object]:
+    """The members of `EvaluationResultOut`."""
     return {
         "rows": found.figures.rows,
         "rows_without_target": found.without_target,

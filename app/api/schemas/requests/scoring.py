@@ -6,14 +6,14 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.requests.compare import VersionSelector
 from app.api.schemas.requests.shared import JobIn
-from app.domain.requests import EvaluationRequest
+from app.domain.requests import EvaluationRequest, PromotionRequest
+from app.domain.scoring import Metric, Proof
 
 
 class ScoringJobIn(JobIn):
     """A version and a dataset that go together."""
 
     dataset_id: UUID = Field(description="Of a dataset with the columns that the version reads, of the same kinds.")
-    model: str
     version: VersionSelector | None = Field(
         None, description="A number, or an alias, for the version to which it points now. The newest where left out."
     )
@@ -21,6 +21,8 @@ class ScoringJobIn(JobIn):
 
 class EvaluationIn(ScoringJobIn):
     """How good are a version's predictions for a dataset, which has the target too?"""
+
+    model: str
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -33,4 +35,35 @@ class EvaluationIn(ScoringJobIn):
         return EvaluationRequest(self.dataset_id, self.model, self.version)
 
 
+class PromotionIn(ScoringJobIn):
+    """Is a version, the challenger, better on a dataset than the one to which an alias points?"""
+
+    metric: Metric | None = Field(
+        None,
+        description="What is compared, the less the better: `rmse` (the default), `mae` or `nll` of numbers, "
+        "`log_loss` (the default), `brier` or `error` of classes.",
+    )
+    margin: float = Field(
+        0.0, ge=0.0, allow_inf_nan=False, description="By how much more than nothing the challenger has to be better."
+    )
+    by: Proof = Field(
+        "interval",
+        description="What has to be above the margin: the lower end of the improvement's 95 % interval, or itself.",
+    )
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="Draws the replicates that the interval is made of.")
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {"version": "challenger", "dataset_id": "01a20411-6a2e-7c58-9f0b-5b7c1a2d3e4f", "metric": "nll"}
+        }
+    )
+
+    def to_request(self, model: str, alias: str) -> PromotionRequest:
+        """As the domain has it."""
+        return PromotionRequest(
+            self.dataset_id, model, alias, self.version, self.metric, self.margin, self.by, self.seed
+        )
+
+
 EVALUATION_IN: TypeAdapter[EvaluationIn] = TypeAdapter(EvaluationIn)
+PROMOTION_IN: TypeAdapter[PromotionIn] = TypeAdapter(PromotionIn)

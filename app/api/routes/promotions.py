@@ -1,0 +1,100 @@
+"""Promotions: an alias moves if a version is better than the one to which it points."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.api.bodies import read_strictly
+from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.documentation import json_body, problems
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import AcceptsJson, media_type_of
+from app.api.references import AliasName, ModelName, refuse_no_alias
+from app.api.routes.evaluations import State
+from app.api.schemas.jobs.promotion import PromotionOut, promotion_out
+from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.requests.scoring import PROMOTION_IN
+from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.jobs import Job, Which
+
+TAG = "Promotions"
+router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
+of_aliases = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
+
+
+@of_aliases.post(
+    "/{name}/aliases/{alias}/promotions",
+    status_code=202,
+    summary="Move an alias to a version if it is better",
+    response_model=PromotionOut,
+    openapi_extra=json_body("PromotionIn"),
+    responses=problems(400, 406, 404, 409, 413, 415, 422, 429),
+)
+def submit(
+    name: ModelName, alias: AliasName, request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key
+) -> Response:
+    """Queue a comparison of a version, the challenger, with the one to which the alias points, on the same rows.
+
+    The alias moves in the moment in which the job ends, if the challenger is better by more than the margin and the
+    alias still points to the version compared with; else the job fails with the problem `holder-changed`. Where the
+    alias points nowhere it is made, with the challenger's figures. The alias's history names the job and the figures.
+    """
+    refuse_no_alias(alias)
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        asked = read_strictly(PROMOTION_IN, body)
+        return parts.scoring.submit(owner, asked.to_request(name, alias), priority=asked.priority, keyed=keyed)
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Compare again",
+    response_model=PromotionOut,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue a new promotion of the same request once the first has ended, with the holder of now."""
+    first = identifier(job_id, "promotion")
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return parts.scoring.retry(owner, first, "promotion", keyed=keyed)
+
+    return once(parts.idempotency, named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> KeptAnswer:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return KeptAnswer(202, headers, promotion_out(job).model_dump_json().encode())
+
+
+@router.get("", summary="List promotions", responses=problems(422, 406))
+def promotions(
+    owner: Owner,
+    parts: PartsDependency,
+    limit: Limit = 20,
+    after: After = None,
+    state: State = None,
+    model: Annotated[str | None, Query(description="Only of aliases of this model.")] = None,
+    dataset_id: Annotated[UUID | None, Query(description="Only on this dataset.")] = None,
+) -> PageOut[PromotionOut]:
+    """Promotions, newest first, those that moved nothing too."""
+    which = Which("promotion", state, model, dataset_id=dataset_id)
+    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    return PageOut.of([promotion_out(job, pictures=False) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at a promotion, or wait for it", responses=problems(404, 406, 422))
+async def promotion(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> PromotionOut:
+    """A promotion with all that it found; with `wait`, when it has ended or after so many seconds."""
+    return promotion_out(await lookout.ended(owner, "promotion", identifier(job_id, "promotion"), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End a promotion", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> PromotionOut:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so; the alias stays."""
+    return promotion_out(parts.jobs.cancel(owner, identifier(job_id, "promotion"), kind="promotion"))

@@ -1,0 +1,104 @@
+"""Promotions as their owner sees them."""
+
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.jobs.evaluation import EvaluationResultOut, told
+from app.api.schemas.jobs.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
+from app.api.schemas.jobs.shared import FromDomain, JobOut, shared_by_jobs
+from app.domain.jobs import Job, scoring_of
+from app.domain.requests import PromotionPlan
+from app.domain.scoring import Metric, Promotion, Proof
+
+Metrics = TypeVar("Metrics")
+Pictures = TypeVar("Pictures")
+
+
+class ImprovementOut(FromDomain):
+    """The metric of both on the same rows, and by how much it is less under the challenger."""
+
+    metric: Metric
+    rows: int
+    left_out: int = Field(description="Rows that have no such loss under one of both.")
+    holder: float | None
+    challenger: float | None
+    estimate: float | None = Field(description="The holder's less the challenger's: above 0 the challenger is better.")
+    lower: float | None = Field(description="Of the 95 % interval, by a paired bootstrap of 1,000 replicates.")
+    upper: float | None
+
+
+class PromotionResultOut(BaseModel, Generic[Metrics, Pictures]):
+    """What came of it."""
+
+    moved: bool
+    reason: str = Field(description="Why, as the alias's history has it too where it moved.")
+    improvement: ImprovementOut | None = Field(description="Null where the alias pointed nowhere.")
+    lost_rows: int = Field(
+        description="Rows that cost the holder something and for which the challenger has no such loss. With any, the "
+        "alias stays."
+    )
+    challenger: EvaluationResultOut[Metrics, Pictures]
+    holder: EvaluationResultOut[Metrics, Pictures] | None
+
+
+class PromotionBaseOut(JobOut):
+    """Whether a version, the challenger, takes an alias from its holder."""
+
+    target: str
+    alias: str
+    holder: int | None = Field(description="The version with which it is compared; null where there is no such alias.")
+    metric: Metric
+    margin: float
+    by: Proof
+    seed: int
+
+
+class NumbersPromotionOut(PromotionBaseOut):
+    """Of versions that predict numbers."""
+
+    task: Literal["regression"]
+    result: PromotionResultOut[NumberMetricsOut, NumberPicturesOut] | None
+
+
+class ClassesPromotionOut(PromotionBaseOut):
+    """Of versions that predict classes."""
+
+    task: Literal["classification"]
+    result: PromotionResultOut[ClassMetricsOut, ClassPicturesOut] | None
+
+
+AnyPromotionOut: TypeAlias = NumbersPromotionOut | ClassesPromotionOut
+PromotionOut: TypeAlias = Annotated[AnyPromotionOut, Field(discriminator="task")]
+
+
+def promotion_out(job: Job, *, pictures: bool = True) -> AnyPromotionOut:
+    """A promotion as it goes out; raises TypeError for a job of another kind."""
+    _, plan = scoring_of(job)
+    if not isinstance(plan, PromotionPlan):
+        raise TypeError(f"expected a promotion, got {plan}")
+    found = job.result if isinstance(job.result, Promotion) else None
+    own = {
+        "task": plan.task,
+        "target": plan.target,
+        "alias": plan.alias,
+        "holder": plan.holder,
+        "metric": plan.metric,
+        "margin": plan.margin,
+        "by": plan.by,
+        "seed": plan.seed,
+        "result": found and _result(found, pictures=pictures),
+    }
+    shown = NumbersPromotionOut if plan.task == "regression" else ClassesPromotionOut
+    return shown.model_validate(shared_by_jobs(job) | own, from_attributes=True)
+
+
+def _result(found: Promotion, *, pictures: bool) -> dict[str, object]:
+    return {
+        "moved": found.moved,
+        "reason": found.reason,
+        "improvement": found.improvement,
+        "lost_rows": found.lost_rows,
+        "challenger": told(found.challenger, pictures=pictures),
+        "holder": None if found.holder is None else told(found.holder, pictures=pictures),
+    }

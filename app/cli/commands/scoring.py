@@ -1,0 +1,89 @@
+"""What puts versions beside whole datasets."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.commands.options import HERE, AsJson, Url
+
+ModelOrAlias = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A version: MODEL@ALIAS, MODEL@3; MODEL for the newest.")
+]
+MaybeFile = Annotated[
+    Path | None,
+    typer.Argument(exists=True, dir_okay=False, help="Uploaded as a dataset; it has the target too."),
+]
+
+
+Dataset = Annotated[str | None, typer.Option(metavar="ID", help="A dataset that is there, for FILE.")]
+
+
+class Metric(StrEnum):
+    """What is compared; the less, the better."""
+
+    RMSE = "rmse"
+    MAE = "mae"
+    NLL = "nll"
+    ERROR = "error"
+    LOG_LOSS = "log_loss"
+    BRIER = "brier"
+
+
+class By(StrEnum):
+    """What has to be above the margin."""
+
+    INTERVAL = "interval"
+    ESTIMATE = "estimate"
+
+
+def evaluate(
+    model: ModelOrAlias,
+    file: MaybeFile = None,
+    *,
+    dataset: Dataset = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Say how good the predictions of MODEL are: put those for FILE beside what came."""
+    from app.cli.connection import service
+    from app.cli.evaluating import evaluate
+
+    _refuse_unless_one(file, dataset)
+    with service(url) as client:
+        evaluate(client, model, file, dataset, wait=wait, as_json=as_json)
+
+
+def promote(
+    alias: Annotated[str, typer.Argument(metavar="MODEL@ALIAS", help="The alias that may move.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="To where: a number, or another alias.")],
+    file: MaybeFile = None,
+    *,
+    dataset: Dataset = None,
+    metric: Annotated[Metric | None, typer.Option(help="rmse of numbers, log_loss of classes by default.")] = None,
+    margin: Annotated[float | None, typer.Option(help="By how much it has to be better; 0 by default.", min=0)] = None,
+    by: Annotated[By | None, typer.Option(help="The interval's lower end, by default, or the estimate.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Draws what the interval is made of.")] = None,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Move MODEL@ALIAS to VERSION if that is better on FILE than the version to which it points; else exit with 1."""
+    from app.cli.connection import service
+    from app.cli.evaluating import Proof, promote
+    from app.domain.references import Reference
+
+    _refuse_unless_one(file, dataset)
+    named = Reference.read(alias)
+    if not isinstance(named.version, str):
+        raise typer.BadParameter(f"{alias} names no alias", param_hint="MODEL@ALIAS")
+    to = int(version) if version.isdecimal() else version
+    with service(url) as client:
+        proof = Proof(metric, margin, by, seed)
+        promote(client, (named.model, named.version), to, file, dataset, proof, as_json=as_json)
+
+
+def _refuse_unless_one(file: Path | None, dataset: str | None) -> None:
+    if (file is None) == (dataset is None):
+        raise typer.BadParameter("on a FILE, or on a --dataset?", param_hint="FILE")

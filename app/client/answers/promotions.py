@@ -1,0 +1,72 @@
+"""Whether a version took an alias from the one to which it pointed."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from app.client.answers.evaluations import (
+    ClassMetrics,
+    ClassPictures,
+    EvaluationResult,
+    NumberMetrics,
+    NumberPictures,
+)
+from app.client.answers.jobs import JobBase
+
+M = TypeVar("M")
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """The metric of both on the same rows; `estimate`, with its 95 % interval, is by how much the challenger's is less.
+
+    None where there is no row to tell it by.
+    """
+
+    metric: str
+    rows: int
+    left_out: int
+    holder: float | None
+    challenger: float | None
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class PromotionResult(Generic[M, P]):
+    """Whether the alias moved, and why; `holder` and `improvement` are None where it pointed nowhere."""
+
+    moved: bool
+    reason: str
+    improvement: Improvement | None
+    lost_rows: int
+    challenger: EvaluationResult[M, P]
+    holder: EvaluationResult[M, P] | None
+
+
+class PromotionBase(JobBase, frozen=True, kw_only=True):
+    """What is compared, and how; `holder` is the version to which the alias pointed."""
+
+    target: str
+    alias: str
+    holder: int | None
+    metric: str
+    margin: float
+    by: str
+    seed: int
+
+
+class NumbersPromotion(PromotionBase, frozen=True, kw_only=True, tag="regression"):
+    """Of versions that predict numbers."""
+
+    result: PromotionResult[NumberMetrics, NumberPictures] | None
+
+
+class ClassesPromotion(PromotionBase, frozen=True, kw_only=True, tag="classification"):
+    """Of versions that predict classes."""
+
+    result: PromotionResult[ClassMetrics, ClassPictures] | None
+
+
+Promotion: TypeAlias = NumbersPromotion | ClassesPromotion

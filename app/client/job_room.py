@@ -1,0 +1,62 @@
+"""The calls that jobs of every kind have in common, at the path where those of one kind are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from msgspec.json import Decoder
+
+from app.client.answers import Event, Slice
+from app.client.answers.jobs import JobBase
+from app.client.following import follow
+from app.client.http import Http
+from app.client.paths import part
+
+J = TypeVar("J", bound=JobBase)
+
+LONGEST_WAIT = 30
+"""Seconds for which one question may be held open by the service."""
+
+
+@dataclass(frozen=True)
+class JobRoom(Generic[J]):
+    """Jobs of one kind; every method raises ClientError as those of `Relevance` do."""
+
+    http: Http
+    path: str
+    one: Decoder[J]
+    many: type[Slice[J]]
+
+    def get(self, job_id: str, *, wait: float = 0) -> J:
+        """One, as soon as it has ended or `wait` seconds have passed."""
+        return self.http.get(self.one, f"{self.path}/{part(job_id)}", {"wait": wait or None}, wait=wait)
+
+    def finished(self, job_id: str) -> J:
+        """Wait for its end, however long it takes."""
+        while not (job := self.get(job_id, wait=LONGEST_WAIT)).has_ended:
+            pass
+        return job
+
+    def all(
+        self,
+        *,
+        model: str | None = None,
+        version: int | None = None,
+        dataset_id: str | None = None,
+        state: str | None = None,
+    ) -> Iterator[J]:
+        """All of which this is said, newest first, without pictures; those on one dataset compare versions."""
+        query = {"model": model, "version": version, "dataset_id": dataset_id, "state": state}
+        return self.http.pages(self.many, self.path, query)
+
+    def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
+        """Everything that happens to it past event number `after`, as it happens, to its end."""
+        return follow(self.http, f"{self.path}/{part(job_id)}/events", after=after)
+
+    def cancel(self, job_id: str) -> J:
+        """Ask for its end."""
+        return self.http.post(self.one, f"{self.path}/{part(job_id)}/cancel")
+
+    def retry(self, job_id: str, *, key: str | None = None) -> J:
+        """Ask for a new one of a finished one's request; `key` as in `Relevance.upload`."""
+        return self.http.create(self.one, f"{self.path}/{part(job_id)}/retry", key=key)

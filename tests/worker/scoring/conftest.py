@@ -1,0 +1,19 @@
+from threading import Event
+
+import pytest
+from sqlalchemy import Engine
+
+from app.storage.unit_of_work import unit_of_work
+from app.worker.attempts import Records
+from app.worker.scoring.run import Scorer
+from tests.ports.queue import ListedQueue
+from tests.services.small_models import small_version
+from tests.worker.scoring.bench import Bench
+
+
+@pytest.fixture
+def bench(engine: Engine) -> Bench:
+    open_uow, stopping = unit_of_work(engine, ListedQueue), Event()
+    bench = Bench(open_uow, stopping, Scorer(Records(open_uow, stopping)))
+    bench.version(small_version())
+    return bench
