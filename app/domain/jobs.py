@@ -45,7 +45,7 @@ MOVES: Mapping[JobState, Mapping[JobState, str]] = {
     },
     "running": {
         "running": "the next start goes on with it",
-        "succeeded": "its version is recorded",
+        "succeeded": "what came of it is recorded",
         "failed": "the rows can't be learned from, its time is over, or its starts died",
         "cancelled": "its owner asks for it",
     },
