@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from app.cli.commands import application
 from app.client import DEFAULT_URL, connect
+from app.client.answers import Json
 from app.client.answers.evaluations import NumberMetrics
 from examples.demo.service import running_service
 from examples.tour import kiosk
@@ -18,7 +19,9 @@ from tests.narrowing import of_kind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "evaluation.md").read_text()
-MEAN_ALONE = {"basis": {"type": "bias"}, "prior": {"type": "independent"}}
+MEAN_ALONE: Mapping[str, Json] = {"basis": {"type": "bias"}, "prior": {"type": "independent"}}
+
+HELD_OUT: Mapping[str, Json] = {"split": {"by": "order"}, "holdout": 0.2}
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +30,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     directory = tmp_path_factory.mktemp("evaluation")
     with running_service(directory / "evaluation.db", log=directory / "service.log") as address:
         with connect(address) as service:
-            asked = {"dataset_id": service.upload(kiosk.FILE).id, "target": "litres"}
-            held_out = {"split": {"by": "order"}, "holdout": 0.2}
-            for more in (MEAN_ALONE, held_out):
-                job = service.finished(service.submit(asked | more).id)
+            dataset_id = service.upload(kiosk.FILE).id
+            for more in (MEAN_ALONE, HELD_OUT):
+                job = service.finished(service.submit({"dataset_id": dataset_id, "target": "litres", **more}).id)
                 assert job.state == "succeeded", job
         yield address
 

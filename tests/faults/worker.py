@@ -1,4 +1,4 @@
-"""`relevance worker`, but its children do what a job's seed says: see `tests.worker.trainers`."""
+"""`relevance worker`, but its children do what a job's seed says, and evaluations wait: see `tests.worker.trainers`."""
 
 import os
 import signal
@@ -11,7 +11,10 @@ from sqlalchemy.pool import Pool
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
+from app.domain.tables import Block
+from app.services.answering import JudgedBlock, ServedVersion, judge
 from app.settings import Settings
+from app.worker.scoring import evaluate
 from tests.worker import trainers
 
 OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"
@@ -26,6 +29,13 @@ def full_disk(connection: DBAPIConnection, _record: object, _proxy: object) -> N
     cursor.close()
 
 
+def held(version: ServedVersion, block: Block) -> JudgedBlock:
+    """Judge rows, but only once the gate is open."""
+    trainers.mark()
+    trainers.wait_for_the_gate()
+    return judge(version, block)
+
+
 def main() -> None:
     asked_to_end = Event()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: asked_to_end.set())
@@ -36,6 +46,7 @@ def main() -> None:
     bootstrap.configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
         setattr(bootstrap, "program", lambda: "another")  # noqa: B010 - for this process alone
+    setattr(evaluate, "judge", held)  # noqa: B010 - likewise
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
     asked_to_end.wait()

@@ -35,6 +35,12 @@ FULL = "full"
 Results = Iterator[Step | Trained]
 
 
+def wait_for_the_gate() -> None:
+    """Until the file GATE is there."""
+    while not Path(os.environ[MARKS], GATE).exists():
+        time.sleep(0.05)
+
+
 def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Model:
     """A model that was not learned: kernels on two rows, and a bias."""
     on = np.array(chosen, np.intp)

@@ -6,8 +6,8 @@ import pytest
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
 from app.domain.starts import MOST_STARTS, Claim
-from app.domain.tables import BooleanColumn
-from app.services.answering import judge
+from app.domain.tables import Block, BooleanColumn
+from app.services.answering import JudgedBlock, ServedVersion, judge
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
 from tests.services.test_answering import served
@@ -72,6 +72,21 @@ def test_a_worker_that_stops_hands_it_back(bench: Bench) -> None:
     bench.stopping.clear()
     assert bench.run(job_id)
     assert bench.look(job_id).attempt == 1
+
+
+def test_one_that_is_handed_back_between_two_blocks_has_not_died(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job_id = bench.evaluation()
+
+    def last(version: ServedVersion, block: Block) -> JudgedBlock:
+        bench.stopping.set()
+        return judge(version, block)
+
+    monkeypatch.setattr("app.worker.scoring.evaluate.judge", last)
+    for _ in range(MOST_STARTS + 1):
+        assert not bench.run(job_id)
+        bench.stopping.clear()
+    job = bench.look(job_id)
+    assert (job.state, job.attempt) == ("running", MOST_STARTS + 1)
 
 
 def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:

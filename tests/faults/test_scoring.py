@@ -1,0 +1,40 @@
+"""Whatever a worker dies of, what scores ends once too."""
+
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.jobs import Job
+from app.domain.requests import EvaluationRequest
+from app.domain.scoring import Evaluation
+from app.domain.tables import Block
+from tests.domain.small_tables import numbers, texts
+from tests.faults.conftest import MakePlace, Place
+from tests.narrowing import of_kind
+from tests.services.small_models import small_version
+
+
+def evaluation(place: Place) -> Job:
+    """Of a version that was not learned, on four rows."""
+    block: Block = {
+        "x": numbers(0.5, 1.0, 3.0, 2.0),
+        "colour": texts("red", "blue", "red", "blue"),
+        "y": numbers(11.0, 9.5, 13.0, 8.0),
+    }
+    dataset = place.parts.ingest.receive(
+        BUILT_IN_OWNER, "rows", names=tuple(block), kinds=("number", "category", "number"), blocks=iter([block])
+    )
+    with place.parts.base.open_uow() as uow:
+        uow.models.add(BUILT_IN_OWNER, small_version())
+    return place.parts.scoring.submit(BUILT_IN_OWNER, EvaluationRequest(dataset.id, "small"))
+
+
+def test_an_evaluation_whose_worker_is_killed_ends_once_with_another(make_place: MakePlace) -> None:
+    place = make_place()
+    first = place.start_worker()
+    job = evaluation(place)
+    assert place.started() == [first.pid]
+    first.kill()
+    second = place.start_worker()
+    assert set(place.started(2)) == {first.pid, second.pid}
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt, of_kind(Evaluation, ended.result).figures.rows) == ("succeeded", 2, 4)
+    assert [move.state for move in ended.transitions] == ["queued", "running", "running", "succeeded"]
