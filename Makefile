@@ -16,7 +16,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo run test check contract faults chaos format bench bench-accuracy lock secrets clean
+.PHONY: help install clients demo run test check thorough faults chaos format bench bench-accuracy lock secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -49,8 +49,8 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 	$(BIN)/relevance serve
 
 # One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
-test check: export OMP_NUM_THREADS = 1
-test check: export OPENBLAS_NUM_THREADS = 1
+test check thorough: export OMP_NUM_THREADS = 1
+test check thorough: export OPENBLAS_NUM_THREADS = 1
 
 test: install clients ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto
@@ -62,8 +62,8 @@ check: install clients ## all guards: format, lint, types, import contracts, tes
 	$(BIN)/lint-imports
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
-contract: install $(CLIENTS)/schemathesis/.installed ## the service is asked all that its OpenAPI document allows; minutes
-	$(BIN)/pytest -m thorough tests/foreign
+thorough: install $(CLIENTS)/schemathesis/.installed ## the tests that take minutes; the service is asked all that OpenAPI allows
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m thorough --ignore tests/faults
 
 # On two processes: what is killed and waited for shares the machine with its neighbour alone.
 faults: export OMP_NUM_THREADS = 1

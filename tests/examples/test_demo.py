@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from examples.tour.readme import README
 
 
@@ -17,6 +19,7 @@ def run_demo(directory: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) -> None:
     first = run_demo(tmp_path)
     assert "sinc, version 1" in first
