@@ -3,11 +3,11 @@
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 import numpy as np
 
-from app.sparse_bayes.basis import KernelBasis
+from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import Split, subset
@@ -45,7 +45,9 @@ and .75 by both; Friedman 2 and sinc .88, .81 and .85 by both, .91, .81 and .89 
 CLEARLY = 2.0
 """Standard errors of a mean loss; where two widths in a row are so much worse than the best, narrower ones are not
 looked at. Half of them are while the widest is the best: of kernels that are all too wide each tells next to nothing,
-and some by chance less than others (banana, one split of ten: the widest was taken, 45 % error for 11 %)."""
+and some by chance less than others (banana, one split of ten: the widest was taken, 45 % error for 11 %). Where the
+best is not so much better than no kernel at all, they are until two in a row are so much worse than that: 300 rows of
+a wave of many periods without noise seemed to be nothing but noise."""
 
 GOLDEN = 0.381966
 """How far golden section goes from the best into the longer side: 2 less the golden ratio."""
@@ -98,7 +100,10 @@ def with_width(rows: Rows, spec: Spec, folding: Folding, trail: Trail) -> Genera
     if isinstance(basis.width, CrossValidationWidth):
         splits = usable(fewer, spec, folding.take(some).splits(fewer, basis.width.folds, spec.seed))
         fits, sections, score = len(splits), 0, _by_cross_validation(fewer, splits, trail)
-    width = yield from _search(width_range(fewer.X), fits, sections, lambda width: score(fixed(width)))
+    without = Spec(spec.likelihood, (*spec.basis[:place], *spec.basis[place + 1 :]) or (Bias(),), seed=spec.seed)
+    width = yield from _search(
+        width_range(fewer.X), fits, sections, lambda width: score(without if width == inf else fixed(width))
+    )
     trail.settle(begun, np.array([width]))
     return fixed(width)
 
@@ -108,12 +113,13 @@ def _search(
 ) -> Generator[Step, None, float]:
     """The widest of those as good as the best within bounds: a grid even in the logarithm, from the widest down.
 
-    Then so many sections around its best.
+    Then so many sections around its best. The score of an infinite width is that of no kernel at all.
     """
     low, high = log(bounds[0]), log(bounds[1])
     grid = [high - (high - low) * k / (GRID - 1) for k in range(GRID)] if high > low else [high]
     sections = sections if high > low else 0
     known: dict[float, Score] = {}
+    nothing: dict[float, Score] = {}
 
     def fair() -> list[float]:
         densities = {place: float(known[place].density.mean()) for place in known}
@@ -122,34 +128,38 @@ def _search(
     def best() -> float:
         return max(fair(), key=lambda place: float(known[place].ranked.mean()))
 
-    def clearly_worse(tried: list[float]) -> bool:
-        return all(_worse(known[place], known[best()], by=CLEARLY) for place in tried)
+    def clearly_worse(tried: list[float], than: Score) -> bool:
+        return all(_worse(known[place], than, by=CLEARLY) for place in tried)
 
-    def looks(place: float, left: int) -> Generator[Step, None, None]:
+    def looks(place: float, left: int, scores: dict[float, Score]) -> Generator[Step, None, None]:
         """`left` more places are to be looked at after this one."""
         scoring = score(exp(place))
         for fitted in range(1, fits + 1):
             next(scoring)
-            done = len(known) * fits + fitted
+            done = (len(known) + len(nothing)) * fits + fitted
             yield Step("width search", done, done + fits - fitted + left * fits, "fits")
         try:
             next(scoring)
         except StopIteration as ended:
-            known[place] = ended.value
+            scores[place] = ended.value
 
     yield Step("width search", 0, fits * (len(grid) + sections), "fits")
     for number, place in enumerate(grid, start=1):
-        yield from looks(place, len(grid) - number + sections)
-        fewest = GRID // 2 if best() == grid[0] else 2
-        if len(known[place].ranked) > 1 and number > fewest and clearly_worse(grid[number - 2 : number]):
+        yield from looks(place, len(grid) - number + sections, known)
+        fewest, tried = GRID // 2 if best() == grid[0] else 2, grid[number - 2 : number]
+        if len(known[place].ranked) == 1 or number <= fewest or not clearly_worse(tried, known[best()]):
+            continue
+        if not nothing:
+            yield from looks(inf, len(grid) - number + sections, nothing)
+        if _worse(nothing[inf], known[best()], by=CLEARLY) or clearly_worse(tried, nothing[inf]):
             break
     found = grid.index(best())
     left, right = grid[min(found + 1, len(grid) - 1)], grid[max(found - 1, 0)]
     for section in range(1, sections + 1):
         middle = best()
-        tried = middle + GOLDEN * ((right if right - middle > middle - left else left) - middle)
-        yield from looks(tried, sections - section)
-        nearer, farther = (middle, tried) if best() == middle else (tried, middle)
+        golden = middle + GOLDEN * ((right if right - middle > middle - left else left) - middle)
+        yield from looks(golden, sections - section, known)
+        nearer, farther = (middle, golden) if best() == middle else (golden, middle)
         left, right = (left, farther) if farther > nearer else (farther, right)
     found_best = known[best()]
     return exp(max(place for place in fair() if not _worse(known[place], found_best, by=found_best.as_good)))

@@ -209,7 +209,7 @@ def by_scores(
 ) -> Callable[[float], Generator[None, None, Score]]:
     def score(width: float) -> Generator[None, None, Score]:
         yield
-        lost = losses(width)
+        lost = losses(min(width, 1e9))
         return Score(-lost if densities is None else densities(width), -lost)
 
     return score
@@ -249,6 +249,37 @@ def test_narrow_widths_are_not_looked_at_where_wider_ones_are_clearly_better() -
     *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
     assert 3.0 < last < 8.0
     assert min(looked_at) > 1.0
+
+
+def test_the_search_goes_on_where_nothing_was_better_than_no_kernel_at_all() -> None:
+    noise = np.random.default_rng(0).standard_normal(400)
+    noise -= noise.mean()
+
+    def losses(width: float) -> Array:
+        told = 1.0 if width > 1.0 else abs(log(width / 0.3))
+        return np.full(400, told + 0.01 * (abs(width - 5.0) > 1.5)) + (noise if width == 1e9 else 0.0)
+
+    *_, last = selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    assert 0.2 < last < 0.5
+
+
+def test_the_search_ends_where_kernels_are_clearly_worse_than_none() -> None:
+    looked_at: list[float] = []
+
+    def losses(width: float) -> Array:
+        looked_at.append(width)
+        return np.full(20, 1.0 if width > 5.0 else 1.0 - log(width / 5.0))
+
+    selected(_search((0.1, 10.0), 1, 0, by_scores(losses)))
+    assert min(looked_at) > 0.9
+
+
+def test_a_wave_of_many_periods_without_noise_is_not_taken_for_noise() -> None:
+    x, between = np.sin(np.arange(250.0)), np.linspace(-0.9, 0.9, 50)
+    t, truth = (np.sin(40.0 * some) for some in (x, between))
+    spec = spec_of(GaussianNoise(), CrossValidationWidth(3))
+    _, trained = told(x[:, None], t, spec, held_out=Rows(between[:, None], truth))
+    assert trained.scores["rmse"] < 1e-3
 
 
 @pytest.mark.parametrize(("behind", "wanted"), [(0.9 * LEAST_DENSITY, 0.1), (1.1 * LEAST_DENSITY, 10.0)])
