@@ -1,12 +1,13 @@
 """The HTTP door as one ASGI application, put together from its parts."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
+from app.api.asked_to_end import when_asked_to_end
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
@@ -74,9 +75,6 @@ ROUTERS: Sequence[APIRouter] = (
     inference.inferences,
 )
 
-END_STREAMS = "end_streams"
-"""Where in the lifespan's state a server finds how to end what is open for as long as its readers like."""
-
 
 def make_application(
     parts: Parts,
@@ -88,7 +86,7 @@ def make_application(
 ) -> FastAPI:
     """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
 
-    Its lifespan's state has END_STREAMS: call that as soon as no new connections are taken.
+    Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end.
     """
     app = FastAPIOffline(
         title="Relevance",
@@ -115,12 +113,11 @@ def make_application(
     return app
 
 
-def _lifespan(
-    parts: Parts, close: Callable[[], None] | None
-) -> Callable[[FastAPI], AbstractAsyncContextManager[Mapping[str, Callable[[], None]]]]:
+def _lifespan(parts: Parts, close: Callable[[], None] | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[Mapping[str, Callable[[], None]]]:
-        yield {END_STREAMS: parts.watcher.stop}
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        with when_asked_to_end(parts.watcher.stop):
+            yield
         parts.watcher.close()
         if close is not None:
             close()

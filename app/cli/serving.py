@@ -10,7 +10,6 @@ from types import FrameType
 import uvicorn
 
 from app import __version__, bootstrap
-from app.api.application import END_STREAMS
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
@@ -69,12 +68,6 @@ class _Server(uvicorn.Server):
         gc.collect()
         gc.freeze()
         say(self.greeting)
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more, and let streams of events end: their readers go on at another process, or at the next one."""
-        if end_streams := self.lifespan.state.get(END_STREAMS):
-            end_streams()
-        await super().shutdown(sockets=sockets)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:

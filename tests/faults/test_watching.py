@@ -3,6 +3,8 @@
 import asyncio
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,6 +24,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.settings import Settings
 from tests.end_to_end.deployment import Deployment, deployed
 from tests.storage import samples
+from tests.waiting import until
 from tests.watching import Follower
 
 READERS = 200
@@ -95,6 +98,25 @@ def test_events_come_soon_and_come_when_the_connection_that_listens_is_ended(pla
     reader.sees(18)
     place.fail()
     assert reader.end() == list(range(1, 20))
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_streams_end_with_the_process_under_whatever_server(place: Place) -> None:
+    port = free_port()
+    server = (sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app", "--port", str(port))
+    with subprocess.Popen(server, env=place.deployment.environment(), stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: answers(port), seconds=60)
+            reader = Follower(Http.to(f"http://127.0.0.1:{port}", api_key=None), place.path)
+            reader.sees(2)
+            process.terminate()
+            process.wait(10)  # it would wait for the stream, and that for the job
+        finally:
+            process.kill()
+    url = place.start(port)
+    place.fail()
+    assert url.startswith(f"http://127.0.0.1:{port}")
+    assert reader.end() == [1, 2, 3]
 
 
 class Either(httpx.BaseTransport):
@@ -204,6 +226,12 @@ async def all_have_seen(readers: Sequence[Reader], number: int) -> None:
     async with asyncio.timeout(30):
         while not all(number in reader.numbers for reader in readers):
             await asyncio.sleep(0.05)
+
+
+def answers(port: int) -> bool:
+    """Whether somebody takes connections there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def free_port() -> int:
