@@ -48,10 +48,19 @@ def list_deliveries(client: Relevance, webhook_id: str, *, limit: int, as_json: 
         print_json(deliveries)
         return
     rows = (
-        (one.id, one.type, one.job_id, time_text(one.created_at), one.state, str(len(one.attempts)), _last(one))
+        (one.id, one.type, one.job_id or "", time_text(one.created_at), one.state, str(len(one.attempts)), _last(one))
         for one in deliveries
     )
     print_table(("delivery", "event", "job", "created", "state", "attempts", "last"), rows, if_none="No deliveries.")
+
+
+def try_webhook(client: Relevance, webhook_id: str, *, as_json: bool) -> None:
+    """Send it a message that tells of nothing."""
+    delivery = client.webhooks.test(webhook_id)
+    if as_json:
+        print_json(delivery)
+    else:
+        say(f"Delivery {delivery.id} is made: `relevance webhooks deliveries {webhook_id}` shows what came back.")
 
 
 def redeliver(client: Relevance, webhook_id: str, delivery_id: str, *, as_json: bool) -> None:

@@ -59,6 +59,10 @@ class Webhooks:
         """What it was and is to be told, newest first."""
         return self.http.pages(Slice[Delivery], f"{_path(webhook_id)}/deliveries")
 
+    def test(self, webhook_id: str) -> Delivery:
+        """Send it a signed message of type `webhook.test`, now; `deliveries` tells what became of it."""
+        return self.http.post(Delivery, f"{_path(webhook_id)}/test")
+
     def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
         """Tell it again, now."""
         return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{quote(delivery_id, safe='')}/redeliver")

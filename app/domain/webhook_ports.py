@@ -52,6 +52,9 @@ class Deliveries(Protocol):
     def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
         """Newest first; raises NotFoundError."""
 
+    def test(self, owner: str, webhook_id: UUID) -> Delivery:
+        """Have it told that it is tried, whatever else it is told of; raises NotFoundError, ConflictError likewise."""
+
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
 

@@ -27,6 +27,10 @@ EventType = Literal[
     "promotion.cancelled",
 ]
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
+TEST: Literal["webhook.test"] = "webhook.test"
+MessageType = EventType | Literal["webhook.test"]
+"""What a message may be about: an end of a job, or nothing, where its receiver is tried."""
+
 OF_KIND: Mapping[JobKind, Mapping[JobState, EventType]] = {
     "training": {
         "succeeded": "training_job.succeeded",
@@ -104,13 +108,16 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Delivery:
-    """One event on its way to one webhook; `event_id` is the same in every attempt, and for every webhook."""
+    """One event on its way to one webhook; `event_id` is the same in every attempt, and for every webhook.
+
+    One by which the webhook is tried tells of no job.
+    """
 
     id: UUID
     webhook_id: UUID
     event_id: UUID
-    type: EventType
-    job_id: UUID
+    type: MessageType
+    job_id: UUID | None
     created_at: datetime
     state: DeliveryState
     next_attempt_at: datetime | None
@@ -124,8 +131,9 @@ class Errand:
     delivery_id: UUID
     webhook_id: UUID
     event_id: UUID
-    type: EventType
-    job_id: UUID
+    type: MessageType
+    job_id: UUID | None
+    created_at: datetime
     url: str
     enabled: bool
     tries: int
@@ -143,7 +151,13 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     return "v1," + b64encode(hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")).decode()
 
 
-def message(event: EventType, job: Job) -> bytes:
+def trial_message(webhook_id: UUID, at: datetime) -> bytes:
+    """What is sent where a receiver is tried: the same bytes each time."""
+    content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def message(event: MessageType, job: Job) -> bytes:
     """What is sent: the same bytes each time, since a job that has ended never changes.
 
     The members of `data` are those that the job has where it is looked at, without what is long.

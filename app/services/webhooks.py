@@ -87,6 +87,12 @@ class Webhooks:
         with self.open_uow() as uow:
             return uow.deliveries.page(owner, webhook_id, limit=limit, after=after)
 
+    def test(self, owner: str, webhook_id: UUID) -> Delivery:
+        """Have it told that it is tried, by the road of all it is told; raises NotFoundError, ConflictError where it is
+        disabled."""
+        with self.open_uow() as uow:
+            return uow.deliveries.test(owner, webhook_id)
+
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Tell it again, now; raises NotFoundError, ConflictError where the webhook is disabled."""
         with self.open_uow() as uow:

@@ -10,7 +10,7 @@ from app.domain.jobs import JobKind, JobResult, JobState, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
 from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary
-from app.domain.webhooks import DeliveryState, EventType, Obstacle
+from app.domain.webhooks import DeliveryState, EventType, MessageType, Obstacle
 
 T = TypeVar("T")
 
@@ -51,5 +51,5 @@ CELLS: Document[dict[str, Cell]] = Document(TypeAdapter(dict[str, Cell]))
 KIND: TypeAdapter[JobKind] = TypeAdapter(JobKind)
 STATE: TypeAdapter[JobState] = TypeAdapter(JobState)
 DELIVERY_STATE: TypeAdapter[DeliveryState] = TypeAdapter(DeliveryState)
-EVENT_TYPE: TypeAdapter[EventType] = TypeAdapter(EventType)
+MESSAGE_TYPE: TypeAdapter[MessageType] = TypeAdapter(MessageType)
 OBSTACLE: TypeAdapter[Obstacle] = TypeAdapter(Obstacle)

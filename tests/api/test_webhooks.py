@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER, uuid7
-from app.domain.webhooks import EVENT_TYPES, MOST_WEBHOOKS, Attempt, Delivery
+from app.domain.webhooks import EVENT_TYPES, MOST_WEBHOOKS, TEST, Attempt, Delivery
 from tests.api.conftest import NOW, InMemoryParts
 from tests.api.problems import assert_problem
 
@@ -159,9 +159,20 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
     assert_problem(refused, "conflict", "The webhook is disabled: enable it first.")
 
 
+def test_a_webhook_is_tried(client: TestClient) -> None:
+    path = f"/v1/webhooks/{add(client, events=['training_job.failed'])['id']}"
+    tried = client.post(f"{path}/test")
+    assert tried.status_code == 202
+    assert (tried.json()["type"], tried.json()["job_id"], tried.json()["state"]) == ("webhook.test", None, "pending")
+    assert client.get(f"{path}/deliveries").json()["items"] == [tried.json()]
+    client.patch(path, json={"enabled": False})
+    assert_problem(client.post(f"{path}/test"), "conflict", "The webhook is disabled: enable it first.")
+    assert client.post(f"/v1/webhooks/{uuid4()}/test").status_code == 404
+
+
 def test_what_is_sent_is_documented(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
-    assert set(schema["webhooks"]) == set(EVENT_TYPES)
+    assert set(schema["webhooks"]) == {*EVENT_TYPES, TEST}
     operation = schema["webhooks"]["training_job.failed"]["post"]
     assert {one["name"] for one in operation["parameters"]} == {
         "webhook-id",

@@ -50,6 +50,14 @@ def test_deliveries_are_listed_with_what_came_back_last(run: Run, stub: Stub) ->
     assert "timeout after 10 s" in shown
 
 
+def test_a_webhook_is_tried(run: Run, stub: Stub) -> None:
+    tried = {**DELIVERY, "type": "webhook.test", "job_id": None}
+    url = stub({"POST /v1/webhooks/w1/test": (202, tried), "GET /v1/webhooks/w1/deliveries": page(tried)})
+    assert run("webhooks", "test", "w1", "--url", url).stdout.startswith("Delivery d1 is made: ")
+    assert json.loads(run("webhooks", "test", "w1", "--json", "--url", url).stdout)["job_id"] is None
+    assert "webhook.test" in run("webhooks", "deliveries", "w1", "--url", url).stdout
+
+
 def test_a_delivery_is_made_again(run: Run, stub: Stub) -> None:
     url = stub({"POST /v1/webhooks/w1/deliveries/d1/redeliver": (202, DELIVERY)})
     assert run("webhooks", "redeliver", "w1", "d1", "--url", url).stdout == "Delivery d1 is made again.\n"

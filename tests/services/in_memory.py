@@ -49,7 +49,7 @@ from app.domain.references import NamedVersion, Selector
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, EventType, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, TEST, Attempt, Delivery, Errand, EventType, Webhook
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -543,6 +543,13 @@ class InMemoryDeliveries:
         self.webhooks.get(owner, webhook_id)
         mine = [delivery for delivery in reversed(self.kept.values()) if delivery.webhook_id == webhook_id]
         return page_of(mine, limit, after)
+
+    def test(self, owner: str, webhook_id: UUID) -> Delivery:
+        if not self.webhooks.get(owner, webhook_id).enabled:
+            raise ConflictError("The webhook is disabled: enable it first.")
+        made = Delivery(uuid7(), webhook_id, uuid7(), TEST, None, NOW, "pending", NOW)
+        self.put(made)
+        return made
 
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         if not self.webhooks.get(owner, webhook_id).enabled:

@@ -18,10 +18,11 @@ from app.api.schemas.webhooks import (
     DeliveryOut,
     MessageOut,
     NewWebhookOut,
+    TrialMessageOut,
     WebhookOut,
 )
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.webhooks import EVENT_TYPES, Webhook
+from app.domain.webhooks import EVENT_TYPES, TEST, Webhook
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()
@@ -110,6 +111,12 @@ def deliveries(
     return PageOut.of([DeliveryOut.model_validate(delivery) for delivery in page.items], page.next)
 
 
+@router.post("/{webhook_id}/test", status_code=202, summary="Try a webhook", responses=problems(404, 406, 409))
+def try_webhook(webhook_id: str, owner: Owner, parts: PartsDependency) -> DeliveryOut:
+    """Send a signed message of type `webhook.test`, whatever it is told of, and as often as another if that fails."""
+    return DeliveryOut.model_validate(parts.webhooks.test(owner, identifier(webhook_id, "webhook")))
+
+
 @router.post(
     "/{webhook_id}/deliveries/{delivery_id}/redeliver",
     status_code=202,
@@ -131,5 +138,15 @@ def _sent(
     """A training has ended. Any status from 200 to 299 says that you have taken the message; 410 that you want none."""
 
 
+def _tried(
+    _body: TrialMessageOut,
+    webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
+    webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
+    webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],
+) -> None:
+    """Somebody tries the webhook: answer as to any other message."""
+
+
+messages.add_api_route(TEST, _tried, methods=["POST"], summary=TEST, tags=["Webhooks"], operation_id=TEST)
 for event in EVENT_TYPES:
     messages.add_api_route(event, _sent, methods=["POST"], summary=event, tags=["Webhooks"], operation_id=event)

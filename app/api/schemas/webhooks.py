@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from app.api.schemas.jobs.shared import FromDomain, VersionNameOut
 from app.domain.jobs import JobState
 from app.domain.requests import Task
-from app.domain.webhooks import EVENT_TYPES, LONGEST_DESCRIPTION, DeliveryState, EventType, Obstacle
+from app.domain.webhooks import EVENT_TYPES, LONGEST_DESCRIPTION, DeliveryState, EventType, MessageType, Obstacle
 
 Url: TypeAlias = Annotated[str, Field(description="https, without a name, a password or a #fragment.")]
 Events: TypeAlias = Annotated[tuple[EventType, ...], Field(min_length=1, description="What it is told of.")]
@@ -89,8 +89,8 @@ class DeliveryOut(FromDomain):
 
     id: UUID
     event_id: UUID = Field(description="The header `webhook-id` of each attempt.")
-    type: EventType
-    job_id: UUID
+    type: MessageType
+    job_id: UUID | None = Field(description="None of a test.")
     created_at: datetime
     state: DeliveryState
     next_attempt_at: datetime | None = Field(description="Where it is pending; when a worker is free, that is.")
@@ -128,3 +128,17 @@ class MessageOut(BaseModel):
     type: EventType
     timestamp: datetime = Field(description="When the job ended.")
     data: EndedJobOut
+
+
+class TriedWebhookOut(BaseModel):
+    """Which webhook is tried."""
+
+    webhook_id: UUID
+
+
+class TrialMessageOut(BaseModel):
+    """What a webhook is told when it is tried."""
+
+    type: Literal["webhook.test"]
+    timestamp: datetime = Field(description="When somebody asked for it.")
+    data: TriedWebhookOut

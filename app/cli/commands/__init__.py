@@ -9,7 +9,7 @@ from app.cli.commands.scoring import evaluate, promote
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
 from app.cli.commands.untargeted import approximate, components, encode
-from app.cli.commands.webhooks import add, deliveries, list_webhooks, redeliver, remove
+from app.cli.commands.webhooks import add, deliveries, list_webhooks, redeliver, remove, try_out
 
 __all__ = ["application", "main"]
 
@@ -45,6 +45,7 @@ webhooks.command("add")(add)
 webhooks.command("list")(list_webhooks)
 webhooks.command("remove")(remove)
 webhooks.command("deliveries")(deliveries)
+webhooks.command("test")(try_out)
 webhooks.command("redeliver")(redeliver)
 application.add_typer(webhooks, name="webhooks")
 

@@ -67,6 +67,15 @@ def deliveries(
         list_deliveries(client, webhook, limit=limit, as_json=as_json)
 
 
+def try_out(webhook: WebhookId, *, as_json: AsJson = False, url: Url = HERE) -> None:
+    """Send WEBHOOK a signed message that tells of nothing."""
+    from app.cli.connection import service
+    from app.cli.webhooks import try_webhook
+
+    with service(url) as client:
+        try_webhook(client, webhook, as_json=as_json)
+
+
 def redeliver(
     webhook: WebhookId,
     delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The delivery's id.")],

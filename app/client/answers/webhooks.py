@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.webhooks import DeliveryState, EventType
+from app.domain.webhooks import DeliveryState, EventType, MessageType
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Delivery:
-    """One event for one webhook; `event_id` is the header `webhook-id` of each attempt."""
+    """One event for one webhook; `event_id` is the header `webhook-id` of each attempt, `job_id` None of a test."""
 
     id: str
     event_id: str
-    type: EventType
-    job_id: str
+    type: MessageType
+    job_id: str | None
     created_at: datetime
     state: DeliveryState
     next_attempt_at: datetime | None

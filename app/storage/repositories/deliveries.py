@@ -13,10 +13,10 @@ from app.domain.errors import ConflictError, NotFoundError
 from app.domain.identity import uuid7
 from app.domain.jobs import JobKind, JobState
 from app.domain.ports import Clock, Page, Queue
-from app.domain.webhooks import OF_KIND, Attempt, Delivery, Errand
+from app.domain.webhooks import OF_KIND, TEST, Attempt, Delivery, Errand, MessageType
 from app.storage import cursors
 from app.storage.changes import changed
-from app.storage.documents import DELIVERY_STATE, EVENT_TYPE, EVENTS, OBSTACLE
+from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
 from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.storage.tables import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from app.storage.tables.webhooks import PENDING
@@ -43,25 +43,29 @@ class SqlDeliveries:
         )
         # Whoever removes one of them for good waits for this transaction, or is waited for.
         for webhook_id, events in self.session.execute(mine.with_for_update(read=True, key_share=True)).all():
-            if event not in EVENTS.read(events):
-                continue
-            entry = uuid7()
-            made = insert(WebhookDeliveryRow).values(
-                id=uuid7(),
-                webhook_id=webhook_id,
-                event_id=event_id,
-                type=event,
-                job_id=job_id,
-                created_at=self.clock(),
-                state="pending",
-                entry=entry,
-                queued_at=DatabaseNow(),
-                delay=0.0,
-                tries=0,
-                attempts=0,
-            )
-            self.session.execute(made)
-            self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+            if event in EVENTS.read(events):
+                self._begin(webhook_id, event, event_id, job_id)
+
+    def _begin(self, webhook_id: UUID, event: MessageType, event_id: UUID, job_id: UUID | None) -> UUID:
+        """A delivery, its first attempt queued; its id."""
+        delivery_id, entry = uuid7(), uuid7()
+        made = insert(WebhookDeliveryRow).values(
+            id=delivery_id,
+            webhook_id=webhook_id,
+            event_id=event_id,
+            type=event,
+            job_id=job_id,
+            created_at=self.clock(),
+            state="pending",
+            entry=entry,
+            queued_at=DatabaseNow(),
+            delay=0.0,
+            tries=0,
+            attempts=0,
+        )
+        self.session.execute(made)
+        self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
+        return delivery_id
 
     def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
         """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
@@ -73,18 +77,21 @@ class SqlDeliveries:
         rows = self.session.scalars(query.order_by(row.id.desc()).limit(limit + 1)).all()
         return cursors.page(self._read(rows), limit, lambda delivery: delivery, lambda delivery: delivery.id)
 
+    def test(self, owner: str, webhook_id: UUID) -> Delivery:
+        """Have it told that it is tried; raises NotFoundError, ConflictError where the webhook is disabled."""
+        self._enabled(owner, webhook_id)
+        return self._one(self._begin(webhook_id, TEST, uuid7(), None))
+
     def redeliver(self, owner: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
         """Begin anew, now; raises NotFoundError, ConflictError where the webhook is disabled."""
-        if not self._webhook(owner, webhook_id):
-            raise ConflictError("The webhook is disabled: enable it first.")
+        self._enabled(owner, webhook_id)
         row, entry = WebhookDeliveryRow, uuid7()
         anew = {"state": "pending", "entry": entry, "queued_at": DatabaseNow(), "delay": 0.0, "tries": 0}
         mine = update(row).where(row.id == delivery_id, row.webhook_id == webhook_id)
         if not changed(self.session, mine.values(**anew)):
             raise NotFoundError(f"There is no delivery {delivery_id} of this webhook.")
         self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
-        again = select(row).where(row.id == delivery_id).execution_options(populate_existing=True)
-        return self._read(self.session.scalars(again).all())[0]
+        return self._one(delivery_id)
 
     def errand(self, entry: UUID) -> Errand | None:
         """What is to be done; None when the entry is no longer the newest, or nobody is to be told."""
@@ -102,8 +109,9 @@ class SqlDeliveries:
             delivery.id,
             webhook.id,
             delivery.event_id,
-            EVENT_TYPE.validate_python(delivery.type),
+            MESSAGE_TYPE.validate_python(delivery.type),
             delivery.job_id,
+            delivery.created_at,
             webhook.url,
             webhook.enabled,
             delivery.tries,
@@ -171,6 +179,16 @@ class SqlDeliveries:
         which = select(row.id).where(row.id.in_(old), row.state != "pending")
         return bool(old) and forget_deliveries(self.session, which) == DELIVERIES_AT_ONCE
 
+    def _one(self, delivery_id: UUID) -> Delivery:
+        row = WebhookDeliveryRow
+        found = select(row).where(row.id == delivery_id).execution_options(populate_existing=True)
+        return self._read(self.session.scalars(found).all())[0]
+
+    def _enabled(self, owner: str, webhook_id: UUID) -> None:
+        """Raises NotFoundError, ConflictError."""
+        if not self._webhook(owner, webhook_id):
+            raise ConflictError("The webhook is disabled: enable it first.")
+
     def _webhook(self, owner: str, webhook_id: UUID) -> bool:
         """Whether it is enabled; raises NotFoundError."""
         hook = WebhookRow
@@ -194,7 +212,7 @@ def _delivery(row: WebhookDeliveryRow, attempts: tuple[Attempt, ...]) -> Deliver
         id=row.id,
         webhook_id=row.webhook_id,
         event_id=row.event_id,
-        type=EVENT_TYPE.validate_python(row.type),
+        type=MESSAGE_TYPE.validate_python(row.type),
         job_id=row.job_id,
         created_at=row.created_at,
         state=DELIVERY_STATE.validate_python(row.state),

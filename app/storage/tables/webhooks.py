@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.webhooks import EVENT_TYPES
+from app.domain.webhooks import EVENT_TYPES, TEST
 from app.storage.tables.base import Base, one_of
 
 PENDING = "state = 'pending'"
@@ -42,7 +42,7 @@ class WebhookDeliveryRow(Base):
     __tablename__ = "webhook_deliveries"
     __table_args__ = (
         CheckConstraint("state IN ('delivered', 'failed', 'pending')", name="state"),
-        CheckConstraint(one_of("type", frozenset(EVENT_TYPES)), name="type"),
+        CheckConstraint(one_of("type", frozenset({*EVENT_TYPES, TEST})), name="type"),
         Index(None, "webhook_id", "id"),
         Index(None, "job_id"),
         Index(None, "entry", unique=True),
@@ -58,7 +58,7 @@ class WebhookDeliveryRow(Base):
     webhook_id: Mapped[UUID] = mapped_column(ForeignKey("webhooks.id", ondelete="CASCADE"))
     event_id: Mapped[UUID]
     type: Mapped[str]
-    job_id: Mapped[UUID] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"))
+    job_id: Mapped[UUID | None] = mapped_column(ForeignKey("training_jobs.id", ondelete="CASCADE"))
     created_at: Mapped[datetime]
     state: Mapped[str]
     entry: Mapped[UUID]

@@ -12,9 +12,8 @@ from uuid import UUID
 from app import __version__
 from app.domain.addresses import Allowance, Target, read_target
 from app.domain.errors import InvalidRequestError
-from app.domain.jobs import Job
 from app.domain.ports import Clock, OpenUnitOfWork, Recovery, UnitOfWork
-from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, message, signature
+from app.domain.webhooks import GONE, PAUSES, Attempt, Errand, message, signature, trial_message
 from app.worker.insisting import HandedBack, insist
 from app.worker.webhooks.patience import Patience
 from app.worker.webhooks.sending import NotSent, post
@@ -58,18 +57,18 @@ class Courier:
                 return False
             found = insist(self.open_uow, lambda uow: _read(entry, uow), stopping=self.stopping)
             if found is not None:
-                errand, job = found
-                attempt = self._attempt(errand, job)
+                errand, body = found
+                attempt = self._attempt(errand, body)
                 insist(self.open_uow, lambda uow: self._record(entry, errand, attempt, uow), stopping=self.stopping)
         except HandedBack:
             return False
         return True
 
-    def _attempt(self, errand: Errand, job: Job) -> Attempt:
+    def _attempt(self, errand: Errand, body: bytes) -> Attempt:
         at, began = self.clock(), time.monotonic()
         if not errand.enabled:
             return Attempt(at, 0.0, obstacle="disabled")
-        body, said = message(errand.type, job), int(at.timestamp())
+        said = int(at.timestamp())
         headers = {
             "User-Agent": f"Relevance/{__version__}",
             "webhook-id": str(errand.event_id),
@@ -129,9 +128,12 @@ class Finder:
             logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})
 
 
-def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, Job] | None:
+def _read(entry: UUID, uow: UnitOfWork) -> tuple[Errand, bytes] | None:
+    """What is to be done, and what is to be said."""
     errand = uow.deliveries.errand(entry)
     if errand is None:
         return None
+    if errand.job_id is None:
+        return errand, trial_message(errand.webhook_id, errand.created_at)
     job = uow.jobs.find(errand.job_id)
-    return None if job is None else (errand, job)
+    return None if job is None else (errand, message(errand.type, job))

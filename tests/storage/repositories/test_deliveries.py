@@ -199,6 +199,30 @@ def test_only_ones_own_deliveries_to_an_enabled_webhook_begin_anew(engine: Engin
             uow.deliveries.redeliver(samples.OWNER, webhook.id, delivery.id)
 
 
+def test_a_webhook_is_tried_whatever_it_is_told_of(engine: Engine, open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow, events=("training_job.failed",))
+    with open_uow() as uow:
+        made = uow.deliveries.test(samples.OWNER, webhook.id)
+    assert (made.type, made.job_id, made.state, made.attempts) == ("webhook.test", None, "pending", ())
+    ((entry, to, delay),) = queued(engine)
+    assert (to, delay) == (webhook.id, 0.0)
+    with open_uow() as uow:
+        errand = uow.deliveries.errand(entry)
+    assert errand is not None
+    assert (errand.type, errand.job_id, errand.created_at) == (made.type, None, made.created_at)
+    assert deliveries(open_uow, webhook.id) == [made]
+
+
+def test_only_ones_own_webhook_that_is_enabled_is_tried(open_uow: OpenUnitOfWork) -> None:
+    webhook = hook(open_uow)
+    with open_uow() as uow, pytest.raises(NotFoundError):
+        uow.deliveries.test(samples.STRANGER, webhook.id)
+    with open_uow() as uow:
+        uow.webhooks.disable(webhook.id)
+    with open_uow() as uow, pytest.raises(ConflictError, match="disabled"):
+        uow.deliveries.test(samples.OWNER, webhook.id)
+
+
 def test_what_is_to_be_told_to_a_webhook_that_was_removed_is_told_to_nobody(
     engine: Engine, open_uow: OpenUnitOfWork
 ) -> None:

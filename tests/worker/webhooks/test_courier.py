@@ -17,7 +17,7 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
 from app.api.schemas.jobs import job_out
-from app.api.schemas.webhooks import MessageOut
+from app.api.schemas.webhooks import MessageOut, TrialMessageOut
 from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
@@ -125,6 +125,20 @@ def test_who_wants_to_know_is_told_by_the_engine_and_told_again_where_that_faile
         assert not verified(secret, headers, request.body + b" ")
         assert not verified(new_secret(), headers, request.body)
         assert abs(int(headers["webhook-timestamp"]) - now().timestamp()) < 60
+
+
+def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver: Receiver) -> None:
+    webhook, secret = place.hook(receiver.url)
+    with place.open_uow() as uow:
+        made = uow.deliveries.test(samples.OWNER, webhook.id)
+    assert place.courier()(place.entry())
+    (request,), (delivery,) = receiver.received, place.deliveries(webhook)
+    assert (delivery.id, delivery.state) == (made.id, "delivered")
+    headers = {name.lower(): str(value) for name, value in request.headers.items()}
+    assert headers["webhook-id"] == str(made.event_id)
+    assert verified(secret, headers, request.body)
+    said = TrialMessageOut.model_validate_json(request.body)
+    assert (said.type, said.data.webhook_id, said.timestamp) == ("webhook.test", webhook.id, made.created_at)
 
 
 def test_a_redelivery_is_made_at_once(place: Place, receiver: Receiver) -> None:
