@@ -1,6 +1,7 @@
 """`make chaos`: the service in containers, each of which is killed, and every job ends once.
 
-Two API processes, three workers and PostgreSQL. The jobs are run undisturbed first, and then again while one container
+Two API processes, three workers and PostgreSQL. First its disk is full while a version is to be written, and then has
+room again. The jobs are run undisturbed, and then again while one container
 after another is killed and started again. Prints what it saw; exits with 1 where something is wrong.
 """
 
@@ -19,6 +20,7 @@ from app.client.answers import SupervisedJob
 from tests.faults.chaos.containers import Containers, engine_is_there, running
 from tests.faults.chaos.jobs import faults, submitted
 from tests.faults.chaos.killing import Killing
+from tests.faults.chaos.room import without_room
 
 MOST_TIMES_LONGER = 2.0
 LOOK_SECONDS = 1.0
@@ -34,7 +36,7 @@ def main() -> None:
     if not engine_is_there():
         sys.exit("There is no container engine here: chaos needs `docker`, running, and `docker compose`.")
     with running() as containers:
-        wrong = list(_run(containers, given.jobs, np.random.default_rng(given.seed)))
+        wrong = [*without_room(containers), *_run(containers, given.jobs, np.random.default_rng(given.seed))]
         if wrong:
             LOG.write_text(containers.words())
             print(*(f"WRONG: {one}" for one in wrong), f"What the containers said is in {LOG}.", sep="\n")

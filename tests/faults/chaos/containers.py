@@ -47,6 +47,14 @@ class Containers:
         """What was killed."""
         self._said("start", container)
 
+    def run(self, container: str, *command: str) -> str:
+        """A command in it, as the database's own user; what it says."""
+        return self._said("exec", "--user", "postgres", container, *command)
+
+    def said(self, container: str) -> str:
+        """What its processes said."""
+        return self._said("logs", container)
+
     def ask(self, question: Callable[[Relevance], T]) -> T:
         """Of one API process, or of another one where that does not answer; raises TimeoutError."""
         give_up = time.monotonic() + PATIENCE
@@ -93,7 +101,7 @@ class Containers:
         )
         if done.returncode:
             raise RuntimeError(f"docker {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}")
-        return done.stdout
+        return done.stdout + (done.stderr if arguments[0] == "logs" else "")
 
 
 def engine_is_there() -> bool:
