@@ -21,6 +21,7 @@ from app.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
+from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,7 @@ class Engine:
         """Begin to take jobs from the queue; raises UnavailableError where the database is away or not migrated."""
         # With a handler on it, the engine leaves its logger alone, and its records go where all others go.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
+        take_turns()
         DBOS(
             config={
                 "name": APPLICATION,

@@ -57,6 +57,23 @@ def test_an_owners_jobs_begin_by_priority_and_then_in_their_order(
     assert order == [soon, first, second, late]
 
 
+def test_a_worker_with_many_free_slots_gives_them_to_owners_in_turn(
+    engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork
+) -> None:
+    begun: SimpleQueue[UUID] = SimpleQueue()
+    ended = Event()
+
+    def run(job: UUID) -> bool:
+        begun.put(job)
+        return ended.wait(30)
+
+    owners = {job: owner for owner in ("ada", "bob") for job in submitted(open_uow, owner, *[0] * 6)}
+    with running(engine, client, run, slots=6):
+        first = [begun.get(timeout=10) for _ in range(6)]
+        ended.set()
+    assert Counter(owners[job] for job in first) == {"ada": 3, "bob": 3}
+
+
 @pytest.mark.parametrize("most", [1, 2])
 def test_an_owner_has_so_many_jobs_running_and_others_have_the_rest(
     engine: Database, client: DBOSClient, open_uow: OpenUnitOfWork, control: Control, most: int
