@@ -16,7 +16,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo run test check thorough faults chaos format bench bench-accuracy lock secrets clean
+.PHONY: help install clients demo run test check thorough faults chaos format bench bench-accuracy lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +93,10 @@ lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients ar
 		$(COMPILE) --upgrade --output-file tests/foreign/requirements-$$client.lock tests/foreign/requirements-$$client.in || exit 1; \
 	done
 	@$(MAKE) install
+
+protocol: install ## make app/api/rpc/generated from the protocol's file
+	$(BIN)/python -m grpc_tools.protoc --proto_path=app/api/rpc --python_out=app/api/rpc/generated \
+		--pyi_out=app/api/rpc/generated app/api/rpc/open_inference.proto
 
 secrets: ## random secrets for docker compose, where there are none yet
 	@mkdir -p secrets && chmod 700 secrets

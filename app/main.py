@@ -2,7 +2,7 @@
 
 from fastapi import FastAPI
 
-from app.api.application import make_application
+from app.api.application import Beside, make_application
 from app.api.dependencies import Limits
 from app.bootstrap import Parts, build, configure_logging
 from app.settings import Settings
@@ -34,7 +34,23 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         spool_directory=settings.spool_directory,
     )
     key = settings.api_key.get_secret_value() if settings.api_key else None
-    if parts is not None:
-        return make_application(parts, limits, api_key=key, log_requests=settings.log_requests)
-    built = build(settings)
-    return make_application(built, limits, api_key=key, log_requests=settings.log_requests, close=built.close)
+    built = build(settings) if parts is None else parts
+    return make_application(
+        built,
+        limits,
+        api_key=key,
+        log_requests=settings.log_requests,
+        close=built.close if parts is None else None,
+        beside=_rpc(settings, built, key),
+    )
+
+
+def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
+    """The protocol over gRPC, where that is wanted."""
+    if settings.grpc_port is None:
+        return None
+    # Imported where it is asked for: others do without its memory, and installations without the package.
+    from app.api.rpc.server import RpcRules, serving
+
+    rules = RpcRules(settings.host, settings.grpc_port, key, settings.max_body_bytes, settings.log_requests)
+    return lambda inferring: serving(parts, inferring, rules)

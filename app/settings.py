@@ -20,6 +20,9 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
+    grpc_port: int | None = Field(
+        None, ge=0, le=65535, description="Port to speak the Open Inference Protocol over gRPC at; without it, none."
+    )
     database_url: str = Field(
         "sqlite:///./relevance.db", description="SQLAlchemy URL: SQLite or PostgreSQL (postgresql+psycopg)."
     )

@@ -1,5 +1,6 @@
 """A service of real versions, made in a moment: for those who ask it as strangers do."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +23,10 @@ KEY = "a-key-of-the-tests"
 
 @dataclass(frozen=True)
 class Service:
-    """Where it is, the key that it asks for, the process that answers, and where it says what went wrong."""
+    """Where it is, by HTTP and by gRPC, its key, the process that answers, and where it says what went wrong."""
 
     url: str
+    rpc: str
     key: str
     pid: int
     directory: Path
@@ -39,7 +41,8 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
     """One of two versions of `numbers`, the first called `champion`, and one of `mixed` columns and `states`."""
     shutil.copyfile(sqlite_template, directory / "relevance.db")
     with deployed(f"sqlite:///{directory / 'relevance.db'}", directory) as deployment:
-        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_MAX_PREDICTION_ROWS="5000", RELEVANCE_LOG_REQUESTS="0")
+        limits = {"RELEVANCE_MAX_PREDICTION_ROWS": "5000", "RELEVANCE_LOG_REQUESTS": "0"}
+        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_GRPC_PORT="0", **limits)
         api.http.headers["Authorization"] = f"Bearer {KEY}"
         _add(api.http, "numbers", version_of_numbers(Independent()))
         _add(api.http, "numbers", version_of_numbers(GaussianProcess()))
@@ -47,7 +50,10 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
         _add(api.http, "states", version_of_three_classes())
         response = api.http.put("/v1/models/numbers/aliases/champion", json={"version": 1})
         assert response.status_code == 201, response.text
-        yield Service(str(api.http.base_url).rstrip("/"), KEY, api.process.pid, directory)
+        assert api.process.stdout is not None
+        told = (re.fullmatch(r"  gRPC +(\S+)\n", line) for line in api.process.stdout)
+        rpc = next(found[1] for found in told if found)
+        yield Service(str(api.http.base_url).rstrip("/"), rpc, KEY, api.process.pid, directory)
 
 
 def _add(http: httpx2.Client, name: str, made: NewSupervisedVersion) -> None:

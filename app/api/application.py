@@ -1,7 +1,8 @@
 """The HTTP door as one ASGI application, put together from its parts."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TypeAlias
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -75,6 +76,12 @@ ROUTERS: Sequence[APIRouter] = (
     inference.inferences,
 )
 
+PORT_BESIDE = "port_beside"
+"""Where in the lifespan's state the port is of what is open beside the application, None where nothing is."""
+
+State: TypeAlias = Mapping[str, int | None]
+Beside: TypeAlias = Callable[[Inferring], AbstractAsyncContextManager[int]]
+
 
 def make_application(
     parts: Parts,
@@ -83,25 +90,29 @@ def make_application(
     api_key: str | None = None,
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
+    beside: Beside | None = None,
 ) -> FastAPI:
     """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
 
     Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end.
+    What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
     """
+    predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
+    inferring = Inferring(predicting)
     app = FastAPIOffline(
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=_lifespan(parts, close),
+        lifespan=_lifespan(parts, close, None if beside is None else lambda: beside(inferring)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
     app.state.limits = limits
     app.state.lookout = Lookout(parts.jobs, parts.watcher)
-    app.state.predicting = predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
-    app.state.inferring = inferring = Inferring(predicting)
+    app.state.predicting = predicting
+    app.state.inferring = inferring
     for router in ROUTERS:
         app.include_router(router)
     app.webhooks.include_router(webhooks.messages)
@@ -113,11 +124,15 @@ def make_application(
     return app
 
 
-def _lifespan(parts: Parts, close: Callable[[], None] | None) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    parts: Parts, close: Callable[[], None] | None, beside: Callable[[], AbstractAsyncContextManager[int]] | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with when_asked_to_end(parts.watcher.stop):
-            yield
+    async def lifespan(_: FastAPI) -> AsyncIterator[State]:
+        async with AsyncExitStack() as stack:
+            port = None if beside is None else await stack.enter_async_context(beside())
+            with when_asked_to_end(parts.watcher.stop):
+                yield {PORT_BESIDE: port}
         parts.watcher.close()
         if close is not None:
             close()

@@ -1,6 +1,8 @@
 """From the body of an inference request to the bytes of its answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.api.expanding import expanded
 from app.api.formats.misfits import refuse
@@ -11,8 +13,11 @@ from app.api.predicting import MOST_FUNCTIONS_INLINE, Predicting
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
-from app.services.answering import ServedVersion, Wanted, answer, support_of
+from app.services.answering import ServedVersion, Wanted, support_of
+from app.services.answering import answer as predict
 from app.services.counting import CountedRequest
+
+T = TypeVar("T")
 
 MOST_BYTES_INLINE = 65_536
 """Bodies up to this size cost less to answer at once than to hand to a thread: tensors are read in no time."""
@@ -41,32 +46,50 @@ class Inferring:
     async def answered(self, owner: str, reference: Reference, body: bytes, header_length: int | None) -> Inferred:
         """The answer to a body whose first `header_length` bytes are JSON, all where None; 0: all is the one input.
 
-        Raises what `Predicting.served` does, and what the body is refused for.
+        Raises what `infer` does.
         """
-        served, most_rows = await self._predicting.served(owner, reference), self._predicting.most_rows
+
+        def read(served: ServedVersion) -> InferenceRequest:
+            return _only_input(served, body) if header_length == 0 else read_request(body, header_length)
+
+        return await self.infer(owner, reference, len(body), read, lambda answer: Inferred(*written(answer)))
+
+    async def infer(
+        self,
+        owner: str,
+        reference: Reference,
+        size: int,
+        read: Callable[[ServedVersion], InferenceRequest],
+        write: Callable[[InferenceAnswer], T],
+    ) -> T:
+        """The answer, written, to a request of so many bytes that is read for a version.
+
+        Raises what `Predicting.served` does, and what the request is refused for.
+        """
+        served = await self._predicting.served(owner, reference)
         with CountedRequest(served.counts) as request:
-            if len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE:
-                return inferred(served, body, header_length, most_rows, request)
-            return await self._predicting.run_large(inferred, served, body, header_length, most_rows, request)
+
+            def answer() -> T:
+                return write(inferred(served, read(served), self._predicting.most_rows, request))
+
+            is_small = size <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
+            return answer() if is_small else await self._predicting.run_large(answer)
 
 
 def inferred(
-    served: ServedVersion, body: bytes, header_length: int | None, most_rows: int, request: CountedRequest
-) -> Inferred:
-    """Predictions for the tensors in a body."""
-    asked = _only_input(served, body) if header_length == 0 else read_request(body, header_length)
+    served: ServedVersion, asked: InferenceRequest, most_rows: int, request: CountedRequest
+) -> InferenceAnswer:
+    """Predictions for the tensors of a request."""
     block, misfits = block_of(served, asked.inputs)
     if (rows := block_rows(block)) > most_rows:
         raise TooLargeError(f"There are {rows} rows, more than {most_rows}; send them in parts.")
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
     refuse(misfits)
-    found = answer(served, block, _wanted(asked.interval))
+    found = predict(served, block, _wanted(asked.interval))
     refuse(found.faults)
     request.add(rows, support_of(found))
-    return Inferred(
-        *written(_answer(served, asked, {tensor.name: (tensor, told) for tensor, told in tensors_of(found)}))
-    )
+    return _answer(served, asked, {tensor.name: (tensor, told) for tensor, told in tensors_of(found)})
 
 
 def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:

@@ -1,6 +1,5 @@
 """What every request goes through, in plain ASGI and at once: its id and log line, the key, the limit of its body."""
 
-import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -13,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
+from app.api.keys import HOW_TO_SEND, Key
 from app.domain.errors import TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
 
@@ -54,7 +54,7 @@ class Entrance:
         self._express = express
         self._most = rules.most_bytes
         self._elsewhere = rules.elsewhere
-        self._expected = None if rules.api_key is None else f"Bearer {rules.api_key}".encode()
+        self._key = Key(rules.api_key)
         self._log = rules.log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,24 +99,14 @@ class Entrance:
     def _refusal(self, scope: Scope, path: str, keys: Collection[bytes], announced: bytes) -> Response | None:
         """What to answer instead; where there is nothing to refuse, the scope says who is asking."""
         if has_owner(path):
-            if self._expected is not None and not self._knows(keys):
-                return problem_response(
-                    scope,
-                    UNAUTHENTICATED,
-                    detail="Send the API key as `Authorization: Bearer <key>`.",
-                    headers={"WWW-Authenticate": "Bearer"},
-                )
+            if not self._key.is_sent(keys):
+                headers = {"WWW-Authenticate": "Bearer"}
+                return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
             scope["state"]["owner"] = BUILT_IN_OWNER
         too_large = announced.isdigit() and int(announced) > self._most
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
         return None
-
-    def _knows(self, keys: Collection[bytes]) -> bool:
-        if len(keys) != 1 or self._expected is None:
-            return False
-        (key,) = keys
-        return hmac.compare_digest(_normal(key), self._expected)
 
 
 def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[bytes], bytes]:
@@ -150,9 +140,3 @@ def _counted(receive: Receive, most: int) -> Callable[[], Awaitable[Message]]:
         return message
 
     return counted
-
-
-def _normal(authorization: bytes) -> bytes:
-    """The header with its scheme as `Bearer`, which may come in any case."""
-    scheme, _, credentials = authorization.partition(b" ")
-    return b"Bearer " + credentials.strip() if scheme.lower() == b"bearer" else authorization

@@ -5,11 +5,13 @@ import os
 import signal
 import socket
 from contextlib import ExitStack
+from importlib.util import find_spec
 from types import FrameType
 
 import uvicorn
 
 from app import __version__, bootstrap
+from app.api.application import PORT_BESIDE
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
@@ -26,13 +28,17 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
             "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
         )
+    if settings.grpc_port is not None and find_spec("grpc") is None:
+        refuse("gRPC is not spoken here, since the package `grpcio` is not installed: `pip install relevance[grpc]`.")
     bootstrap.configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     if until_eof:
         end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
     try:
         with ExitStack() as stack:
-            listener = stack.enter_context(_listen(settings.host, settings.port))
+            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT"))
+            if settings.grpc_port is not None:
+                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT").close()  # gRPC binds it by itself
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach():
@@ -68,18 +74,20 @@ class _Server(uvicorn.Server):
         gc.collect()
         gc.freeze()
         say(self.greeting)
+        if (port := self.lifespan.state.get(PORT_BESIDE)) is not None:
+            say(f"  gRPC           {self.config.host}:{port}")
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, setting: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as taken:
-        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. RELEVANCE_PORT chooses another port.")
+        refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} chooses another port.")
 
 
 def _greeting(settings: Settings, listener: socket.socket, *, with_worker: bool) -> str:

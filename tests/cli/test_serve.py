@@ -125,6 +125,25 @@ def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_so_is_a_port_that_is_taken_where_grpc_is_to_be_spoken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_PORT", "0")
+    monkeypatch.setenv("RELEVANCE_GRPC_PORT", "1")  # kept from what the option sets, for the tests that follow
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("api", "--grpc-port", str(port))
+    assert done.exit_code == 1
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert "RELEVANCE_GRPC_PORT" in done.stderr
+
+
+def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_GRPC_PORT", "0")
+    monkeypatch.setattr("app.cli.serving.find_spec", lambda _: None)
+    done = run("api")
+    assert done.exit_code == 1
+    assert "relevance[grpc]" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_a_service_without_its_database_says_so_and_ends(tmp_path: Path, command: str) -> None:
     done = relevance(tmp_path, command, RELEVANCE_DATABASE_URL=f"sqlite:///{tmp_path / 'nowhere' / 'relevance.db'}")

@@ -9,6 +9,7 @@ from urllib.request import Request, urlopen
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 URL = os.environ["CHECKED_URL"]
+RPC = os.environ["CHECKED_RPC"]
 AUTHORIZATION = f"Bearer {os.environ['CHECKED_KEY']}"
 NUMBERS = ("a", "b", "c", "d", "e")
 """The columns of the model `numbers`."""

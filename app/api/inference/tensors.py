@@ -72,13 +72,23 @@ def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
 
 def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Tensor:
     """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
-    size = size_of(name, datatype, shape)
+    size_of(name, datatype, shape)
     if datatype == HALF:
         raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
     try:
-        values = _values(datatype, _decoded(kind, shape, data))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError) as error:
+        found = _decoded(kind, shape, data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
+    return from_values(name, datatype, shape, found)
+
+
+def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[float] | Sequence[str]) -> Tensor:
+    """A tensor of these values, flat; raises MalformedBodyError."""
+    size = size_of(name, datatype, shape)
+    try:
+        values = _values(datatype, found)
+    except OverflowError as error:
         raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
     if len(values) != size:
         raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {len(values)}.")

@@ -10,11 +10,11 @@ from starlette.types import Receive, Scope, Send
 
 from app import __version__
 from app.api.dependencies import Owner, Parts, PartsDependency, inferring_of, owner_of
+from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
 from app.api.doors import INFERENCE
 from app.api.express import BareRoute, body_of, documented, names_in, reference_of
 from app.api.handlers import problem_of
-from app.api.inference.signature import inputs_of, outputs_of
 from app.api.inferring import Inferred, Inferring
 from app.api.references import ModelName, VersionName
 from app.api.schemas.inference import (
@@ -32,8 +32,6 @@ from app.domain.errors import MalformedBodyError, RelevanceError
 from app.domain.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
-EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
-PLATFORM = "relevance_sparse_bayes"
 
 _PATH = re.compile(rf"{INFERENCE}/models/([^/]+)(?:/versions/([^/]+))?/infer")
 _JSON, _BINARY = b"application/json", b"application/octet-stream"
@@ -48,7 +46,7 @@ inferences = APIRouter(prefix=INFERENCE, tags=["Open Inference Protocol"], route
 @router.get("", summary="Who answers", responses=inference_problems(401))
 async def server() -> InferenceServerOut:
     """The server, and what of the protocol's extensions it speaks."""
-    return InferenceServerOut(name="relevance", version=__version__, extensions=EXTENSIONS)
+    return InferenceServerOut(name=SERVER, version=__version__, extensions=EXTENSIONS)
 
 
 @router.get("/health/live", summary="Is the server alive?")
@@ -125,13 +123,13 @@ def unload(name: ModelName, owner: Owner, parts: PartsDependency) -> InferenceDo
 
 
 def _model(parts: Parts, owner: str, reference: Reference) -> InferenceModelOut:
-    served = parts.prediction.version(owner, *reference)
+    found = described(parts, owner, reference)
     return InferenceModelOut(
-        name=reference.model,
-        versions=[str(one.version) for one in parts.catalogue.names(owner, reference.model)],
+        name=found.name,
+        versions=found.versions,
         platform=PLATFORM,
-        inputs=[TensorKindOut.of(kind) for kind in inputs_of(served)],
-        outputs=[TensorKindOut.of(kind) for kind in outputs_of(served)],
+        inputs=[TensorKindOut.of(kind) for kind in found.inputs],
+        outputs=[TensorKindOut.of(kind) for kind in found.outputs],
     )
 
 

@@ -1,9 +1,19 @@
 """The service itself: the API, the worker, the database."""
 
+import os
+from typing import Annotated
+
+import typer
+
 from app.cli.commands.options import UntilEof
 
+GrpcPort = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Speak the Open Inference Protocol over gRPC too, at this port; 0: any."),
+]
 
-def serve(*, until_eof: UntilEof = False) -> None:
+
+def serve(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API with a worker beside it.
 
     A SQLite database is made, or brought up to date, first. Settings: the README.
@@ -11,15 +21,23 @@ def serve(*, until_eof: UntilEof = False) -> None:
     from app.cli.serving import serve
     from app.settings import Settings
 
+    _listen_at(grpc_port)
     serve(Settings(), with_worker=True, until_eof=until_eof)
 
 
-def api(*, until_eof: UntilEof = False) -> None:
+def api(*, grpc_port: GrpcPort = None, until_eof: UntilEof = False) -> None:
     """Run the API alone."""
     from app.cli.serving import serve
     from app.settings import Settings
 
+    _listen_at(grpc_port)
     serve(Settings(), with_worker=False, until_eof=until_eof)
+
+
+def _listen_at(grpc_port: int | None) -> None:
+    """The application reads its settings by itself, wherever it is started from."""
+    if grpc_port is not None:
+        os.environ["RELEVANCE_GRPC_PORT"] = str(grpc_port)
 
 
 def worker(*, until_eof: UntilEof = False) -> None:

@@ -1,0 +1,1 @@
+"""Made from open_inference.proto by `make protocol`."""

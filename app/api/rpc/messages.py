@@ -1,0 +1,122 @@
+"""Requests for inference and their answers, as the protocol has them in protocol buffers."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, WantedOutput
+from app.api.inference.tensors import TEXT, Tensor, from_bytes, from_values, to_bytes
+from app.api.rpc.generated.open_inference_pb2 import (
+    InferParameter,
+    InferTensorContents,
+    ModelInferRequest,
+    ModelInferResponse,
+)
+from app.domain.errors import MalformedBodyError
+
+Told = Mapping[str, InferParameter]
+
+CONTENTS: Mapping[str, str] = {
+    "BOOL": "bool_contents",
+    **dict.fromkeys(("INT8", "INT16", "INT32"), "int_contents"),
+    "INT64": "int64_contents",
+    **dict.fromkeys(("UINT8", "UINT16", "UINT32"), "uint_contents"),
+    "UINT64": "uint64_contents",
+    "FP32": "fp32_contents",
+    "FP64": "fp64_contents",
+    TEXT: "bytes_contents",
+}
+"""Where the values of each data type stand; FP16 comes in raw form alone."""
+
+
+def read_request(asked: ModelInferRequest) -> InferenceRequest:
+    """What is asked for; raises MalformedBodyError."""
+    _refuse(asked.parameters)
+    if len({tensor.name for tensor in asked.inputs}) < len(asked.inputs):
+        raise MalformedBodyError("Two inputs have one name.")
+    return InferenceRequest(
+        _tensors(asked),
+        asked.id or None,
+        tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
+        binary=True,
+        interval=_interval(asked.parameters),
+    )
+
+
+def _tensors(asked: ModelInferRequest) -> tuple[Tensor, ...]:
+    for tensor in asked.inputs:
+        _refuse(tensor.parameters)
+    raw = asked.raw_input_contents
+    if not raw:
+        return tuple(_typed(one.name, one.datatype, one.shape, one.contents) for one in asked.inputs)
+    if len(raw) != len(asked.inputs):
+        raise MalformedBodyError(f"There are {len(asked.inputs)} inputs, and raw contents of {len(raw)}.")
+    for one in asked.inputs:
+        if one.HasField("contents"):
+            raise MalformedBodyError(f"Tensor {one.name!r}: its contents come twice, typed and raw.")
+    return tuple(
+        from_bytes(one.name, one.datatype, one.shape, memoryview(content))
+        for one, content in zip(asked.inputs, raw, strict=True)
+    )
+
+
+def _typed(name: str, datatype: str, shape: Sequence[int], contents: InferTensorContents) -> Tensor:
+    place = CONTENTS.get(datatype)
+    if place is None:
+        raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(CONTENTS)}, got {datatype!r}.")
+    if others := [field.name for field, _ in contents.ListFields() if field.name != place]:
+        raise MalformedBodyError(f"Tensor {name!r}: {datatype} stands in {place}, and {others[0]} came.")
+    if datatype == TEXT:
+        return from_values(name, datatype, shape, _texts(name, contents.bytes_contents))
+    values: Sequence[float] = getattr(contents, place)
+    return from_values(name, datatype, shape, list(values))
+
+
+def _texts(name: str, contents: Sequence[bytes]) -> list[str]:
+    try:
+        return [text.decode() for text in contents]
+    except UnicodeDecodeError as error:
+        raise MalformedBodyError(f"Tensor {name!r}: a text is not UTF-8.") from error
+
+
+def _wanted(name: str, said: Told) -> WantedOutput:
+    _refuse(said)
+    return WantedOutput(name, None)
+
+
+def _refuse(said: Told) -> None:
+    for name in sorted(UNSUPPORTED & {*said}):
+        raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
+
+
+def _interval(said: Told) -> float | None:
+    if "interval" not in said:
+        return None
+    if said["interval"].WhichOneof("parameter_choice") != "double_param":
+        raise MalformedBodyError("The parameter `interval`: expected a double.")
+    return said["interval"].double_param
+
+
+def write_response(answer: InferenceAnswer) -> ModelInferResponse:
+    """Tensors as raw contents, which cost next to nothing."""
+    outputs = [
+        ModelInferResponse.InferOutputTensor(
+            name=tensor.name,
+            datatype=tensor.datatype,
+            shape=tensor.shape,
+            parameters={name: _parameter(value) for name, value in answer.told.get(tensor.name, {}).items()},
+        )
+        for tensor in answer.outputs
+    ]
+    return ModelInferResponse(
+        model_name=answer.model,
+        model_version=answer.version,
+        id=answer.id or "",
+        outputs=outputs,
+        raw_output_contents=[to_bytes(tensor) for tensor in answer.outputs],
+    )
+
+
+def _parameter(value: object) -> InferParameter:
+    """Of lists, which parameters can't be, JSON."""
+    return InferParameter(string_param=value if isinstance(value, str) else msgspec.json.encode(value).decode())

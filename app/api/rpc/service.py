@@ -1,0 +1,157 @@
+"""The calls of the protocol, by the roads of /v2."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias, TypeVar
+
+import grpc
+import structlog
+from anyio import to_thread
+from google.protobuf.message import Message
+
+from app import __version__
+from app.api.dependencies import Parts
+from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
+from app.api.errors import kind_of, sentence
+from app.api.inference.signature import Kind
+from app.api.inferring import Inferring
+from app.api.keys import HOW_TO_SEND, Key
+from app.api.rpc.generated import open_inference_pb2 as messages
+from app.api.rpc.messages import read_request, write_response
+from app.domain.errors import RelevanceError
+from app.domain.identity import BUILT_IN_OWNER
+from app.domain.references import Reference
+
+Asked = TypeVar("Asked", bound=Message)
+Answered = TypeVar("Answered", bound=Message)
+Context: TypeAlias = "grpc.aio.ServicerContext[Asked, Answered]"
+
+NAME = "inference.GRPCInferenceService"
+
+CODES: Mapping[int, grpc.StatusCode] = {
+    400: grpc.StatusCode.INVALID_ARGUMENT,
+    404: grpc.StatusCode.NOT_FOUND,
+    409: grpc.StatusCode.FAILED_PRECONDITION,
+    413: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    422: grpc.StatusCode.INVALID_ARGUMENT,
+    429: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    501: grpc.StatusCode.UNIMPLEMENTED,
+    503: grpc.StatusCode.UNAVAILABLE,
+}
+"""What gRPC says where HTTP has a status of the one table of problems; INTERNAL for all others."""
+
+log = structlog.stdlib.get_logger("app.requests")
+
+
+class Service:
+    """Answers calls, to those who know the key; probes need none."""
+
+    def __init__(self, parts: Parts, inferring: Inferring, key: Key, *, log_requests: bool) -> None:
+        self._parts = parts
+        self._inferring = inferring
+        self._key = key
+        self._log = log_requests
+
+    async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
+        """As long as the process is."""
+        return messages.ServerLiveResponse(live=True)
+
+    async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
+        """Whether the database is within reach and migrated."""
+        report = await to_thread.run_sync(self._parts.ready)
+        return messages.ServerReadyResponse(ready=report.database and report.migrated)
+
+    async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
+        """Who answers."""
+        return messages.ServerMetadataResponse(name=SERVER, version=__version__, extensions=EXTENSIONS)
+
+    async def model_ready(self, asked: messages.ModelReadyRequest) -> messages.ModelReadyResponse:
+        """It is, as long as it is there."""
+        reference = _reference(asked.name, asked.version)
+        await to_thread.run_sync(self._parts.prediction.version, BUILT_IN_OWNER, *reference)
+        return messages.ModelReadyResponse(ready=True)
+
+    async def model(self, asked: messages.ModelMetadataRequest) -> messages.ModelMetadataResponse:
+        """Its versions and tensors."""
+        reference = _reference(asked.name, asked.version)
+        found = await to_thread.run_sync(described, self._parts, BUILT_IN_OWNER, reference)
+        return messages.ModelMetadataResponse(
+            name=found.name,
+            versions=found.versions,
+            platform=PLATFORM,
+            inputs=map(_kind, found.inputs),
+            outputs=map(_kind, found.outputs),
+        )
+
+    async def infer(self, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
+        """Tensors in and out."""
+        reference = _reference(asked.model_name, asked.model_version)
+        return await self._inferring.infer(
+            BUILT_IN_OWNER, reference, asked.ByteSize(), lambda _: read_request(asked), write_response
+        )
+
+    def handlers(self) -> grpc.GenericRpcHandler:
+        """Every call by its name."""
+        return grpc.method_handlers_generic_handler(
+            NAME,
+            {
+                "ServerLive": self._handler(messages.ServerLiveRequest, self.live, is_open=True),
+                "ServerReady": self._handler(messages.ServerReadyRequest, self.ready, is_open=True),
+                "ServerMetadata": self._handler(messages.ServerMetadataRequest, self.server),
+                "ModelReady": self._handler(messages.ModelReadyRequest, self.model_ready),
+                "ModelMetadata": self._handler(messages.ModelMetadataRequest, self.model),
+                "ModelInfer": self._handler(messages.ModelInferRequest, self.infer),
+            },
+        )
+
+    def _handler(
+        self,
+        asked: type[Asked],
+        call: Callable[[Asked], Awaitable[Answered]],
+        *,
+        is_open: bool = False,
+    ) -> "grpc.RpcMethodHandler[Asked, Answered]":
+        """A call as gRPC makes it; `is_open`: whoever asks."""
+
+        name = asked.__name__.removesuffix("Request")
+
+        async def answer(request: Asked, context: "Context[Asked, Answered]") -> Answered:
+            began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
+            try:
+                if is_open or self._key.is_sent(_authorizations(context)):
+                    return await call(request)
+                code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
+            except RelevanceError as error:
+                code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
+            except Exception as error:
+                # As the HTTP door's last handler does: gRPC's own would tell the client what it was.
+                log.error("unexpected", call=name, exc_info=error)
+                code, detail = grpc.StatusCode.INTERNAL, "Something went wrong that should not."
+            finally:
+                if self._log:
+                    log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
+            await context.abort(code, detail)
+
+        return grpc.unary_unary_rpc_method_handler(
+            answer, request_deserializer=asked.FromString, response_serializer=_bytes
+        )
+
+
+def _bytes(answered: Message) -> bytes:
+    return answered.SerializeToString()
+
+
+def _reference(name: str, version: str) -> Reference:
+    """Raises NotFoundError for what can name none."""
+    return Reference.of(name, version) if version else Reference.read(name)
+
+
+def _kind(kind: Kind) -> messages.ModelMetadataResponse.TensorMetadata:
+    return messages.ModelMetadataResponse.TensorMetadata(name=kind.name, datatype=kind.datatype, shape=kind.shape)
+
+
+def _authorizations(context: "Context[Asked, Answered]") -> list[bytes]:
+    sent = context.invocation_metadata() or ()
+    return [
+        value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == "authorization"
+    ]

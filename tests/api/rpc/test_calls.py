@@ -1,0 +1,317 @@
+"""The Open Inference Protocol over gRPC: every call of it, and what is refused."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+import grpc
+import numpy as np
+import pytest
+from google.protobuf.message import Message
+
+from app import __version__
+from app.api.inferring import Inferring
+from app.api.predicting import Predicting
+from app.api.rpc.generated import open_inference_pb2 as messages
+from app.api.rpc.server import CantListen, RpcRules, serving
+from app.api.rpc.service import NAME
+from app.domain.errors import UnavailableError
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.tables import NumberBlock
+from app.services.answering import RegressionAnswer
+from app.services.answering import answer as predicted
+from app.sparse_bayes.priors import GaussianProcess
+from tests.api.conftest import InMemoryParts, Report
+from tests.services.small_models import small_version, version_of_three_classes
+from tests.services.test_one_row import version_of_numbers
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Message)
+
+MATRIX = np.array([[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]])
+RULES = RpcRules("127.0.0.1", 0, None, 4096, log=False)
+Tensor = messages.ModelInferRequest.InferInputTensor
+Contents = messages.InferTensorContents
+Wanted = messages.ModelInferRequest.InferRequestedOutputTensor
+Parameter = messages.InferParameter
+Infer = messages.ModelInferRequest
+
+
+@pytest.fixture
+def parts(parts: InMemoryParts) -> InMemoryParts:
+    """The others beside a model of five numbers, one of three classes and a second version of `small`."""
+    of_numbers = version_of_numbers(GaussianProcess())
+    plan = replace(of_numbers.report.plan, model="numbers")
+    parts.kept.models.put(OWNER, replace(of_numbers, report=replace(of_numbers.report, plan=plan)), number=1)
+    parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
+    parts.kept.models.put(OWNER, small_version(), number=2)
+    parts.aliases.move(OWNER, "small", "champion", to=1)
+    return parts
+
+
+class Client:
+    """Calls by their names."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._channel = channel
+
+    async def ask(self, call: str, asked: Message, answered: type[A], *authorization: str) -> A:
+        stub = self._channel.unary_unary(
+            f"/{NAME}/{call}", request_serializer=_bytes, response_deserializer=answered.FromString
+        )
+        found: A = await stub(asked, metadata=[("authorization", one) for one in authorization])
+        return found
+
+    async def infer(self, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
+        return await self.ask("ModelInfer", asked, messages.ModelInferResponse)
+
+
+def _bytes(asked: Message) -> bytes:
+    return asked.SerializeToString()
+
+
+@asynccontextmanager
+async def connected(parts: InMemoryParts, rules: RpcRules) -> AsyncIterator[Client]:
+    inferring = Inferring(Predicting(parts.prediction, 5, rules.most_bytes))
+    async with (
+        serving(parts, inferring, rules) as port,
+        grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
+    ):
+        yield Client(channel)
+
+
+def run(parts: InMemoryParts, call: Callable[[Client], Coroutine[None, None, T]], rules: RpcRules = RULES) -> T:
+    async def all_of_it() -> T:
+        async with connected(parts, rules) as client:
+            return await call(client)
+
+    return asyncio.run(all_of_it())
+
+
+def infer(parts: InMemoryParts, asked: messages.ModelInferRequest) -> messages.ModelInferResponse:
+    return run(parts, lambda client: client.infer(asked))
+
+
+def refused(parts: InMemoryParts, asked: messages.ModelInferRequest) -> tuple[str, str]:
+    with pytest.raises(grpc.aio.AioRpcError) as refusal:
+        infer(parts, asked)
+    return refusal.value.code().name, refusal.value.details() or ""
+
+
+def raw(*, rows: int = 2) -> messages.ModelInferRequest:
+    tensor = Tensor(name="input", datatype="FP64", shape=[rows, 5])
+    return Infer(model_name="numbers", inputs=[tensor], raw_input_contents=[np.resize(MATRIX, (rows, 5)).tobytes()])
+
+
+def mixed(model: str = "small") -> messages.ModelInferRequest:
+    return Infer(
+        model_name=model,
+        inputs=[
+            Tensor(name="x", datatype="FP64", shape=[2], contents=Contents(fp64_contents=[0.5, 3.0])),
+            Tensor(name="colour", datatype="BYTES", shape=[2], contents=Contents(bytes_contents=[b"red", b"blue"])),
+        ],
+    )
+
+
+def values(answer: messages.ModelInferResponse, name: str) -> Sequence[float]:
+    place = [output.name for output in answer.outputs].index(name)
+    found: list[float] = np.frombuffer(answer.raw_output_contents[place]).tolist()
+    return found
+
+
+def test_the_server_says_who_it_is_and_how_it_is(parts: InMemoryParts) -> None:
+    async def ask(client: Client) -> tuple[bool, bool, messages.ServerMetadataResponse]:
+        live = await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)
+        ready = await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)
+        told = await client.ask("ServerMetadata", messages.ServerMetadataRequest(), messages.ServerMetadataResponse)
+        return live.live, ready.ready, told
+
+    live, ready, told = run(parts, ask)
+    assert (live, ready, told.name, told.version) == (True, True, "relevance", __version__)
+    parts.report = Report(database=False)
+    assert run(parts, ask)[:2] == (True, False)
+
+
+@pytest.mark.parametrize("version", ["", "1", "champion"])
+def test_a_model_says_what_it_reads_and_answers(parts: InMemoryParts, version: str) -> None:
+    async def ask(client: Client) -> tuple[bool, messages.ModelMetadataResponse]:
+        asked = messages.ModelReadyRequest(name="small", version=version)
+        ready = await client.ask("ModelReady", asked, messages.ModelReadyResponse)
+        described = messages.ModelMetadataRequest(name="small", version=version)
+        return ready.ready, await client.ask("ModelMetadata", described, messages.ModelMetadataResponse)
+
+    ready, told = run(parts, ask)
+    assert ready
+    assert (told.name, [*told.versions], told.platform) == ("small", ["2", "1", "champion"], "relevance_sparse_bayes")
+    assert [(one.name, one.datatype, [*one.shape]) for one in told.inputs] == [
+        ("x", "FP64", [-1]),
+        ("colour", "BYTES", [-1]),
+    ]
+    assert told.outputs[0].name == "mean"
+
+
+def test_raw_and_typed_contents_get_the_same_predictions_as_rows(parts: InMemoryParts) -> None:
+    typed = Tensor(
+        name="input", datatype="FP64", shape=[2, 5], contents=Contents(fp64_contents=MATRIX.ravel().tolist())
+    )
+    answer = infer(parts, raw())
+    assert answer == infer(parts, Infer(model_name="numbers", inputs=[typed]))
+    served = parts.prediction.version(OWNER, "numbers")
+    known = predicted(served, NumberBlock(served.number_names, MATRIX))
+    assert isinstance(known, RegressionAnswer)
+    assert (values(answer, "mean"), values(answer, "sd")) == (known.mean.tolist(), known.sd.tolist())
+    assert [[*output.shape] for output in answer.outputs] == [[2]] * len(answer.outputs)
+
+
+def test_versions_ids_outputs_and_parameters_are_heeded(parts: InMemoryParts) -> None:
+    asked = mixed()
+    asked.model_version, asked.id = "champion", "mine"
+    asked.outputs.extend([Wanted(name="upper"), Wanted(name="mean")])
+    usual = infer(parts, asked)
+    assert (usual.model_name, usual.model_version, usual.id) == ("small", "1", "mine")
+    assert [output.name for output in usual.outputs] == ["upper", "mean"]
+    asked.parameters["interval"].CopyFrom(Parameter(double_param=0.5))
+    narrow = infer(parts, asked)
+    assert values(narrow, "mean") == values(usual, "mean")
+    assert values(narrow, "upper")[0] < values(usual, "upper")[0]
+    asked.model_name, asked.model_version = "small@champion", ""
+    assert infer(parts, asked).model_version == "1"
+
+
+def test_classes_are_texts_with_their_probabilities(parts: InMemoryParts) -> None:
+    answer = infer(parts, mixed("states"))
+    told = {output.name: output for output in answer.outputs}
+    assert told["label"].datatype == "BYTES"
+    assert [*told["probabilities"].shape] == [2, 3]
+    assert told["probabilities"].parameters["classes"].string_param == '["gas","liquid","solid"]'
+
+
+@pytest.mark.parametrize(
+    ("datatype", "contents"),
+    [
+        ("FP32", Contents(fp32_contents=[1.0, 3.0])),
+        ("INT8", Contents(int_contents=[1, 3])),
+        ("INT64", Contents(int64_contents=[1, 3])),
+        ("UINT16", Contents(uint_contents=[1, 3])),
+        ("UINT64", Contents(uint64_contents=[1, 3])),
+    ],
+)
+def test_numbers_of_any_type_do(parts: InMemoryParts, datatype: str, contents: messages.InferTensorContents) -> None:
+    asked, usual = mixed(), mixed()
+    asked.inputs[0].CopyFrom(Tensor(name="x", datatype=datatype, shape=[2], contents=contents))
+    usual.inputs[0].contents.fp64_contents[:] = [1.0, 3.0]
+    assert infer(parts, asked) == infer(parts, usual)
+
+
+def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages.ModelInferRequest:
+    asked = mixed()
+    change(asked)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        (Infer(model_name="nothing"), "NOT_FOUND", "There is no model 'nothing'."),
+        (_changed(lambda one: setattr(one, "model_version", "7")), "NOT_FOUND", "no version 7"),
+        (_changed(lambda one: one.inputs.pop()), "INVALID_ARGUMENT", "colour"),
+        (_changed(lambda one: one.inputs.append(one.inputs[0])), "INVALID_ARGUMENT", "one name"),
+        (_changed(lambda one: one.inputs[0].shape.__setitem__(0, 3)), "INVALID_ARGUMENT", "3 values, got 2"),
+        (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP32")), "INVALID_ARGUMENT", "fp32_contents"),
+        (_changed(lambda one: setattr(one.inputs[0], "datatype", "FP16")), "INVALID_ARGUMENT", "data type"),
+        (_changed(lambda one: one.outputs.add(name="median")), "INVALID_ARGUMENT", "no output 'median'"),
+        (_changed(lambda one: one.raw_input_contents.append(b"")), "INVALID_ARGUMENT", "2 inputs, and raw"),
+        (
+            _changed(lambda one: one.raw_input_contents.extend([b"", b""])),
+            "INVALID_ARGUMENT",
+            "its contents come twice",
+        ),
+        (
+            _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"\xff")),
+            "INVALID_ARGUMENT",
+            "not UTF-8",
+        ),
+        (
+            _changed(lambda one: one.parameters["sequence_id"].MergeFrom(Parameter(int64_param=1))),
+            "INVALID_ARGUMENT",
+            "`sequence_id` is of an extension",
+        ),
+        (
+            _changed(lambda one: one.parameters["interval"].MergeFrom(Parameter(double_param=2.0))),
+            "INVALID_ARGUMENT",
+            "between 0 and 1",
+        ),
+        (
+            _changed(lambda one: one.parameters["interval"].MergeFrom(Parameter(bool_param=True))),
+            "INVALID_ARGUMENT",
+            "expected a double",
+        ),
+        (raw(rows=6), "RESOURCE_EXHAUSTED", "send them in parts"),
+        (raw(rows=200), "RESOURCE_EXHAUSTED", ""),
+    ],
+)
+def test_what_can_not_be_done_is_said(
+    parts: InMemoryParts, asked: messages.ModelInferRequest, code: str, said: str
+) -> None:
+    given, detail = refused(parts, asked)
+    assert given == code, detail
+    assert said in detail
+
+
+def test_who_does_not_know_the_key_may_only_probe(parts: InMemoryParts) -> None:
+    rules = replace(RULES, api_key="secret")
+    metadata, answered = messages.ServerMetadataRequest(), messages.ServerMetadataResponse
+
+    def ask(*authorization: str) -> Callable[[Client], Coroutine[None, None, messages.ServerMetadataResponse]]:
+        return lambda client: client.ask("ServerMetadata", metadata, answered, *authorization)
+
+    async def probe(client: Client) -> bool:
+        return (await client.ask("ServerLive", messages.ServerLiveRequest(), messages.ServerLiveResponse)).live
+
+    assert run(parts, probe, rules)
+    assert run(parts, ask("bearer secret"), rules).name == "relevance"
+    for wrong in ((), ("Bearer other",), ("Bearer secret", "Bearer secret")):
+        with pytest.raises(grpc.aio.AioRpcError, match="Send the API key") as refusal:
+            run(parts, ask(*wrong), rules)
+        assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_without_its_database_the_service_is_unavailable(parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise UnavailableError("The database does not answer.")
+
+    monkeypatch.setattr(parts.prediction, "version", away)
+    assert refused(parts, mixed()) == ("UNAVAILABLE", "The database does not answer.")
+
+
+def test_calls_are_counted(parts: InMemoryParts) -> None:
+    async def ask(client: Client) -> None:
+        await client.infer(raw())
+        with pytest.raises(grpc.aio.AioRpcError):
+            await client.infer(Infer(model_name="numbers"))
+
+    run(parts, ask)
+    version = parts.prediction.version(OWNER, "numbers").version
+    counted = parts.prediction.counters.until_now(version)
+    assert (counted.requests, counted.failed, counted.rows) == (2, 1, 2)
+
+
+def test_what_nobody_foresaw_is_not_told_but_logged(
+    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret of the inside")
+
+    monkeypatch.setattr(parts.prediction, "version", broken)
+    assert refused(parts, mixed()) == ("INTERNAL", "Something went wrong that should not.")
+    assert "a secret of the inside" in capsys.readouterr().out
+
+
+def test_a_port_that_is_taken_is_said_to_be(parts: InMemoryParts) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        rules = replace(RULES, port=taken.getsockname()[1])
+        with pytest.raises(CantListen, match=f"127.0.0.1:{rules.port}"):
+            run(parts, lambda client: client.infer(raw()), rules)
