@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
+import orjson
 
 from app.api.formats.cells import JSON
 from app.api.inference.tensors import Tensor, from_bytes, from_json, to_bytes, to_json
@@ -15,8 +16,6 @@ BINARY = "binary_data"
 ALL_BINARY = "binary_data_output"
 UNSUPPORTED = frozenset({"shared_memory_region", "classification", "sequence_id"})
 """Parameters that would change the answer, and are not to be passed over in silence."""
-
-_ENCODER = msgspec.json.Encoder()
 
 T = TypeVar("T", bool, int, float)
 
@@ -150,11 +149,11 @@ def written(answer: InferenceAnswer) -> tuple[bytes, int | None]:
             contents.append(to_bytes(tensor))
             told[BINARY_SIZE] = len(contents[-1])
         else:
-            one["data"] = to_json(tensor)
+            one["data"] = orjson.Fragment(to_json(tensor))
         outputs.append({**one, "parameters": told} if told else one)
     whole: dict[str, object] = {"model_name": answer.model, "model_version": answer.version}
     if answer.id is not None:
         whole["id"] = answer.id
     whole["outputs"] = outputs
-    head = _ENCODER.encode(whole)
+    head = orjson.dumps(whole)
     return (b"".join((head, *contents)), len(head)) if contents else (head, None)

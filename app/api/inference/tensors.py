@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from app.api.formats.cells import JSON
@@ -110,9 +111,9 @@ def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryvi
     return Tensor(name, datatype, tuple(shape), _widened(np.frombuffer(content, dtype)))
 
 
-def to_json(tensor: Tensor) -> list[JSON]:
-    """The values, flat."""
-    return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
+def to_json(tensor: Tensor) -> bytes:
+    """The values, flat, in JSON; NaN is null."""
+    return orjson.dumps(tensor.values, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def to_bytes(tensor: Tensor) -> bytes:

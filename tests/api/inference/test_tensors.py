@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from app.api.inference.tensors import CODES, TEXT, Tensor, from_bytes, from_json, to_bytes, to_json
 from app.domain.errors import MalformedBodyError
 
+Json = list[float] | list[str] | list[bool | None]
+
 NUMBERS = sorted(set(CODES) - {"FP16", "BOOL"})
+
+
+def listed(tensor: Tensor) -> Json:
+    """The values as who reads the JSON sees them."""
+    values: Json = json.loads(to_json(tensor))
+    return values
 
 
 def edges(datatype: str) -> list[float]:
@@ -28,7 +36,7 @@ def test_numbers_are_the_same_flat_nested_and_as_bytes(datatype: str) -> None:
     flat = from_json("t", datatype, [2, 2], json.dumps(values).encode())
     nested = from_json("t", datatype, [2, 2], json.dumps([values[:2], values[2:]]).encode())
     raw = from_bytes("t", datatype, [2, 2], memoryview(np.array(values, CODES[datatype]).tobytes()))
-    assert to_json(flat) == to_json(nested) == to_json(raw) == values
+    assert listed(flat) == listed(nested) == listed(raw) == values
     assert to_bytes(raw) == np.array(values, CODES[datatype]).tobytes()
 
 
@@ -37,19 +45,19 @@ def test_numbers_are_the_same_flat_nested_and_as_bytes(datatype: str) -> None:
     [("<b", "INT8", -2), ("<H", "UINT16", 513), ("<i", "INT32", -70000), ("<Q", "UINT64", 2**63), ("<d", "FP64", 0.1)],
 )
 def test_bytes_are_little_endian(code: str, datatype: str, value: float) -> None:
-    assert to_json(from_bytes("t", datatype, [1], memoryview(struct.pack(code, value)))) == [value]
+    assert listed(from_bytes("t", datatype, [1], memoryview(struct.pack(code, value)))) == [value]
 
 
 def test_halves_come_as_bytes_alone() -> None:
     half = from_bytes("t", "FP16", [2], memoryview(struct.pack("<ee", 0.5, -2.0)))
-    assert to_json(half) == [0.5, -2.0]
+    assert listed(half) == [0.5, -2.0]
     with pytest.raises(MalformedBodyError, match="binary"):
         from_json("t", "FP16", [1], b"[0.5]")
 
 
 def test_truths_are_a_byte_each() -> None:
-    assert to_json(from_bytes("t", "BOOL", [2], memoryview(b"\x01\x00"))) == [True, False]
-    assert to_json(from_json("t", "BOOL", [2], b"[true, false]")) == [True, False]
+    assert listed(from_bytes("t", "BOOL", [2], memoryview(b"\x01\x00"))) == [True, False]
+    assert listed(from_json("t", "BOOL", [2], b"[true, false]")) == [True, False]
     assert to_bytes(from_json("t", "BOOL", [2], b"[true, false]")) == b"\x01\x00"
     with pytest.raises(MalformedBodyError, match="bytes 0 and 1"):
         from_bytes("t", "BOOL", [2], memoryview(b"\x01\x02"))
@@ -59,7 +67,7 @@ def test_truths_are_a_byte_each() -> None:
 def test_texts_have_their_lengths_before_them(texts: list[str]) -> None:
     content = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in map(_sound, texts))
     tensor = from_bytes("t", TEXT, [len(texts)], memoryview(content))
-    assert to_json(tensor) == [*map(_sound, texts)]
+    assert listed(tensor) == [*map(_sound, texts)]
     assert to_bytes(tensor) == content
     assert from_json("t", TEXT, [len(texts)], json.dumps([*map(_sound, texts)]).encode()).values == tensor.values
 
