@@ -9,11 +9,10 @@ branch_labels: str | None = None
 depends_on: str | None = None
 
 TABLE = "webhook_deliveries"
-CHECK = "ck_webhook_deliveries_ck_webhook_deliveries_type"
-"""What it is called: its prefix came twice when the table was made."""
-
-BEFORE = "type IN ('training_job.cancelled', 'training_job.failed', 'training_job.succeeded')"
-AFTER = "type IN ('training_job.cancelled', 'training_job.failed', 'training_job.succeeded', 'webhook.test')"
+KINDS = ("batch_prediction", "evaluation", "promotion", "training_job")
+STATES = ("cancelled", "failed", "succeeded")
+BEFORE = tuple(f"{kind}.{state}" for kind in KINDS for state in STATES)
+AFTER = (*BEFORE, "webhook.test")
 
 
 def upgrade() -> None:
@@ -27,8 +26,9 @@ def downgrade() -> None:
     _change(BEFORE, without_job=False)
 
 
-def _change(types: str, *, without_job: bool) -> None:
+def _change(types: tuple[str, ...], *, without_job: bool) -> None:
+    check = op.f("ck_webhook_deliveries_type")
     with op.batch_alter_table(TABLE) as deliveries:
-        deliveries.drop_constraint(op.f(CHECK), type_="check")
-        deliveries.create_check_constraint(op.f(CHECK), types)
+        deliveries.drop_constraint(check, type_="check")
+        deliveries.create_check_constraint(check, f"type IN ({', '.join(map(repr, types))})")
         deliveries.alter_column("job_id", existing_type=sa.Uuid(), nullable=without_job)
