@@ -23,7 +23,7 @@ from app.api.schemas.requests import PredictOptions
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError
 from app.domain.references import Reference
 from app.services.answering import ServedVersion
-from app.services.counting import CountedRequest
+from app.services.counting import CountedRequest, Rows
 
 ROWS_AT_ONCE = 8192
 
@@ -59,21 +59,21 @@ class _Rows:
     served: ServedVersion
     options: PredictOptions
     expected: Expected
-    request: CountedRequest
+    counted: Rows
 
     @classmethod
-    def of(cls, served: ServedVersion, predicting: Predicting, query: Pairs, request: CountedRequest) -> Self:
+    def of(cls, served: ServedVersion, predicting: Predicting, query: Pairs, counted: Rows) -> Self:
         """As a query asks for them; raises InvalidRequestError."""
         options = asked_in(query, csv=False).options
         check_writable("ndjson", wanted_of(options), outputs_asked(served, options))
-        return cls(served, options, expected_of(served, predicting), request)
+        return cls(served, options, expected_of(served, predicting), counted)
 
     def answered(self, lines: Sequence[Line], first: int, breathe: Callable[[], None]) -> bytes:
         """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
         try:
             read = read_lines(lines, self.expected, strict=self.options.on_error == "refuse")
             asked = asked_by(self.served, read, self.options, [line.number for line in lines])
-            found, faults = answered(self.served, asked, self.expected.most_rows, self.request)
+            found, faults = answered(self.served, asked, self.expected.most_rows, self.counted)
         except (InvalidDataError, MalformedBodyError) as error:
             moved = [fault if fault.row is None else replace(fault, row=first + fault.row) for fault in error.faults]
             raise type(error)(error.detail, moved) from None
@@ -111,8 +111,8 @@ async def _answers(
     receive: Receive, served: ServedVersion, predicting: Predicting, wanted: Exchange
 ) -> AsyncIterator[bytes]:
     """The answers to rows as they come, one at least; raises what these are refused for, and ClientDisconnect."""
-    with CountedRequest(served.counts) as request:
-        rows = _Rows.of(served, predicting, wanted.query, request)
+    with CountedRequest(served.counts) as counted:
+        rows = _Rows.of(served, predicting, wanted.query, counted)
         expander = Expander(wanted.encoding, predicting.most_bytes)
         lines, seen = _Lines(), 0
         async for piece, come in _pieces(receive, expander, lines):

@@ -22,7 +22,7 @@ from app.api.predicting import Asked, Predicting, answered, asked_in_json, outpu
 from app.api.schemas.requests import PredictOptions
 from app.domain.references import Reference
 from app.services.answering import ServedVersion
-from app.services.counting import CountedRequest
+from app.services.counting import CountedRequest, Rows
 
 LIGHT: frozenset[RowFormat] = frozenset({"json", "ndjson", "npy"})
 """Formats that do without Arrow, whose first import takes its time."""
@@ -69,8 +69,8 @@ class Exchange:
 async def exchange(predicting: Predicting, owner: str, reference: Reference, body: bytes, wanted: Exchange) -> Response:
     """The answer to a body that has come whole; raises what the hot path does."""
     served = await predicting.served(owner, reference)
-    with CountedRequest(served.counts) as request:
-        call = partial(exchanged, served, body, wanted, predicting, request)
+    with CountedRequest(served.counts) as counted:
+        call = partial(exchanged, served, body, wanted, predicting, counted)
         content = await predicting.run(served, body, call, inline=wanted.is_light)
     return Response(content, media_type=wanted.answer_type, headers=told_of(served))
 
@@ -86,14 +86,14 @@ def exchanged(
     body: bytes,
     wanted: Exchange,
     limits: Predicting,
-    request: CountedRequest,
+    counted: Rows,
     breathe: Callable[[], None],
 ) -> bytes:
     """Predictions for the rows in a body; `breathe` is called between pieces of the work."""
     body = expanded(body, wanted.encoding, limits.most_bytes)
     asked = _asked(served, body, wanted, limits, breathe)
     breathe()
-    return _written(served, asked, wanted.answer, limits.most_rows, request, breathe)
+    return _written(served, asked, wanted.answer, limits.most_rows, counted, breathe)
 
 
 def _written(
@@ -101,13 +101,13 @@ def _written(
     asked: Asked,
     answer: RowFormat,
     most_rows: int,
-    request: CountedRequest,
+    counted: Rows,
     breathe: Callable[[], None],
 ) -> bytes:
     """Predictions as they were asked for, in a format."""
     every = outputs_of(served)
     check_writable(answer, asked.wanted, None if asked.outputs == every else asked.outputs)
-    found, faults = answered(served, asked, most_rows, request)
+    found, faults = answered(served, asked, most_rows, counted)
     told = Written(asked.outputs, tells_errors=not asked.refuses)
     breathe()
     match answer:

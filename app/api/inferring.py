@@ -15,7 +15,7 @@ from app.domain.references import Reference
 from app.domain.tables import block_rows
 from app.services.answering import ServedVersion, Wanted, support_of
 from app.services.answering import answer as predict
-from app.services.counting import CountedRequest
+from app.services.counting import CountedRequest, Rows
 
 T = TypeVar("T")
 
@@ -67,18 +67,16 @@ class Inferring:
         Raises what `Predicting.served` does, and what the request is refused for.
         """
         served = await self._predicting.served(owner, reference)
-        with CountedRequest(served.counts) as request:
+        with CountedRequest(served.counts) as counted:
 
             def answer() -> T:
-                return write(inferred(served, read(served), self._predicting.most_rows, request))
+                return write(inferred(served, read(served), self._predicting.most_rows, counted))
 
             is_small = size <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
             return answer() if is_small else await self._predicting.run_large(answer)
 
 
-def inferred(
-    served: ServedVersion, asked: InferenceRequest, most_rows: int, request: CountedRequest
-) -> InferenceAnswer:
+def inferred(served: ServedVersion, asked: InferenceRequest, most_rows: int, counted: Rows) -> InferenceAnswer:
     """Predictions for the tensors of a request."""
     block, misfits = block_of(served, asked.inputs)
     if (rows := block_rows(block)) > most_rows:
@@ -88,7 +86,7 @@ def inferred(
     refuse(misfits)
     found = predict(served, block, _wanted(asked.interval))
     refuse(found.faults)
-    request.add(rows, support_of(found))
+    counted.add(rows, support_of(found))
     return _answer(served, asked, {tensor.name: (tensor, told) for tensor, told in tensors_of(found)})
 
 

@@ -19,7 +19,7 @@ from app.domain.errors import Fault, InvalidRequestError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
 from app.services.answering import Answer, ServedVersion, Wanted, answer, support_of
-from app.services.counting import CountedRequest
+from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction
 
 T = TypeVar("T")
@@ -56,10 +56,15 @@ class Predicting:
     async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
         """The answer to a JSON body, in pieces; raises as `Prediction.version` does, and for a body that is refused."""
         served = await self.served(owner, reference)
-        with CountedRequest(served.counts) as request:
-            if is_quick(served, body):
-                return predicted(served, body, self.most_rows, request)
-            return await self.run_large(predicted, served, body, self.most_rows, request, breathe)
+        if not is_quick(served, body):
+            with CountedRequest(served.counts) as counted:
+                return await self.run_large(predicted, served, body, self.most_rows, counted, breathe)
+        began, pieces = time.perf_counter_ns(), None
+        try:
+            pieces = predicted(served, body, self.most_rows, served.counts.rows)
+            return pieces
+        finally:
+            served.counts.end(began, pieces is None)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
@@ -100,18 +105,16 @@ def predicted(
     served: ServedVersion,
     body: bytes,
     most_rows: int,
-    request: CountedRequest,
+    counted: Rows,
     breathe: Callable[[], None] = no_breath,
 ) -> list[bytes]:
     """Predictions for the table in a body, as JSON in pieces; `breathe` is called after each piece of a long one."""
     asked = asked_in_json(served, body, breathe)
-    found, faults = answered(served, asked, most_rows, request)
+    found, faults = answered(served, asked, most_rows, counted)
     return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
 
 
-def answered(
-    served: ServedVersion, asked: "Asked", most_rows: int, request: CountedRequest
-) -> tuple[Answer, list[Fault]]:
+def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) -> tuple[Answer, list[Fault]]:
     """The answer, and what is wrong with its rows; raises InvalidDataError where that is refused, TooLargeError."""
     if (rows := block_rows(asked.block)) > most_rows:
         raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
@@ -121,7 +124,7 @@ def answered(
     faults = asked.placed(found.faults) if asked.lines else found.faults
     if asked.refuses:
         refuse(faults)
-    request.add(rows, support_of(found))
+    counted.add(rows, support_of(found))
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]

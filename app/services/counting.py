@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from threading import Lock
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Self
 from uuid import UUID
 
 import numpy as np
@@ -52,15 +51,57 @@ class Counted:
         return sum(self.answered) + self.failed
 
 
+class Rows:
+    """Rows that were answered."""
+
+    __slots__ = ("number", "outside", "placed")
+
+    def __init__(self) -> None:
+        self.number = self.placed = self.outside = 0
+
+    def add(self, rows: int, support: Array | None) -> None:
+        """So many; `support` (N,), NaN where a row has a fault, None where the model can't tell."""
+        self.number += rows
+        if support is None:
+            return
+        if rows == 1:  # for one number a call of numpy costs more than all else here
+            only = support.item()
+            if only == only:
+                self.placed += 1
+                if only < LEAST_SUPPORT:
+                    self.outside += 1
+            return
+        self.placed += rows - int(np.count_nonzero(np.isnan(support)))
+        self.outside += int(np.count_nonzero(support < LEAST_SUPPORT))
+
+    def join(self, others: "Rows") -> None:
+        """Those that were counted apart."""
+        self.number += others.number
+        self.placed += others.placed
+        self.outside += others.outside
+
+
 class Counts:
     """Counts of one version, which one thread adds to, the event loop's: a lock would cost more than all the rest."""
 
-    __slots__ = ("answered", "answered_ns", "failed", "failed_ns", "last", "outside", "placed", "rows")
+    __slots__ = ("answered", "answered_ns", "failed", "failed_ns", "last", "rows")
 
     def __init__(self) -> None:
+        self.rows = Rows()
         self.answered = [0] * (len(_BOUNDS) + 1)
-        self.failed = self.answered_ns = self.failed_ns = self.rows = self.placed = self.outside = 0
+        self.failed = self.answered_ns = self.failed_ns = 0
         self.last: int | None = None
+
+    def end(self, began: int, failed: bool) -> None:
+        """A request has ended that began at this time of `time.perf_counter_ns`."""
+        taken = perf_counter_ns() - began
+        self.last = began
+        if failed:
+            self.failed += 1
+            self.failed_ns += taken
+        else:
+            self.answered[bisect_left(_BOUNDS, taken)] += 1
+            self.answered_ns += taken
 
     def until_now(self) -> Counted:
         """All of it."""
@@ -68,9 +109,9 @@ class Counts:
         return Counted(
             answered=tuple(self.answered),
             failed=self.failed,
-            rows=self.rows,
-            placed=self.placed,
-            outside=self.outside,
+            rows=self.rows.number,
+            placed=self.rows.placed,
+            outside=self.rows.outside,
             answered_ns=self.answered_ns,
             failed_ns=self.failed_ns,
             last_at=None if ago is None else datetime.fromtimestamp(time.time() - ago, UTC),
@@ -78,48 +119,25 @@ class Counts:
 
 
 class CountedRequest:
-    """A request while it is answered, entered and left on the event loop; `add` may be called wherever it is answered.
+    """A request, entered and left on the event loop, whose rows may be answered elsewhere: they are counted at its end.
 
     One that is given up, since nobody waits for it, is not counted.
     """
 
-    __slots__ = ("_began", "_counts", "_outside", "_placed", "_rows")
+    __slots__ = ("_began", "_counts", "_rows")
 
     def __init__(self, counts: Counts) -> None:
-        self._counts = counts
-        self._rows = self._placed = self._outside = 0
+        self._counts, self._rows = counts, Rows()
         self._began = perf_counter_ns()
 
-    def add(self, rows: int, support: Array | None) -> None:
-        """So many rows were answered; `support` (N,), NaN where a row has a fault, None where the model can't tell."""
-        self._rows += rows
-        if support is None:
-            return
-        if rows == 1:  # for one number a call of numpy costs more than all else here
-            only = support.item()
-            self._placed += only == only
-            self._outside += only < LEAST_SUPPORT
-            return
-        self._placed += rows - int(np.count_nonzero(np.isnan(support)))
-        self._outside += int(np.count_nonzero(support < LEAST_SUPPORT))
-
-    def __enter__(self) -> Self:
-        return self
+    def __enter__(self) -> Rows:
+        return self._rows
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        taken, counts = perf_counter_ns() - self._began, self._counts
-        if kind is None:
-            counts.answered[bisect_left(_BOUNDS, taken)] += 1
-            counts.answered_ns += taken
-        elif issubclass(kind, Exception):
-            counts.failed += 1
-            counts.failed_ns += taken
-        else:
+        if kind is not None and not issubclass(kind, Exception):
             return
-        counts.last = self._began
-        counts.rows += self._rows
-        counts.placed += self._placed
-        counts.outside += self._outside
+        self._counts.end(self._began, kind is not None)
+        self._counts.rows.join(self._rows)
 
 
 class Counters:

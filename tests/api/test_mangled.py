@@ -15,7 +15,7 @@ from app.api.negotiation import ROW_TYPES, RowFormat
 from app.api.predicting import Predicting, no_breath
 from app.domain.errors import RelevanceError
 from app.services.answering import ServedVersion
-from app.services.counting import CountedRequest
+from app.services.counting import Rows
 from app.services.prediction import Prediction
 from tests.api.table_files import MEDIA_TYPES, FlatRow, written
 from tests.services.in_memory import InMemory
@@ -63,7 +63,7 @@ def answered(version: ServedVersion, coded: RowFormat, encoding: str, body: byte
     if coded == "json":
         exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", ())
     try:
-        return exchanged(version, body, exchange, LIMITS, CountedRequest(version.counts), no_breath)
+        return exchanged(version, body, exchange, LIMITS, Rows(), no_breath)
     except RelevanceError as refused:
         return refused
 

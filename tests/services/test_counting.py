@@ -27,8 +27,8 @@ class Watch:
 
 
 def add_rows(counts: Counts, rows: int) -> None:
-    with CountedRequest(counts) as request:
-        request.add(rows, None)
+    with CountedRequest(counts) as counted:
+        counted.add(rows, None)
 
 
 @pytest.fixture
@@ -99,10 +99,10 @@ def test_when_the_last_request_began_is_known(watch: Watch, monkeypatch: pytest.
 def test_rows_of_little_support_are_outside(support: list[float] | None, placed: int, outside: int) -> None:
     counts = Counts()
     rows = 3 if support is None else len(support)
-    with CountedRequest(counts) as request:
-        request.add(rows, None if support is None else np.array(support))
-    counted = counts.until_now()
-    assert (counted.rows, counted.placed, counted.outside) == (rows, placed, outside)
+    with CountedRequest(counts) as counted:
+        counted.add(rows, None if support is None else np.array(support))
+    told = counts.until_now()
+    assert (told.rows, told.placed, told.outside) == (rows, placed, outside)
 
 
 def test_counts_outlast_what_is_kept_of_a_version() -> None:
