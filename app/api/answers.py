@@ -23,20 +23,6 @@ from app.services.answering import (
 from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
 
-REAL_OUTPUTS = ("mean", "sd", "variance", "interval", "support")
-CLASS_OUTPUTS = ("label", "probabilities", "latent", "support")
-VALUE_OUTPUTS = ("value",)
-COMPONENTS_OUTPUTS = ("components", "reconstruction_error", "log_density", "novelty")
-
-OUTPUTS: Mapping[str, tuple[str, ...]] = {
-    "regression": REAL_OUTPUTS,
-    "classification": CLASS_OUTPUTS,
-    "approximation": VALUE_OUTPUTS,
-    "image": VALUE_OUTPUTS,
-    "components": COMPONENTS_OUTPUTS,
-}
-"""The members that a task's predictions can have."""
-
 Row = Mapping[str, object]
 
 Columns = dict[str, Sequence[object]]
@@ -55,11 +41,6 @@ class Variance(msgspec.Struct, gc=False):
     noise: float
     weights: float
     beyond: float
-
-
-def outputs_of(served: ServedVersion) -> tuple[str, ...]:
-    """The members that this version's predictions can have."""
-    return OUTPUTS[served.version.report.task]
 
 
 def predictions_json(

@@ -12,17 +12,17 @@ from starlette.types import Receive, Scope, Send
 
 from app.api.answer_files import check_writable
 from app.api.answers import prediction_lines
-from app.api.errors import fault_members, kind_of, sentence
+from app.api.errors import fault_members, kind_of
 from app.api.exchange import Exchange, asked_by, expected_of, told_of
 from app.api.expanding import Expander
 from app.api.formats.expected import Expected, need_rows
 from app.api.formats.line_rows import Line, read_lines
 from app.api.predict_query import Pairs, asked_in
-from app.api.predicting import Predicting, answered, outputs_asked, wanted_of
+from app.api.predicting import Predicting, answered, wanted_of
 from app.api.schemas.requests import PredictOptions
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError
+from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, sentence
 from app.domain.references import Reference
-from app.services.answering import ServedVersion
+from app.services.answering import ServedVersion, outputs_asked
 from app.services.counting import CountedRequest, Rows
 
 ROWS_AT_ONCE = 8192
@@ -65,7 +65,7 @@ class _Rows:
     def of(cls, served: ServedVersion, predicting: Predicting, query: Pairs, counted: Rows) -> Self:
         """As a query asks for them; raises InvalidRequestError."""
         options = asked_in(query, csv=False).options
-        check_writable("ndjson", wanted_of(options), outputs_asked(served, options))
+        check_writable("ndjson", wanted_of(options), outputs_asked(served.version, options.outputs))
         return cls(served, options, expected_of(served, predicting), counted)
 
     def answered(self, lines: Sequence[Line], first: int, breathe: Callable[[], None]) -> bytes:

@@ -25,6 +25,7 @@ from app.domain.errors import (
     TooManyJobsError,
     TrainingFailedError,
     UnavailableError,
+    sentence,
 )
 
 PROBLEM_JSON = "application/problem+json"
@@ -105,12 +106,6 @@ def fault_members(fault: Fault) -> dict[str, str | int]:
         ("detail", sentence(fault.detail)),
     )
     return {name: value for name, value in named if value is not None}
-
-
-def sentence(text: str) -> str:
-    """A text with a capital at its beginning and a full stop at its end."""
-    ended = text if text.endswith((".", "!", "?")) else f"{text}."
-    return ended[:1].upper() + ended[1:]
 
 
 def problem_response(

@@ -9,8 +9,9 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.api.answer_files import Written, check_writable, predictions_file, predictions_lines
-from app.api.answers import outputs_of, predictions_json
+from app.answers.files import Written, predictions_file
+from app.api.answer_files import check_writable, predictions_lines
+from app.api.answers import predictions_json
 from app.api.expanding import Expander, expanded
 from app.api.formats.csv_dialect import CsvOptions
 from app.api.formats.expected import Expected, ReadRows
@@ -18,10 +19,10 @@ from app.api.formats.line_rows import lines_of, read_lines
 from app.api.formats.npy_rows import read_npy
 from app.api.negotiation import ROW_TYPES, RowFormat, answer_type, media_type_of, row_format_of
 from app.api.predict_query import Pairs, asked_in
-from app.api.predicting import Asked, Predicting, answered, asked_in_json, outputs_asked, wanted_of
+from app.api.predicting import Asked, Predicting, answered, asked_in_json, wanted_of
 from app.api.schemas.requests import PredictOptions
 from app.domain.references import Reference
-from app.services.answering import ServedVersion
+from app.services.answering import ServedVersion, outputs_asked, outputs_of
 from app.services.counting import CountedRequest, Rows
 
 LIGHT: frozenset[RowFormat] = frozenset({"json", "ndjson", "npy"})
@@ -105,18 +106,18 @@ def _written(
     breathe: Callable[[], None],
 ) -> bytes:
     """Predictions as they were asked for, in a format."""
-    every = outputs_of(served)
+    every = outputs_of(served.version)
     check_writable(answer, asked.wanted, None if asked.outputs == every else asked.outputs)
     found, faults = answered(served, asked, most_rows, counted)
-    told = Written(asked.outputs, tells_errors=not asked.refuses)
     breathe()
     match answer:
         case "json":
             return b"".join(predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe))
         case "ndjson":
-            return predictions_lines(served, found, told, faults, breathe)
+            return predictions_lines(served, found, asked.outputs, faults, breathe)
         case _:
-            return predictions_file(answer, served, found, told, faults)
+            told = Written(asked.outputs, tells_errors=not asked.refuses)
+            return predictions_file(answer, served.version, found, told, faults)
 
 
 def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
@@ -127,7 +128,7 @@ def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
 
 def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lines: Sequence[int] = ()) -> Asked:
     """Predictions of rows that came without room for options; `lines` on which these stand, where they do."""
-    outputs, refuses = outputs_asked(served, options), options.on_error == "refuse"
+    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "refuse"
     return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines))
 
 
@@ -137,7 +138,7 @@ def _asked(
     if wanted.body == "json":
         return asked_in_json(served, body, breathe)
     asked = asked_in(wanted.query, csv=wanted.body == "csv")
-    outputs_asked(served, asked.options)  # refused before the rows are read
+    outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
     expected = expected_of(served, limits)
     match wanted.body:
         case "ndjson":

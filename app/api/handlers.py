@@ -18,10 +18,9 @@ from app.api.errors import (
     error_response,
     kind_of,
     problem_response,
-    sentence,
 )
 from app.api.middleware import REQUEST_ID_HEADER
-from app.domain.errors import InvalidRequestError, RelevanceError, UnavailableError
+from app.domain.errors import InvalidRequestError, RelevanceError, UnavailableError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")
 

@@ -9,16 +9,16 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
 
-from app.api.answers import outputs_of, predictions_json
+from app.api.answers import predictions_json
 from app.api.bodies import checked
 from app.api.formats.json_table import has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
 from app.api.schemas.requests import PredictOptions
-from app.domain.errors import Fault, InvalidRequestError, TooLargeError
+from app.domain.errors import Fault, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
-from app.services.answering import Answer, ServedVersion, Wanted, answer, support_of
+from app.services.answering import Answer, ServedVersion, Wanted, answer, outputs_asked, outputs_of, support_of
 from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction
 
@@ -159,7 +159,7 @@ def _asked_shortly(served: ServedVersion, body: bytes, breathe: Callable[[], Non
     found = read_number_rows(body, served.number_names, breathe=breathe)
     if found is None:
         return None
-    options = _short_options(found.interval, found.outputs, outputs_of(served))
+    options = _short_options(found.interval, found.outputs, outputs_of(served.version))
     return None if options is None else Asked(found.block, (), *options, refuses=True)
 
 
@@ -179,7 +179,7 @@ def _short_options(
 def _asked(served: ServedVersion, body: bytes) -> Asked:
     raw = read_json(body, others=_OPTION_NAMES)
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
-    outputs = outputs_asked(served, options)
+    outputs = outputs_asked(served.version, options.outputs)
     columns, noise = served.columns, served.answering.noise_column
     if noise is not None and has_column(raw, noise):
         columns = (*columns, (noise, "number"))
@@ -190,18 +190,3 @@ def _asked(served: ServedVersion, body: bytes) -> Asked:
 def wanted_of(options: PredictOptions) -> Wanted:
     """How answers are wanted by these options."""
     return Wanted(options.interval, options.covariance, options.explain, options.deciding, options.components)
-
-
-def outputs_asked(served: ServedVersion, options: PredictOptions) -> tuple[str, ...]:
-    """The members that predictions are to have; raises InvalidRequestError for those that they can't have."""
-    possible = outputs_of(served)
-    if options.outputs is None:
-        return possible
-    faults = [
-        Fault(f"A model of {served.version.report.task} answers {', '.join(possible)}.", pointer=f"/outputs/{place}")
-        for place, output in enumerate(options.outputs)
-        if output not in possible
-    ]
-    if faults:
-        raise InvalidRequestError("This model's predictions don't have such an output.", faults)
-    return tuple(dict.fromkeys(options.outputs))

@@ -18,6 +18,12 @@ class Fault:
     line: int | None = None
 
 
+def sentence(text: str) -> str:
+    """A text with a capital at its beginning and a full stop at its end."""
+    ended = text if text.endswith((".", "!", "?")) else f"{text}."
+    return ended[:1].upper() + ended[1:]
+
+
 class RelevanceError(Exception):
     """Root of the service's own errors; `detail` is a sentence for the user, `faults` say where."""
 

@@ -1,5 +1,6 @@
 """Tables of typed columns: what was uploaded, before it becomes a matrix."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,6 +87,11 @@ def block_rows(block: Block) -> int:
     for column in block.values():
         return len(column.codes if isinstance(column, CategoryColumn) else column.values)
     return 0
+
+
+def text_of(label: Label) -> str:
+    """A text as it is, a number or boolean as JSON writes it."""
+    return label if isinstance(label, str) else json.dumps(label)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, shown, too_long_an_integer
+from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, too_long_an_integer
 from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""
@@ -154,8 +154,3 @@ def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
         return _texts([None if text in unfit else text for text in texts])[0], sorted(misfits)
     codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
     return CategoryColumn(codes, tuple(text for text in index if text is not None)), misfits
-
-
-def text_of(cell: int | float | bool) -> str:
-    """A number or boolean as JSON writes it."""
-    return shown(cell) if isinstance(cell, bool | float) else str(cell)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.api.answer_columns import real_columns
+from app.answers.columns import real_columns
 from app.api.formats.cells import JSON
 from app.api.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.api.inference.tensors import TEXT, Tensor

@@ -12,13 +12,13 @@ from google.protobuf.message import Message
 from app import __version__
 from app.api.dependencies import Parts
 from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
-from app.api.errors import kind_of, sentence
+from app.api.errors import kind_of
 from app.api.inference.signature import Kind
 from app.api.inferring import Inferring
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import read_request, write_response
-from app.domain.errors import RelevanceError
+from app.domain.errors import RelevanceError, sentence
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.references import Reference
 

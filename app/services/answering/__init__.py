@@ -3,6 +3,7 @@
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
 from app.services.answering.judging import JudgedBlock, judge
+from app.services.answering.outputs import outputs_asked, outputs_of
 from app.services.answering.pieces import piece_of, rows_of, support_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
@@ -27,6 +28,8 @@ __all__ = [
     "answering_of",
     "expansion_of",
     "judge",
+    "outputs_asked",
+    "outputs_of",
     "piece_of",
     "rows_of",
     "support_of",

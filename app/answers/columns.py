@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.api.formats.cells import text_of
-from app.domain.tables import Label
+from app.domain.tables import Label, text_of
 from app.services.answering import Answer, ClassificationAnswer, ComponentsAnswer, RegressionAnswer, ValueAnswer
 from app.sparse_bayes.types import Array, Indices
 
@@ -77,7 +76,7 @@ def _real(answer: RegressionAnswer, outputs: Sequence[str]) -> Iterator[tuple[st
 
 
 def _class(answer: ClassificationAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:
-    rows, names = len(answer.probabilities), [_name(label) for label in answer.classes]
+    rows, names = len(answer.probabilities), [*map(text_of, answer.classes)]
     match output:
         case "label":
             yield "label", Labels(answer.classes, answer.most_probable)
@@ -103,7 +102,3 @@ def _component(answer: ComponentsAnswer, output: str) -> Iterator[tuple[str, Fla
             yield output, answer.log_density
         case _:
             yield output, answer.novelty
-
-
-def _name(label: Label) -> str:
-    return label if isinstance(label, str) else text_of(label)

@@ -1,31 +1,27 @@
-"""Flat columns of predictions written by Arrow: its own stream, CSV and Parquet."""
+"""Flat columns of predictions as Arrow has them."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
-from app.api.answer_columns import FlatColumn, Labels
-from app.api.formats.cells import text_of
+from app.answers.columns import FlatColumn, Labels
+from app.domain.models import Version
+from app.domain.tables import text_of
 from app.sparse_bayes.types import Array, Mask
 
-BATCH = 65_536
-"""Rows of one batch of a stream."""
+
+def about(version: Version) -> dict[str, str]:
+    """What a file says of the version that answered, where its format has room for it."""
+    return {"model": version.model, "version": str(version.number)}
 
 
-def arrow_file(
-    coded: Literal["csv", "arrow", "parquet"],
-    columns: Mapping[str, FlatColumn],
-    faulty: Mask | None,
-    errors: Mapping[int, str] | None,
-    about: Mapping[str, str],
-) -> bytes:
+def arrow_table(
+    columns: Mapping[str, FlatColumn], faulty: Mask | None, errors: Mapping[int, str] | None, about: Mapping[str, str]
+) -> pa.Table:
     """The columns, null in rows that are `faulty` and where there is nothing; `errors` by row as a last column `error`.
 
-    `about` is kept where the format has room for it.
+    `about` is said beside them.
     """
     arrays = [
         _labels(column, faulty) if isinstance(column, Labels) else _numbers(column, faulty)
@@ -36,17 +32,7 @@ def arrow_file(
         rows = len(arrays[0])
         arrays.append(pa.array([errors.get(row) for row in range(rows)], pa.string()))
         names.append("error")
-    table = pa.Table.from_arrays(arrays, names=names).replace_schema_metadata(dict(about))
-    sink = pa.BufferOutputStream()
-    match coded:
-        case "csv":
-            pacsv.write_csv(table, sink, pacsv.WriteOptions(quoting_style="needed"))
-        case "parquet":
-            pq.write_table(table, sink)
-        case "arrow":
-            with pa.ipc.new_stream(sink, table.schema) as writer:
-                writer.write_table(table, max_chunksize=BATCH)
-    return sink.getvalue().to_pybytes()
+    return pa.Table.from_arrays(arrays, names=names).replace_schema_metadata(dict(about))
 
 
 def _numbers(values: Array, faulty: Mask | None) -> "pa.Array[pa.DoubleScalar]":
@@ -64,7 +50,7 @@ def _labels(labels: Labels, faulty: Mask | None) -> "pa.Array[pa.Scalar[pa.DataT
 
 def _classes(labels: Labels) -> "pa.Array[pa.Scalar[pa.DataType]]":
     """In the type that they all have, else as texts."""
-    texts = [one if isinstance(one, str) else text_of(one) for one in labels.classes]
+    texts = [*map(text_of, labels.classes)]
     kinds = {*map(type, labels.classes)}
     try:
         if kinds == {bool}:

@@ -1,0 +1,29 @@
+"""Rows that could not be predicted for, as columns have them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.domain.errors import Fault, sentence
+from app.sparse_bayes.types import Mask
+
+
+def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:
+    """Those of so many rows that have faults, (N,); None where none has."""
+    places = [fault.row for fault in faults if fault.row is not None]
+    if not places:
+        return None
+    faulty = np.zeros(rows, np.bool_)
+    faulty[places] = True
+    return faulty
+
+
+def errors_by_row(faults: Sequence[Fault]) -> dict[int, str]:
+    """What is wrong with each row that has faults."""
+    told: dict[int, str] = {}
+    for fault in faults:
+        if fault.row is not None:
+            where = "" if fault.column is None else f"{fault.column}: "
+            said = f"{where}{sentence(fault.detail)}"
+            told[fault.row] = f"{told[fault.row]} {said}" if fault.row in told else said
+    return told

@@ -1,0 +1,37 @@
+"""Predictions as files: CSV, Arrow's stream, Parquet and npy; Arrow is imported where it is needed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.answers.columns import Labels, flat_columns
+from app.answers.faults import errors_by_row, faulty_rows
+from app.answers.npy_file import npy_file
+from app.domain.errors import Fault
+from app.domain.models import Version
+from app.services.answering import Answer, rows_of
+
+FlatFormat = Literal["csv", "arrow", "parquet", "npy"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """Which members predictions have; whether rows with faults say what is wrong, or there are none."""
+
+    outputs: tuple[str, ...]
+    tells_errors: bool
+
+
+def predictions_file(
+    coded: FlatFormat, version: Version, answer: Answer, written: Written, faults: Sequence[Fault]
+) -> bytes:
+    """One row of the file for each; what is not told of it, and all of a row with faults, is missing."""
+    columns = flat_columns(answer, written.outputs)
+    faulty = faulty_rows(rows_of(answer), faults)
+    if coded == "npy":
+        return npy_file([column for column in columns.values() if not isinstance(column, Labels)], faulty)
+    from app.answers.arrow_files import arrow_file
+    from app.answers.tables import about, arrow_table
+
+    table = arrow_table(columns, faulty, errors_by_row(faults) if written.tells_errors else None, about(version))
+    return arrow_file(coded, table)
