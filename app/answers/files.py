@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.answers.columns import Labels, flat_columns
 from app.answers.faults import errors_by_row, faulty_rows
 from app.answers.npy_file import npy_file
 from app.domain.errors import Fault
 from app.domain.models import Version
-from app.services.answering import Answer, rows_of
+from app.services.answering import Answer, Labels, flat_columns, rows_of
 
 FlatFormat = Literal["csv", "arrow", "parquet", "npy"]
 

@@ -1,14 +1,23 @@
 """Flat columns of predictions as Arrow has them."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from app.answers.columns import FlatColumn, Labels
 from app.domain.models import Version
-from app.domain.tables import text_of
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn, text_of
+from app.services.answering import FlatColumn, Labels
 from app.sparse_bayes.types import Array, Mask
+
+AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
+
+ERROR = "error"
+"""The column that says what is wrong with rows that could not be predicted for."""
+
+NOTHING: Mapping[str, AnyArray] = MappingProxyType({})
 
 
 def about(version: Version) -> dict[str, str]:
@@ -17,25 +26,45 @@ def about(version: Version) -> dict[str, str]:
 
 
 def arrow_table(
-    columns: Mapping[str, FlatColumn], faulty: Mask | None, errors: Mapping[int, str] | None, about: Mapping[str, str]
+    columns: Mapping[str, FlatColumn],
+    faulty: Mask | None,
+    errors: Mapping[int, str] | None,
+    about: Mapping[str, str],
+    beside: Mapping[str, AnyArray] = NOTHING,
 ) -> pa.Table:
     """The columns, null in rows that are `faulty` and where there is nothing; `errors` by row as a last column `error`.
 
-    `about` is said beside them.
+    Those `beside` them stand first, as they are. `about` is said of all.
     """
-    arrays = [
-        _labels(column, faulty) if isinstance(column, Labels) else _numbers(column, faulty)
-        for column in columns.values()
-    ]
-    names = [*columns]
+    arrays: dict[str, AnyArray] = {**beside}
+    for name, column in columns.items():
+        arrays[name] = _labels(column, faulty) if isinstance(column, Labels) else _numbers(column, faulty)
     if errors is not None:
-        rows = len(arrays[0])
-        arrays.append(pa.array([errors.get(row) for row in range(rows)], pa.string()))
-        names.append("error")
-    return pa.Table.from_arrays(arrays, names=names).replace_schema_metadata(dict(about))
+        rows = len(next(iter(arrays.values())))
+        arrays[ERROR] = pa.array([errors.get(row) for row in range(rows)], pa.string())
+    return pa.Table.from_arrays([*arrays.values()], names=[*arrays]).replace_schema_metadata(dict(about))
 
 
-def _numbers(values: Array, faulty: Mask | None) -> "pa.Array[pa.DoubleScalar]":
+def raw_array(column: Column, *, integral: bool) -> AnyArray:
+    """A column as it was uploaded; numbers as whole ones where all of its dataset are."""
+    match column:
+        case CategoryColumn(codes=codes, labels=labels):
+            texts = pa.array([*labels], pa.string())
+            return texts.take(pa.array(codes, pa.int32(), mask=codes < 0))
+        case BooleanColumn(values=flags):
+            return pa.array(flags > 0, pa.bool_(), mask=flags < 0)
+        case TimestampColumn(values=values):
+            missing = np.isnan(values)
+            microseconds = np.round(np.where(missing, 0.0, values) * 1e6).astype(np.int64)
+            return pa.array(microseconds, pa.timestamp("us", "UTC"), mask=missing)
+        case NumberColumn(values=values) if integral:
+            missing = np.isnan(values)
+            return pa.array(np.where(missing, 0.0, values).astype(np.int64), pa.int64(), mask=missing)
+        case NumberColumn(values=values):
+            return _numbers(values, None)
+
+
+def _numbers(values: Array, faulty: Mask | None) -> AnyArray:
     """NaN is what there is not."""
     if faulty is not None:
         return pa.array(values, pa.float64(), mask=faulty | np.isnan(values))
@@ -43,12 +72,12 @@ def _numbers(values: Array, faulty: Mask | None) -> "pa.Array[pa.DoubleScalar]":
     return pa.array(values, pa.float64(), mask=missing) if missing.any() else pa.array(values, pa.float64())
 
 
-def _labels(labels: Labels, faulty: Mask | None) -> "pa.Array[pa.Scalar[pa.DataType]]":
+def _labels(labels: Labels, faulty: Mask | None) -> AnyArray:
     places = labels.places if faulty is None else np.where(faulty, -1, labels.places)
     return _classes(labels).take(pa.array(places, pa.int64(), mask=places < 0))
 
 
-def _classes(labels: Labels) -> "pa.Array[pa.Scalar[pa.DataType]]":
+def _classes(labels: Labels) -> AnyArray:
     """In the type that they all have, else as texts."""
     texts = [*map(text_of, labels.classes)]
     kinds = {*map(type, labels.classes)}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -87,6 +87,17 @@ def block_rows(block: Block) -> int:
     for column in block.values():
         return len(column.codes if isinstance(column, CategoryColumn) else column.values)
     return 0
+
+
+def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
+    """Some rows of a column, by their places."""
+    match column:
+        case CategoryColumn():
+            return replace(column, codes=column.codes[rows])
+        case BooleanColumn():
+            return replace(column, values=column.values[rows])
+        case NumberColumn() | TimestampColumn():
+            return replace(column, values=column.values[rows])
 
 
 def text_of(label: Label) -> str:

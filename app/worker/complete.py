@@ -1,23 +1,15 @@
 """The rows of a dataset that have all that a fit needs of them, piece by piece."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.domain.encoding import gaps
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import InputColumn
-from app.domain.tables import (
-    Block,
-    BooleanColumn,
-    CategoryColumn,
-    Column,
-    NumberColumn,
-    TimestampColumn,
-    block_rows,
-)
-from app.sparse_bayes.types import Array, Indices
+from app.domain.tables import Block, block_rows, taken
+from app.sparse_bayes.types import Array
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
@@ -50,7 +42,7 @@ def complete_rows(
         for start in range(0, max(1, len(complete)), step):
             chosen = complete[start : start + step]
             whole = len(chosen) == len(dropped)
-            kept = {name: block[name] if whole else _taken(block[name], chosen) for name in names}
+            kept = {name: block[name] if whole else taken(block[name], chosen) for name in names}
             yield Part(kept, first_row + chosen.astype(np.float64), 0 if start else int(dropped.sum()))
 
 
@@ -62,13 +54,3 @@ def refuse_too_many(cells: int, *, most: int) -> None:
             " name fewer `inputs` (a text column takes one for each of its categories) or bring fewer rows.",
             kind="too-large",
         )
-
-
-def _taken(column: Column, chosen: Indices) -> Column:
-    match column:
-        case CategoryColumn():
-            return replace(column, codes=column.codes[chosen])
-        case BooleanColumn():
-            return replace(column, values=column.values[chosen])
-        case NumberColumn() | TimestampColumn():
-            return replace(column, values=column.values[chosen])

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.answers.columns import real_columns
 from app.api.formats.cells import JSON
 from app.api.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.api.inference.tensors import TEXT, Tensor
@@ -34,6 +33,7 @@ from app.services.answering import (
     ServedVersion,
     ValueAnswer,
     answer,
+    real_columns,
 )
 from app.sparse_bayes.types import Array
 

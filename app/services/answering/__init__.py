@@ -1,5 +1,6 @@
 """Predictions of one version: for each kind of task what answers, and its answer."""
 
+from app.services.answering.columns import FlatColumn, Labels, flat_columns, real_columns
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
 from app.services.answering.judging import JudgedBlock, judge
@@ -15,8 +16,10 @@ __all__ = [
     "Answering",
     "ClassificationAnswer",
     "ComponentsAnswer",
+    "FlatColumn",
     "ImageAnswering",
     "JudgedBlock",
+    "Labels",
     "ListedFunction",
     "RegressionAnswer",
     "ServedVersion",
@@ -27,10 +30,12 @@ __all__ = [
     "answer",
     "answering_of",
     "expansion_of",
+    "flat_columns",
     "judge",
     "outputs_asked",
     "outputs_of",
     "piece_of",
+    "real_columns",
     "rows_of",
     "support_of",
 ]

@@ -7,7 +7,10 @@ from typing import TypeAlias
 import numpy as np
 
 from app.domain.tables import Label, text_of
-from app.services.answering import Answer, ClassificationAnswer, ComponentsAnswer, RegressionAnswer, ValueAnswer
+from app.services.answering.components import ComponentsAnswer
+from app.services.answering.served import Answer
+from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
+from app.services.answering.values import ValueAnswer
 from app.sparse_bayes.types import Array, Indices
 
 

@@ -1,0 +1,88 @@
+"""A file of predictions in parts: one after the other they are the file, so that rows can be written as they are known.
+
+What a part says depends on its rows alone, and on whether it is the first. A Parquet file, whose end tells where
+everything stands, is made of the parts of a stream once they are all there.
+"""
+
+from collections.abc import Iterator
+from io import BufferedReader, RawIOBase
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+PartsFormat = Literal["csv", "arrow"]
+
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+ENDS: dict[PartsFormat, bytes] = {"csv": b"", "arrow": END_OF_STREAM}
+"""What stands behind the last part."""
+
+PIECE = 2**20
+"""About so many bytes of a Parquet file are held in memory, beside a part and the places of all that was written."""
+
+
+def part_of(coded: PartsFormat, table: pa.Table, *, is_first: bool) -> bytes:
+    """The next rows of a file, behind its beginning where they are the first."""
+    if coded == "csv":
+        sink = pa.BufferOutputStream()
+        options = pacsv.WriteOptions(include_header=is_first, quoting_style="needed")
+        pacsv.write_csv(table, sink, options)
+        return sink.getvalue().to_pybytes()
+    batches = [batch.serialize().to_pybytes() for batch in table.combine_chunks().to_batches()]
+    return b"".join([table.schema.serialize().to_pybytes() if is_first else b"", *batches])
+
+
+def parquet_of(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """A Parquet file, a piece after the other, of the bytes of a stream, divided anywhere: each part a row group."""
+    with pa.ipc.open_stream(pa.PythonFile(BufferedReader(_Joined(parts)), "r")) as stream:
+        sink = _Sink()
+        with pq.ParquetWriter(pa.PythonFile(sink, "w"), stream.schema) as writer:
+            for batch in stream:
+                writer.write_batch(batch, row_group_size=max(1, batch.num_rows))
+                if sink.size >= PIECE:
+                    yield sink.taken()
+        yield sink.taken()
+
+
+class _Joined(RawIOBase):
+    """Reads pieces as if they were one file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the wider type has a name from 3.12 on
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+class _Sink(RawIOBase):
+    """Keeps what is written until it is taken."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: bytes, /) -> int:  # type: ignore[override]  # as above
+        self._pieces.append(bytes(piece))
+        self.size += len(piece)
+        return len(piece)
+
+    def taken(self) -> bytes:
+        taken, self._pieces, self.size = b"".join(self._pieces), [], 0
+        return taken
