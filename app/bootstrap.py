@@ -26,6 +26,7 @@ from app.queue.engine import Engine
 from app.queue.forgetting import EndedEntries
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
+from app.services.batch_predictions import BatchPredictions
 from app.services.catalogue import Catalogue
 from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
@@ -47,7 +48,7 @@ from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
 from app.worker.pool import CORE, Pool
-from app.worker.program import program
+from app.worker.program import FILES, program
 from app.worker.run import Runner
 from app.worker.scoring.run import Scorer
 from app.worker.spool import Spool
@@ -100,6 +101,7 @@ class Parts:
     training: Training
     scoring: Scoring
     prediction: Prediction
+    batch_predictions: BatchPredictions
     watcher: Watcher
     webhooks: Webhooks
     base: Base
@@ -123,6 +125,7 @@ class Parts:
 def build(settings: Settings) -> Parts:
     """The parts of an API process; nothing is connected to before its first use."""
     base = _base(settings)
+    prediction = Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS))
     return Parts(
         ingest=Ingest(base.open_uow, now),
         idempotency=Idempotency(base.open_uow),
@@ -134,7 +137,8 @@ def build(settings: Settings) -> Parts:
         jobs=Jobs(base.open_uow, Control(base.client)),
         training=Training(base.open_uow, now, settings.max_queued_jobs),
         scoring=Scoring(base.open_uow, now, settings.max_queued_jobs),
-        prediction=Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS)),
+        prediction=prediction,
+        batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
         base=base,
@@ -162,7 +166,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         base.engine,
         base.client,
         run=Runner(records, pool, spool, settings.max_training_cells, program(), settings.checkpoint_seconds),
-        score=Scorer(records),
+        score=Scorer(records, program(FILES)),
         deliver=courier,
         executor=executor,
         slots=settings.worker_slots,
@@ -180,7 +184,13 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
-        Retention(base.open_uow, EndedEntries(base.client), now, settings.keep_events_days * DAY).sweep,
+        Retention(
+            base.open_uow,
+            EndedEntries(base.client),
+            now,
+            settings.keep_events_days * DAY,
+            settings.keep_results_days * DAY,
+        ).sweep,
         Finder(courier, Control(base.client)).find,
     )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS)

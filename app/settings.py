@@ -70,6 +70,9 @@ class Settings(BaseSettings):
         gt=0,
         description="How long the progress of ended jobs, their queue entries, and what webhooks were told, is kept.",
     )
+    keep_results_days: float = Field(
+        7.0, gt=0, description="How long the files that batch predictions make are kept after these have ended."
+    )
     log_level: str = Field("INFO", description="Least severity that is logged.")
     log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")
 

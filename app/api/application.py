@@ -18,6 +18,7 @@ from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting
 from app.api.routes import (
     aliases,
+    batch_predictions,
     comparisons,
     datasets,
     evaluations,
@@ -46,6 +47,7 @@ TAGS = [
     {"name": "Training jobs", "description": "From a dataset to a version of a model, by a worker."},
     {"name": "Models", "description": "Names with numbered versions, which never change."},
     {"name": "Predictions", "description": "A distribution for each row."},
+    {"name": "Batch predictions", "description": "A whole dataset's, as a file to be downloaded, by a worker."},
     {"name": "Evaluations", "description": "How good a version's predictions for a dataset are, by a worker."},
     {"name": "Promotions", "description": "An alias moves if a version is better, proved on a dataset."},
     {"name": "Open Inference Protocol", "description": "Version 2: tensors in and out, for clients that others wrote."},
@@ -60,6 +62,9 @@ ROUTERS: Sequence[APIRouter] = (
     job_events.events_of("evaluation", tag=evaluations.TAG, summary="What happened to an evaluation"),
     promotions.router,
     job_events.events_of("promotion", tag=promotions.TAG, summary="What happened to a promotion"),
+    batch_predictions.router,
+    batch_predictions.files,
+    job_events.events_of("prediction", tag=batch_predictions.TAG, summary="What happened to a batch prediction"),
     datasets.router,
     models.router,
     evaluations.of_versions,

@@ -103,7 +103,12 @@ def unless_known(
     """
     tag = tag_of(content) if tag is None else tag
     headers = {"ETag": tag, "Cache-Control": cache_control} | ({} if vary is None else {"Vary": vary})
-    known = ",".join(request.headers.getlist(IF_NONE_MATCH))
-    if known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}:
+    if is_known(request, tag):
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=media_type)
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the caller's If-None-Match says that they have what has this entity tag."""
+    known = ",".join(request.headers.getlist(IF_NONE_MATCH))
+    return known.strip() == ANY or tag in {one.removeprefix("W/") for one in re.findall(_TAG, known)}

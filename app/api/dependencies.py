@@ -16,6 +16,7 @@ from app.api.predicting import Predicting
 from app.domain.errors import NotFoundError
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
+from app.services.batch_predictions import BatchPredictions
 from app.services.catalogue import Catalogue
 from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
@@ -74,6 +75,9 @@ class Parts(Protocol):
 
     @property
     def scoring(self) -> Scoring: ...
+
+    @property
+    def batch_predictions(self) -> BatchPredictions: ...
 
     @property
     def prediction(self) -> Prediction: ...

@@ -17,9 +17,10 @@ from app.api.schemas.datasets import DATASET_IN, DatasetIn
 from app.api.schemas.inference import INFERENCE_IN, InferenceIn
 from app.api.schemas.problems import InferenceProblemOut, ProblemOut
 from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, CompareIn, PredictIn, TrainingJobIn
+from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN, BatchPredictionIn
 from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
-from app.domain.errors import ConflictError, NotInstalledError, TooManyJobsError
+from app.domain.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
 from app.exports.schema import DOCUMENT, VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
@@ -37,6 +38,7 @@ _SCHEMAS: Mapping[
     | TypeAdapter[TrainingJobIn]
     | TypeAdapter[EvaluationIn]
     | TypeAdapter[PromotionIn]
+    | TypeAdapter[BatchPredictionIn]
     | TypeAdapter[PredictIn]
     | TypeAdapter[CompareIn]
     | TypeAdapter[InferenceIn]
@@ -52,6 +54,7 @@ _SCHEMAS: Mapping[
     "TrainingJobIn": TRAINING_JOB_IN,
     "EvaluationIn": EVALUATION_IN,
     "PromotionIn": PROMOTION_IN,
+    "BatchPredictionIn": BATCH_PREDICTION_IN,
     "PredictIn": PREDICT_IN,
     "CompareIn": COMPARE_IN,
     "InferenceIn": INFERENCE_IN,
@@ -67,6 +70,7 @@ _KINDS = {
     **FRAMEWORK,
     401: UNAUTHENTICATED,
     409: KINDS[ConflictError],
+    410: KINDS[GoneError],
     429: KINDS[TooManyJobsError],
     500: UNEXPECTED,
     501: KINDS[NotInstalledError],

@@ -11,6 +11,7 @@ from app.api.doors import INFERENCE, is_below, path_of
 from app.domain.errors import (
     ConflictError,
     Fault,
+    GoneError,
     InUseError,
     InvalidDataError,
     InvalidRequestError,
@@ -55,6 +56,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     NotFoundError: ProblemKind(404, "not-found", "No such thing"),
     ConflictError: ProblemKind(409, "conflict", "Not in this state"),
     InUseError: ProblemKind(409, "in-use", "Still needed"),
+    GoneError: ProblemKind(410, "gone", "No longer there"),
     PreconditionFailedError: ProblemKind(412, "precondition-failed", "Changed, or made, by somebody else"),
     TooLargeError: ProblemKind(413, "too-large", "Above a limit"),
     InvalidRequestError: ProblemKind(422, "invalid-request", "The request makes no sense"),
@@ -78,6 +80,7 @@ FRAMEWORK: Mapping[int, ProblemKind] = {
     412: KINDS[PreconditionFailedError],
     413: KINDS[TooLargeError],
     415: ProblemKind(415, "unsupported-media-type", "Can't read this media type"),
+    416: ProblemKind(416, "range-not-satisfiable", "Not so many bytes"),
     422: KINDS[InvalidRequestError],
     503: KINDS[UnavailableError],
 }

@@ -25,6 +25,7 @@ from app.client.answers import (
     Version,
     VersionBase,
 )
+from app.client.batch_predictions import BatchPredictions
 from app.client.deciding import listed
 from app.client.errors import ClientError, Problem
 from app.client.evaluations import Evaluations
@@ -69,6 +70,11 @@ class Relevance:
     def aliases(self) -> Aliases:
         """Names for versions, which move."""
         return Aliases(self.http)
+
+    @property
+    def batch_predictions(self) -> BatchPredictions:
+        """Files of predictions for whole datasets."""
+        return BatchPredictions(self.http)
 
     @property
     def evaluations(self) -> Evaluations:

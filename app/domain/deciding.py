@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.decisions import Decisions, decided, reweighed
+from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, reweighed
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows
 from app.domain.tables import Label
@@ -13,29 +13,6 @@ from app.sparse_bayes.types import Array
 
 SUM_WITHIN = 1e-5
 """How far the sum of priors may be from 1: three thirds of six digits are near enough."""
-
-
-@dataclass(frozen=True)
-class ClassPrior:
-    """How frequent a class is among the rows to decide about, from 0 to 1."""
-
-    label: Label
-    prior: float
-
-
-@dataclass(frozen=True)
-class Deciding:
-    """As it came; None is "not said". `costs` have a row for each true class, and in it a cost for each decision."""
-
-    class_priors: tuple[ClassPrior, ...] | None = None
-    costs: tuple[tuple[float, ...], ...] | None = None
-    reject_cost: float | None = None
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The names of what was said."""
-        given = {"class_priors": self.class_priors, "costs": self.costs, "reject_cost": self.reject_cost}
-        return tuple(name for name, value in given.items() if value is not None)
 
 
 @dataclass(frozen=True, eq=False)

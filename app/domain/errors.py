@@ -53,6 +53,10 @@ class NotFoundError(RelevanceError):
     """No such thing, or not one of this owner's."""
 
 
+class GoneError(RelevanceError):
+    """It was there, and was removed: for its age, or because somebody asked for that."""
+
+
 class ConflictError(RelevanceError):
     """Right in itself, but not in the state in which things are."""
 

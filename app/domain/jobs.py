@@ -7,7 +7,16 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault, NotFoundError
-from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
+from app.domain.requests import (
+    JudgingRequest,
+    PredictionPlan,
+    PredictionRequest,
+    ScoringPlan,
+    ScoringRequest,
+    TrainingPlan,
+    TrainingRequest,
+)
+from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from app.domain.starts import Resumption
 
@@ -32,7 +41,7 @@ ROOMS: Mapping[JobKind, str] = {
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 
-JobResult: TypeAlias = Evaluation | Promotion
+JobResult: TypeAlias = Evaluation | Promotion | BatchPredicted
 """What jobs found that learn nothing."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
@@ -186,6 +195,21 @@ def scoring_of(job: Job) -> tuple[ScoringRequest, ScoringPlan]:
     """The same of what scores; raises TypeError for a training."""
     if not isinstance(job.request, ScoringRequest) or not isinstance(job.plan, ScoringPlan):
         raise TypeError(f"expected a job that scores, got the {NOUNS[job.kind]} {job.id}")
+    return job.request, job.plan
+
+
+def judging_of(job: Job) -> tuple[JudgingRequest, ScoringPlan]:
+    """The same of what judges versions; raises TypeError for other jobs."""
+    request, plan = scoring_of(job)
+    if not isinstance(request, JudgingRequest):
+        raise TypeError(f"expected a job that judges, got the {NOUNS[job.kind]} {job.id}")
+    return request, plan
+
+
+def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
+    """The same of what predicts; raises TypeError for other jobs."""
+    if not isinstance(job.request, PredictionRequest) or not isinstance(job.plan, PredictionPlan):
+        raise TypeError(f"expected a batch prediction, got the {NOUNS[job.kind]} {job.id}")
     return job.request, job.plan
 
 

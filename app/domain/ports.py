@@ -13,6 +13,7 @@ from app.domain.jobs import ALL, Event, Job, JobKind, JobResult, JobState, Probl
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
+from app.domain.results import Results
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
 from app.domain.webhook_ports import Deliveries, Webhooks
@@ -119,6 +120,9 @@ class Jobs(Protocol):
     def fail(self, job_id: UUID, attempt: int, problem: Problem) -> bool: ...
 
     def cancelled(self, job_id: UUID, attempt: int) -> bool: ...
+
+    def remove(self, owner: str, job_id: UUID) -> None:
+        """A job that has ended and learned nothing, with all that happened to it; raises NotFoundError for others."""
 
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first, for the sweep."""
@@ -270,6 +274,7 @@ class UnitOfWork(Protocol):
     datasets: Datasets
     jobs: Jobs
     checkpoints: Checkpoints
+    results: Results
     models: Models
     aliases: Aliases
     workers: Workers

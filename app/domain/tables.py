@@ -1,7 +1,7 @@
 """Tables of typed columns: what was uploaded, before it becomes a matrix."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -98,6 +98,19 @@ def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> C
             return replace(column, values=column.values[rows])
         case NumberColumn() | TimestampColumn():
             return replace(column, values=column.values[rows])
+
+
+_EMPTY: Mapping[ColumnKind, Column] = {
+    "number": NumberColumn(np.zeros(0)),
+    "boolean": BooleanColumn(np.zeros(0, np.int8)),
+    "category": CategoryColumn(np.zeros(0, np.int32), ()),
+    "timestamp": TimestampColumn(np.zeros(0)),
+}
+
+
+def no_rows(columns: Iterable[tuple[str, ColumnKind]]) -> Block:
+    """A block without rows, of columns by their names and kinds."""
+    return {name: _EMPTY[kind] for name, kind in columns}
 
 
 def text_of(label: Label) -> str:

@@ -12,12 +12,13 @@ ENTRIES_AT_ONCE = 200
 @dataclass(frozen=True)
 class Retention:
     """Keeps the progress of jobs that ended, what webhooks were told, and the engine's entries of both, for `seconds`;
-    kept answers say their own."""
+    files of predictions for `seconds_of_results`; kept answers say their own."""
 
     open_uow: OpenUnitOfWork
     entries: Entries
     clock: Clock
     seconds: float
+    seconds_of_results: float
 
     def sweep(self) -> None:
         """Forget what is older, in transactions that are short."""
@@ -25,6 +26,7 @@ class Retention:
         self._drain(lambda uow: uow.jobs.forget_progress(ended_before=self.seconds))
         self._drain(lambda uow: uow.deliveries.sweep(older_than=self.seconds))
         self._drain(lambda uow: uow.webhooks.sweep())
+        self._drain(lambda uow: uow.results.sweep(older_than=self.seconds_of_results))
         self._forget_entries()
 
     def _forget_entries(self) -> None:

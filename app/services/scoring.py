@@ -7,11 +7,11 @@ from uuid import UUID
 from app.domain.errors import NotFoundError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.jobs import Job, JobKind, Transition, scoring_of
+from app.domain.jobs import Job, JobKind, Transition, judging_of
 from app.domain.models import Version
 from app.domain.planning import plan_evaluation, plan_promotion
 from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
-from app.domain.requests import EvaluationRequest, PromotionRequest, ScoringPlan, ScoringRequest
+from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
 from app.services.jobs import ended, enqueue
 
 
@@ -26,7 +26,7 @@ class Scoring:
     def submit(
         self,
         owner: str,
-        request: ScoringRequest,
+        request: JudgingRequest,
         *,
         priority: int = 0,
         retry_of: UUID | None = None,
@@ -58,10 +58,10 @@ class Scoring:
         Raises NotFoundError (job), and what else `submit` does.
         """
         job = ended(self.open_uow, owner, job_id, kind)
-        request, _ = scoring_of(job)
+        request, _ = judging_of(job)
         return self.submit(owner, request, priority=job.priority, retry_of=job.id, keyed=keyed)
 
-    def _planned(self, owner: str, request: ScoringRequest) -> ScoringPlan:
+    def _planned(self, owner: str, request: JudgingRequest) -> JudgingPlan:
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
             version = uow.models.version(owner, request.model, request.version)

@@ -19,6 +19,7 @@ from app.domain.ports import (
     Queue,
     Workers,
 )
+from app.domain.results import Results
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.storage.failures import translated
 from app.storage.repositories import (
@@ -29,6 +30,7 @@ from app.storage.repositories import (
     SqlJobs,
     SqlKeys,
     SqlModels,
+    SqlResults,
     SqlWebhooks,
     SqlWorkers,
 )
@@ -43,6 +45,7 @@ class SqlUnitOfWork:
     datasets: Datasets
     jobs: Jobs
     checkpoints: Checkpoints
+    results: Results
     models: Models
     aliases: Aliases
     workers: Workers
@@ -82,6 +85,7 @@ def unit_of_work(
                 SqlDatasets(session, clock),
                 SqlJobs(session, clock, deliveries),
                 SqlCheckpoints(session, clock),
+                SqlResults(session, clock),
                 models,
                 SqlAliases(session, clock, models),
                 SqlWorkers(session),

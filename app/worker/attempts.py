@@ -53,7 +53,11 @@ class Records:
 
         def claim(uow: UnitOfWork) -> tuple[Claim | None, Kept | None]:
             kept = None if by is None else uow.checkpoints.find(job_id, by=by)
-            return uow.jobs.claim(job_id, resumed_from=None if kept is None else kept.resumption), kept
+            if kept is not None:
+                return uow.jobs.claim(job_id, resumed_from=kept.resumption), kept
+            result = uow.results.find(job_id)
+            goes_on = result is not None and result.by == by and result.reached.rows > 0
+            return uow.jobs.claim(job_id, resumed_from=result.resumption if result and goes_on else None), None
 
         claimed, kept = self.insist(claim)
         if claimed is None:

@@ -15,6 +15,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.domain.tables import Block
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
+from app.services.batch_predictions import BatchPredictions
 from app.services.catalogue import Catalogue
 from app.services.exporting import Exporting
 from app.services.idempotency import Idempotency
@@ -86,6 +87,7 @@ class InMemoryParts:
         self.training = Training(self.kept.open, lambda: NOW)
         self.scoring = Scoring(self.kept.open, lambda: NOW)
         self.prediction = Prediction(self.kept.open, 10**6)
+        self.batch_predictions = BatchPredictions(self.kept.open, self.prediction, lambda: NOW)
         self.watcher = Watcher(self.kept.open, InMemoryHappenings())
         self.webhooks = Webhooks(self.kept.open, Allowance(), lambda: NOW)
 
@@ -109,6 +111,7 @@ class StoredParts:
         self.training = Training(open_uow, now, most_unfinished=most_unfinished)
         self.scoring = Scoring(open_uow, now, most_unfinished=most_unfinished)
         self.prediction = Prediction(open_uow, 10**6)
+        self.batch_predictions = BatchPredictions(open_uow, self.prediction, now, most_unfinished=most_unfinished)
         self.watcher = Watcher(open_uow, SqlHappenings(engine))
         self.webhooks = Webhooks(open_uow, Allowance(), now)
 

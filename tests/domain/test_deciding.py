@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.deciding import ClassPrior, Deciding, Rule, rule_of
-from app.domain.decisions import decided, reweighed
+from app.domain.deciding import Rule, rule_of
+from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows
 from app.domain.tables import Label

@@ -1,11 +1,15 @@
-"""What docs/formats.md says is so."""
+"""What docs/formats.md and docs/batch-predictions.md say is so."""
 
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from app.api.negotiation import ROW_TYPES
+from app.cli.commands import application
 from app.client import DEFAULT_URL, connect
 from examples.demo.service import running_service
 from examples.tour import kiosk
@@ -13,6 +17,7 @@ from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "formats.md").read_text()
+OF_DATASETS = (ROOT / "docs" / "batch-predictions.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -40,5 +45,32 @@ def test_the_page_names_every_format() -> None:
     assert all(f"`{media_type}`" in PAGE for media_type in ROW_TYPES)
 
 
-def test_the_page_is_pointed_to() -> None:
-    assert "docs/formats.md" in (ROOT / "README.md").read_text()
+def test_the_page_of_whole_datasets_gives_what_it_shows(url: str, tmp_path: Path) -> None:
+    page = OF_DATASETS.replace(DEFAULT_URL, url).replace("predictions.csv", str(tmp_path / "predictions.csv"))
+    closed = "\n```python\nservice.http.close()\n```\n"
+    told = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
+    assert len(told) >= 4
+    for line in told:
+        assert str(line.given) == line.shown, line
+
+
+def test_its_command_writes_the_file(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_URL", url)
+    monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
+    (command,) = re.findall(r"^relevance (.*)$", OF_DATASETS, re.MULTILINE)
+    for ending, first in (("csv", b'"litres","mean"'), ("parquet", b"PAR1")):
+        file = tmp_path / f"made.{ending}"
+        said = command.replace("predictions.csv", str(file)).replace("examples/tour/kiosk.csv", str(kiosk.FILE))
+        done = CliRunner().invoke(application, shlex.split(said))
+        assert done.exit_code == 0, done.output
+        assert done.stdout.strip() == f"Predictions for 150 rows are in {file}."
+        assert file.read_bytes().startswith(first)
+    refused = CliRunner().invoke(application, ["predict-dataset", "kiosk", str(kiosk.FILE), "-o", "made.xlsx"])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "the ending says the format" in refused.stderr
+
+
+def test_the_pages_are_pointed_to() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "docs/formats.md" in readme
+    assert "docs/batch-predictions.md" in readme

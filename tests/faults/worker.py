@@ -45,7 +45,7 @@ def main() -> None:
         event.listen(Pool, "checkout", full_disk)
     bootstrap.configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
-        setattr(bootstrap, "program", lambda: "another")  # noqa: B010 - for this process alone
+        setattr(bootstrap, "program", lambda *_: "another")  # noqa: B010 - for this process alone
     setattr(evaluate, "judge", held)  # noqa: B010 - likewise
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()

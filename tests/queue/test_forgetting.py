@@ -27,7 +27,7 @@ def entries(client: DBOSClient) -> EndedEntries:
 
 def sweep(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> None:
     """As a worker does, so much later, where a day is kept."""
-    Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY).sweep()
+    Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY, DAY).sweep()
 
 
 def queued(open_uow: OpenUnitOfWork) -> UUID:

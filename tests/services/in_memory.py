@@ -46,6 +46,7 @@ from app.domain.ports import (
     Workers,
 )
 from app.domain.references import NamedVersion, Selector
+from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
@@ -162,6 +163,9 @@ class InMemoryJobs:
     def event_counts(self, job_ids: Sequence[UUID]) -> Mapping[UUID, int]:
         return {job_id: len(self.happened[job_id]) for job_id in job_ids if job_id in self.happened}
 
+    def remove(self, owner: str, job_id: UUID) -> None:
+        del self.kept[job_id]
+
     def claim(self, job_id: UUID, *, resumed_from: Resumption | None = None) -> Claim | None:
         raise NotImplementedError
 
@@ -237,6 +241,29 @@ class InMemoryCheckpoints:
         raise NotImplementedError
 
     def find(self, job_id: UUID, *, by: str) -> Kept | None:
+        raise NotImplementedError
+
+
+class InMemoryResults:
+    def find(self, job_id: UUID) -> KeptResult | None:
+        raise NotImplementedError
+
+    def begin(self, job_id: UUID, attempt: int, *, by: str) -> Reached | None:
+        raise NotImplementedError
+
+    def put(self, job_id: UUID, attempt: int, layer: Layer, piece: Piece, *, reached: Reached | None = None) -> bool:
+        raise NotImplementedError
+
+    def trim(self, job_id: UUID, attempt: int, layer: Layer, *, size: int) -> bool:
+        raise NotImplementedError
+
+    def piece(self, job_id: UUID, layer: Layer, at: int) -> Piece | None:
+        raise NotImplementedError
+
+    def forget(self, job_id: UUID) -> bool:
+        raise NotImplementedError
+
+    def sweep(self, *, older_than: float) -> bool:
         raise NotImplementedError
 
 
@@ -619,6 +646,7 @@ class Unit:
     datasets: Datasets
     jobs: Jobs
     checkpoints: Checkpoints
+    results: Results
     models: Models
     aliases: Aliases
     workers: Workers
@@ -635,6 +663,7 @@ class InMemory:
     datasets: InMemoryDatasets = field(default_factory=InMemoryDatasets)
     jobs: InMemoryJobs = field(default_factory=InMemoryJobs)
     checkpoints: InMemoryCheckpoints = field(default_factory=InMemoryCheckpoints)
+    results: InMemoryResults = field(default_factory=InMemoryResults)
     models: InMemoryModels = field(default_factory=InMemoryModels)
     workers: InMemoryWorkers = field(default_factory=InMemoryWorkers)
     keys: InMemoryKeys = field(default_factory=InMemoryKeys)
@@ -656,6 +685,7 @@ class InMemory:
             self.datasets,
             self.jobs,
             self.checkpoints,
+            self.results,
             self.models,
             self.aliases,
             self.workers,

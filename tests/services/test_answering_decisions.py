@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.deciding import ClassPrior, Deciding
-from app.domain.decisions import decided, reweighed
+from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.errors import InvalidRequestError
 from app.domain.models import NewSupervisedVersion
 from app.domain.tables import Block

@@ -16,14 +16,10 @@ from app.api.inference.tensors import TEXT, Tensor
 from app.domain.errors import Fault, MalformedBodyError
 from app.domain.tables import (
     Block,
-    BooleanColumn,
-    CategoryColumn,
-    Column,
     ColumnKind,
     Label,
     NumberBlock,
-    NumberColumn,
-    TimestampColumn,
+    no_rows,
 )
 from app.services.answering import (
     Answer,
@@ -43,13 +39,6 @@ ANY_NUMBER = -1
 
 _DATATYPES: Mapping[ColumnKind, str] = {"number": NUMBER, "boolean": "BOOL", "category": TEXT, "timestamp": TEXT}
 _MATRIX = "input"
-
-_EMPTY: Mapping[ColumnKind, Column] = {
-    "number": NumberColumn(np.zeros(0)),
-    "boolean": BooleanColumn(np.zeros(0, np.int8)),
-    "category": CategoryColumn(np.zeros(0, np.int32), ()),
-    "timestamp": TimestampColumn(np.zeros(0)),
-}
 
 Parameters: TypeAlias = Mapping[str, JSON]
 Told: TypeAlias = tuple[Tensor, Parameters]
@@ -84,7 +73,7 @@ def matrix_name(columns: Sequence[str]) -> str:
 
 def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
     """What a version answers."""
-    of_no_rows = answer(served, {name: _EMPTY[kind] for name, kind in served.columns})
+    of_no_rows = answer(served, no_rows(served.columns))
     return tuple(
         Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
         for tensor, told in tensors_of(of_no_rows)

@@ -5,7 +5,7 @@ import typer
 from app.cli.commands.aliases import history, list_aliases, move, unset
 from app.cli.commands.exporting import export, import_version
 from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict, statistics
-from app.cli.commands.scoring import evaluate, promote
+from app.cli.commands.scoring import evaluate, predict_dataset, promote
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
 from app.cli.commands.untargeted import approximate, components, encode
@@ -24,8 +24,9 @@ application = typer.Typer(
 )
 SERVING = (serve, api, worker, migrate)
 LEARNING = (train, approximate, components, encode)
-READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, evaluate, promote, export)
-for command in (*SERVING, *LEARNING, *READING):
+READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, export)
+SCORING = (evaluate, predict_dataset, promote)
+for command in (*SERVING, *LEARNING, *READING, *SCORING):
     application.command()(command)
 application.command("import")(import_version)
 

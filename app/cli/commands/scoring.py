@@ -84,6 +84,39 @@ def promote(
         promote(client, (named.model, named.version), to, file, dataset, proof, as_json=as_json)
 
 
+def predict_dataset(
+    model: ModelOrAlias,
+    file: Annotated[
+        Path | None, typer.Argument(exists=True, dir_okay=False, help="Uploaded as a dataset, to predict for.")
+    ] = None,
+    *,
+    dataset: Dataset = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, help="The file to write: .csv, .parquet or .arrow.")
+    ],
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Stands before the predictions; may be repeated.")
+    ] = None,
+    outputs: Annotated[
+        list[str] | None, typer.Option("--outputs", metavar="OUTPUT", help="As of predict; may be repeated.")
+    ] = None,
+    interval: Annotated[float | None, typer.Option(help="The probability between lower and upper.")] = None,
+    refuse_bad_rows: Annotated[
+        bool, typer.Option("--refuse-bad-rows", help="End with the first that can't be predicted for.")
+    ] = False,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """Have a worker predict for all rows of FILE or a dataset, however many, and download what MODEL answers."""
+    from app.cli.batches import WantedFile, predict_dataset
+    from app.cli.connection import service
+
+    _refuse_unless_one(file, dataset)
+    wanted = WantedFile(output, tuple(keep or ()), None if not outputs else tuple(outputs), interval, refuse_bad_rows)
+    with service(url) as client:
+        predict_dataset(client, model, file, dataset, wanted, as_json=as_json)
+
+
 def _refuse_unless_one(file: Path | None, dataset: str | None) -> None:
     if (file is None) == (dataset is None):
         raise typer.BadParameter("on a FILE, or on a --dataset?", param_hint="FILE")

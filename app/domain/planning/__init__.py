@@ -6,7 +6,7 @@ from app.domain.datasets import Dataset
 from app.domain.planning.approximation import plan_approximation
 from app.domain.planning.components import plan_components
 from app.domain.planning.image import plan_image
-from app.domain.planning.scoring import plan_evaluation, plan_promotion
+from app.domain.planning.scoring import plan_evaluation, plan_promotion, refuse_unfit
 from app.domain.planning.supervised import plan_supervised
 from app.domain.requests import (
     ApproximationPlan,
@@ -21,7 +21,7 @@ from app.domain.requests import (
     TrainingRequest,
 )
 
-__all__ = ["plan", "plan_evaluation", "plan_promotion"]
+__all__ = ["plan", "plan_evaluation", "plan_promotion", "refuse_unfit"]
 
 
 @overload

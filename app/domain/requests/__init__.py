@@ -6,12 +6,15 @@ The `task` of trainings tells them apart, also as JSON, the `kind` those of what
 from typing import TypeAlias
 
 from app.domain.requests.approximation import ApproximationPlan, ApproximationRequest
+from app.domain.requests.batch_prediction import AnyTask, FileFormat, PredictionPlan, PredictionRequest
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.requests.components import ComponentsPlan, ComponentsRequest
 from app.domain.requests.image import ImagePlan, ImageRequest
 from app.domain.requests.scoring import (
     EvaluationPlan,
     EvaluationRequest,
+    JudgingPlan,
+    JudgingRequest,
     PromotionPlan,
     PromotionRequest,
     ScoringPlan,
@@ -42,6 +45,7 @@ TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | Compo
 __all__ = [
     "LEAST_FOLDS",
     "MOST_FOLDS",
+    "AnyTask",
     "ApproximationPlan",
     "ApproximationRequest",
     "AutomaticPrior",
@@ -51,14 +55,19 @@ __all__ = [
     "ComponentsRequest",
     "EvaluationPlan",
     "EvaluationRequest",
+    "FileFormat",
     "GroupChoice",
     "IgnoredColumn",
     "ImagePlan",
     "ImageRequest",
     "InputColumn",
+    "JudgingPlan",
+    "JudgingRequest",
     "KernelChoice",
     "Missing",
     "OrderSplit",
+    "PredictionPlan",
+    "PredictionRequest",
     "PriorChoice",
     "PromotionPlan",
     "PromotionRequest",

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.domain.references import Selector
+from app.domain.requests.batch_prediction import PredictionPlan, PredictionRequest
 from app.domain.requests.supervised import Task
 from app.domain.scoring.losses import Metric
 from app.domain.scoring.promotion import Proof
@@ -67,8 +68,13 @@ class PromotionPlan:
     kind: Literal["promotion"] = "promotion"
 
 
-ScoringRequest: TypeAlias = EvaluationRequest | PromotionRequest
-ScoringPlan: TypeAlias = EvaluationPlan | PromotionPlan
+JudgingRequest: TypeAlias = EvaluationRequest | PromotionRequest
+"""Of what puts predictions beside what came."""
+
+JudgingPlan: TypeAlias = EvaluationPlan | PromotionPlan
+
+ScoringRequest: TypeAlias = JudgingRequest | PredictionRequest
+ScoringPlan: TypeAlias = JudgingPlan | PredictionPlan
 
 
 def scored(plan: ScoringPlan) -> tuple[int, ...]:
@@ -76,5 +82,5 @@ def scored(plan: ScoringPlan) -> tuple[int, ...]:
     match plan:
         case PromotionPlan(holder=int(holder)):
             return plan.version, holder
-        case EvaluationPlan() | PromotionPlan():
+        case EvaluationPlan() | PromotionPlan() | PredictionPlan():
             return (plan.version,)

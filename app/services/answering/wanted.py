@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.domain.deciding import Deciding
+from app.domain.decisions import Deciding
 from app.domain.errors import Fault, InvalidRequestError
 
 

@@ -7,6 +7,7 @@ from app.storage.repositories.deliveries import SqlDeliveries
 from app.storage.repositories.jobs import SqlJobs
 from app.storage.repositories.keys import SqlKeys
 from app.storage.repositories.models import SqlModels
+from app.storage.repositories.results import SqlResults
 from app.storage.repositories.webhooks import SqlWebhooks
 from app.storage.repositories.workers import SqlWorkers
 
@@ -18,6 +19,7 @@ __all__ = [
     "SqlJobs",
     "SqlKeys",
     "SqlModels",
+    "SqlResults",
     "SqlWebhooks",
     "SqlWorkers",
 ]

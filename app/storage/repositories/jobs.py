@@ -194,6 +194,13 @@ class SqlJobs:
         here = (TrainingJobRow.attempt == attempt,)
         return self._move(job_id, "cancelled", here, {}, reason=BY_ITS_OWNER, now=self.clock()) is not None
 
+    def remove(self, owner: str, job_id: UUID) -> None:
+        """A job that has ended and learned nothing, with all that happened to it; raises NotFoundError for others."""
+        job = TrainingJobRow
+        mine = (job.id == job_id, job.owner == owner, job.kind != "training", job.finished_at.is_not(None))
+        if not changed(self.session, delete(job).where(*mine)):
+            raise no_such_job(job_id, None)
+
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
         return histories.unfinished(self.session, after=after, limit=limit)

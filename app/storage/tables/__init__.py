@@ -7,6 +7,7 @@ from app.storage.tables.datasets import DatasetBlockRow, DatasetRow
 from app.storage.tables.jobs import JobCheckpointRow, JobProgressRow, JobTransitionRow, TrainingJobRow
 from app.storage.tables.keys import RequestKeyRow
 from app.storage.tables.models import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from app.storage.tables.results import PredictionPieceRow, PredictionResultRow
 from app.storage.tables.webhooks import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from app.storage.tables.workers import WorkerRow
 
@@ -24,6 +25,8 @@ __all__ = [
     "ModelTagRow",
     "ModelVersionRow",
     "PosteriorRow",
+    "PredictionPieceRow",
+    "PredictionResultRow",
     "RelevanceVectorRow",
     "RequestKeyRow",
     "TrainingJobRow",

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.jobs import Job, scoring_of
-from app.domain.requests import EvaluationPlan, PromotionPlan
+from app.domain.jobs import Job, JobResult, Problem, scoring_of
+from app.domain.requests import EvaluationPlan, PredictionPlan, PromotionPlan
 from app.worker.attempts import Attempt, NoLongerOurs, Records
 from app.worker.insisting import HandedBack
 from app.worker.scoring.evaluate import evaluate
@@ -13,14 +13,18 @@ from app.worker.scoring.promote import conclude, promote
 
 @dataclass(frozen=True)
 class Scorer:
-    """Runs jobs that ask versions, each in the thread that calls; a lost database is waited for."""
+    """Runs jobs that ask versions, each in the thread that calls; a lost database is waited for.
+
+    `program` says which one this is: files that others have begun are made anew.
+    """
 
     records: Records
+    program: str
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
         try:
-            attempt = self.records.begin(job_id)
+            attempt = self.records.begin(job_id, by=self.program)
             if attempt is not None:
                 self._do(attempt)
             return self.records.settle(job_id)
@@ -29,19 +33,29 @@ class Scorer:
 
     def _do(self, attempt: Attempt) -> None:
         try:
-            _score(attempt, attempt.job())
+            self._score(attempt, attempt.job())
         except NoLongerOurs:
             pass
         except HandedBack:
             attempt.hand_back()
             raise
 
+    def _score(self, attempt: Attempt, job: Job) -> None:
+        _, plan = scoring_of(job)
+        match plan:
+            case EvaluationPlan():
+                _end(attempt, evaluate(attempt, job, plan))
+            case PromotionPlan():
+                conclude(attempt, job, plan, promote(attempt, job, plan))
+            case PredictionPlan():
+                # Here, and not with the others: workers that write no files do without Arrow's memory.
+                from app.worker.scoring.predict import predict
 
-def _score(attempt: Attempt, job: Job) -> None:
-    _, plan = scoring_of(job)
-    match plan:
-        case EvaluationPlan():
-            found = evaluate(attempt, job, plan)
-            attempt.records.insist(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))
-        case PromotionPlan():
-            conclude(attempt, job, plan, promote(attempt, job, plan))
+                _end(attempt, predict(attempt, job, by=self.program))
+
+
+def _end(attempt: Attempt, found: JobResult | Problem) -> None:
+    if isinstance(found, Problem):
+        attempt.fail(found)
+    else:
+        attempt.records.insist(lambda uow: uow.jobs.conclude(attempt.job_id, attempt.number, found))

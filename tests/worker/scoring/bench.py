@@ -11,7 +11,7 @@ from app.domain.datasets import Dataset
 from app.domain.jobs import Job
 from app.domain.models import NewVersion
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import EvaluationRequest, ScoringRequest
+from app.domain.requests import EvaluationRequest, JudgingRequest
 from app.domain.tables import (
     Block,
     BooleanColumn,
@@ -78,7 +78,7 @@ class Bench:
         with self.open_uow() as uow:
             uow.models.add(OWNER, made)
 
-    def queued(self, request: ScoringRequest) -> UUID:
+    def queued(self, request: JudgingRequest) -> UUID:
         return Scoring(self.open_uow, now).submit(OWNER, request).id
 
     def evaluation(self, block: Block | None = None) -> UUID:

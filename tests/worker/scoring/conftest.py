@@ -14,6 +14,6 @@ from tests.worker.scoring.bench import Bench
 @pytest.fixture
 def bench(engine: Engine) -> Bench:
     open_uow, stopping = unit_of_work(engine, ListedQueue), Event()
-    bench = Bench(open_uow, stopping, Scorer(Records(open_uow, stopping)))
+    bench = Bench(open_uow, stopping, Scorer(Records(open_uow, stopping), "this program"))
     bench.version(small_version())
     return bench

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.deciding import ClassPrior, Deciding
+from app.domain.decisions import ClassPrior, Deciding
 from app.domain.tables import Cell, Label
 
 Output = Literal[
@@ -36,8 +36,8 @@ class ClassPriorIn(BaseModel):
     prior: float = Field(ge=0, le=1)
 
 
-class PredictOptions(BaseModel):
-    """How predictions are wanted; these stand beside the table."""
+class AnswerOptions(BaseModel):
+    """How predictions are wanted, wherever their rows are."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,17 +47,6 @@ class PredictOptions(BaseModel):
         description="Which members each prediction has: of `mean`, `sd`, `variance`, `interval`, `support` for "
         "numbers, of `label`, `probabilities`, `latent`, `support` for classes, of `value` for a known function, of "
         "`components`, `reconstruction_error`, `log_density`, `novelty` for components; without it, all.",
-    )
-    on_error: Literal["refuse", "per_row"] = Field(
-        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
-    )
-    covariance: bool = Field(
-        False,
-        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
-        "numbers under Gaussian noise, at most 1,000 rows.",
-    )
-    explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
-        None, description="So many functions of the model are named with each prediction, those that add most to it."
     )
     components: Annotated[int, Field(ge=1)] | None = Field(
         None,
@@ -93,6 +82,22 @@ class PredictOptions(BaseModel):
             None if costs is None else tuple(map(tuple, costs)),
             self.reject_cost,
         )
+
+
+class PredictOptions(AnswerOptions):
+    """How predictions are wanted; these stand beside the table."""
+
+    on_error: Literal["refuse", "per_row"] = Field(
+        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
+    )
+    covariance: bool = Field(
+        False,
+        description="Whether to answer the covariance of all answers as well, for sums and averages of them: for "
+        "numbers under Gaussian noise, at most 1,000 rows.",
+    )
+    explain: Annotated[int, Field(ge=1, le=20)] | None = Field(
+        None, description="So many functions of the model are named with each prediction, those that add most to it."
+    )
 
 
 class PredictColumnsIn(PredictOptions):

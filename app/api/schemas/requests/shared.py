@@ -9,15 +9,20 @@ from app.domain.jobs import LEAST_PRIORITY, MOST_PRIORITY
 NameIn = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]{0,62}$")]
 
 
+Priority = Annotated[
+    int,
+    Field(
+        ge=LEAST_PRIORITY,
+        le=MOST_PRIORITY,
+        description="Of your queued jobs, those of greater priority begin sooner; of the same, in their order. It "
+        "is no matter between owners, who take turns by chance.",
+    ),
+]
+
+
 class JobIn(BaseModel):
     """What is about the job and not about what is learned."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    priority: int = Field(
-        0,
-        ge=LEAST_PRIORITY,
-        le=MOST_PRIORITY,
-        description="Of your queued jobs, those of greater priority begin sooner; of the same, in their order. It "
-        "is no matter between owners, who take turns by chance.",
-    )
+    priority: Priority = 0

@@ -1,0 +1,164 @@
+"""Batch predictions: a version's answers for a whole dataset, as a file."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from app.api.bodies import read_strictly
+from app.api.conditions import NOT_MODIFIED, UNCHANGING, is_known
+from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
+from app.api.documentation import json_body, problems
+from app.api.idempotency import Key, named, once
+from app.api.negotiation import ARROW, AcceptsJson, accepts, media_type_of
+from app.api.ranges import Extent, Unsatisfiable, extent_asked
+from app.api.schemas.jobs.batch_prediction import BatchPredictionOut, batch_prediction_out
+from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
+from app.domain.idempotency import KeptAnswer, Keyed
+from app.domain.jobs import Job, JobState, Which, prediction_of
+from app.domain.references import GREATEST_NUMBER
+from app.domain.requests import FileFormat
+
+TAG = "Batch predictions"
+NOUN = "batch prediction"
+MEDIA_TYPES: dict[FileFormat, str] = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "arrow": ARROW}
+
+router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson])
+files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG])
+
+_HEADERS = {
+    "ETag": {"schema": {"type": "string"}, "description": "The same for as long as the file is there."},
+    "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: ask for a part with `Range`."},
+    "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
+}
+_FILES = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
+
+
+@router.post(
+    "",
+    status_code=202,
+    summary="Predict for a whole dataset",
+    response_model=BatchPredictionOut,
+    openapi_extra=json_body("BatchPredictionIn"),
+    responses=problems(400, 406, 404, 413, 415, 422, 429),
+)
+def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue predictions for all rows of a dataset, which become a file to be downloaded.
+
+    The columns are those of predict calls in CSV, Arrow and Parquet. A start of the job goes on where the one before it
+    ended, and the file is the same byte for byte.
+    """
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        asked = read_strictly(BATCH_PREDICTION_IN, body)
+        return parts.batch_predictions.submit(owner, asked.to_request(), priority=asked.priority, keyed=keyed)
+
+    content_type = media_type_of(request.headers.get("content-type", "")).encode()
+    return once(parts.idempotency, named(request, owner, key, content_type, body), _queued, create)
+
+
+@router.post(
+    "/{job_id}/retry",
+    status_code=202,
+    summary="Predict again",
+    response_model=BatchPredictionOut,
+    responses=problems(404, 406, 409, 422, 429),
+)
+def retry(request: Request, job_id: str, owner: Owner, parts: PartsDependency, key: Key) -> Response:
+    """Queue a new job of the same request once the first has ended; an alias means what it means now."""
+    first = identifier(job_id, NOUN)
+
+    def create(keyed: Keyed[Job] | None) -> Job:
+        return parts.batch_predictions.retry(owner, first, keyed=keyed)
+
+    return once(parts.idempotency, named(request, owner, key), _queued, create)
+
+
+def _queued(job: Job) -> KeptAnswer:
+    headers = (("Location", job.path), ("Content-Type", "application/json"))
+    return KeptAnswer(202, headers, batch_prediction_out(job).model_dump_json().encode())
+
+
+@router.get("", summary="List batch predictions", responses=problems(422, 406))
+def batch_predictions(
+    owner: Owner,
+    parts: PartsDependency,
+    limit: Limit = 20,
+    after: After = None,
+    state: Annotated[JobState | None, Query(description="Only those in this state.")] = None,
+    model: Annotated[str | None, Query(description="Only by versions of this model.")] = None,
+    version: Annotated[
+        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only by versions with this number.")
+    ] = None,
+    dataset_id: Annotated[UUID | None, Query(description="Only for this dataset.")] = None,
+) -> PageOut[BatchPredictionOut]:
+    """Batch predictions, newest first."""
+    which = Which("prediction", state, model, version, dataset_id)
+    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    return PageOut.of([batch_prediction_out(job) for job in page.items], page.next)
+
+
+@router.get("/{job_id}", summary="Look at a batch prediction, or wait for it", responses=problems(404, 406, 422))
+async def batch_prediction(job_id: str, owner: Owner, lookout: LookoutDependency, wait: Wait = 0) -> BatchPredictionOut:
+    """A job; with `wait`, when it has ended or after so many seconds, whichever comes first."""
+    return batch_prediction_out(await lookout.ended(owner, "prediction", identifier(job_id, NOUN), wait))
+
+
+@router.post("/{job_id}/cancel", status_code=202, summary="End a batch prediction", responses=problems(404, 406, 409))
+def cancel(job_id: str, owner: Owner, parts: PartsDependency) -> BatchPredictionOut:
+    """Ask for its end: one that waits ends at once, one that runs within a second or so."""
+    return batch_prediction_out(parts.jobs.cancel(owner, identifier(job_id, NOUN), kind="prediction"))
+
+
+@router.delete(
+    "/{job_id}", status_code=204, summary="Remove a batch prediction and its file", responses=problems(404, 406, 409)
+)
+def remove(job_id: str, owner: Owner, parts: PartsDependency) -> None:
+    """One that has ended, before its file is removed for its age."""
+    parts.batch_predictions.remove(owner, identifier(job_id, NOUN))
+
+
+@files.get(
+    "/{job_id}/result",
+    summary="Download the predictions",
+    response_class=Response,
+    responses={
+        200: {"description": "The file.", "headers": _HEADERS, "content": _FILES},
+        206: {"description": "The part of it that `Range` asks for.", "content": _FILES},
+        304: NOT_MODIFIED,
+        **problems(404, 406, 409, 410, 416),
+    },
+)
+def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) -> Response:
+    """The file of a job that has succeeded, for as long as it is kept, or a part of it.
+
+    A download that broke off goes on with `Range: bytes=N-`, and `If-Range` with the `ETag` that came first.
+    """
+    job, size = parts.batch_predictions.size(owner, identifier(job_id, NOUN))
+    asked, _ = prediction_of(job)
+    media_type = MEDIA_TYPES[asked.format]
+    if not accepts(request.headers.get("accept"), media_type):
+        raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
+    # What a job has made never changes, and never stands for another one's.
+    tag = f'"{job.id}"'
+    headers = {
+        "ETag": tag,
+        "Accept-Ranges": "bytes",
+        "Cache-Control": UNCHANGING,
+        "Content-Disposition": f'attachment; filename="predictions-{job.id}.{asked.format}"',
+    }
+    if is_known(request, tag):
+        return Response(status_code=304, headers=headers)
+    asked_for = extent_asked(request.headers, size=size, tag=tag)
+    if isinstance(asked_for, Unsatisfiable):
+        told = {"Content-Range": asked_for.told}
+        raise HTTPException(416, f"The file has {size} bytes, and none of those asked for.", told)
+    if asked_for is not None:
+        headers["Content-Range"] = asked_for.told
+    extent = asked_for or Extent(0, size - 1, size)
+    headers["Content-Length"] = str(extent.length)
+    content = parts.batch_predictions.content(job.id, extent.first, extent.last)
+    return StreamingResponse(content, 206 if asked_for else 200, headers, media_type)

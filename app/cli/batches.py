@@ -1,0 +1,66 @@
+"""`relevance predict-dataset`: a version's predictions for a whole dataset, by a worker, as a file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from app.cli.connection import in_plain_text
+from app.cli.progress import watch
+from app.cli.rendering import print_json
+from app.cli.saying import refuse, say, warn
+from app.client import Problem, Relevance
+
+FORMATS: dict[str, Literal["csv", "parquet", "arrow"]] = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+}
+
+
+@dataclass(frozen=True)
+class WantedFile:
+    """How the predictions are wanted, as the options said."""
+
+    output: Path
+    keep: tuple[str, ...]
+    outputs: tuple[str, ...] | None
+    interval: float | None
+    refuse: bool
+
+
+def predict_dataset(
+    client: Relevance, model: str, file: Path | None, dataset: str | None, wanted: WantedFile, *, as_json: bool
+) -> None:
+    """Predict for a file, which is uploaded, or a dataset; raises typer.Exit(1) when the job does not succeed."""
+    coded = FORMATS.get(wanted.output.suffix.lower())
+    if coded is None:
+        refuse(f"{wanted.output}: the ending says the format: {', '.join(FORMATS)}.")
+    dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
+    job = client.batch_predictions.submit(
+        model,
+        dataset_id,
+        format=coded,
+        keep=wanted.keep,
+        outputs=wanted.outputs,
+        interval=wanted.interval,
+        on_error="refuse" if wanted.refuse else None,
+    )
+    try:
+        watch(client.batch_predictions.follow(job.id), label=model)
+    except KeyboardInterrupt:
+        warn(f"The batch prediction {job.id} goes on.")
+        raise
+    job = client.batch_predictions.get(job.id)
+    if job.result is None:
+        refuse(in_plain_text(job.error or Problem(title="No result", detail=f"The job has ended as {job.state}.")))
+    try:
+        client.batch_predictions.download(job.id, wanted.output)
+    except OSError as error:
+        refuse(f"{wanted.output}: {error.strerror}")
+    if as_json:
+        print_json(job)
+        return
+    without = f", {job.result.unanswered:,} of them without an answer" if job.result.unanswered else ""
+    say(f"Predictions for {job.result.rows:,} rows{without} are in {wanted.output}.")

@@ -1,0 +1,33 @@
+"""A version's predictions for a dataset, as a file."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec import field
+
+from app.client.answers.jobs import JobBase
+
+
+@dataclass(frozen=True)
+class BatchPredicted:
+    """What was made: `rows` in a file of `size` bytes; those `unanswered` say in `error` why."""
+
+    rows: int
+    unanswered: int
+    size: int
+
+
+class BatchPrediction(JobBase, frozen=True, kw_only=True, tag=False):
+    """A file of a version's predictions for a dataset; `result` once it is there."""
+
+    of_task: str = field(name="task")
+    target: str | None
+    format: Literal["csv", "parquet", "arrow"]
+    columns: tuple[str, ...]
+    on_error: Literal["per_row", "refuse"]
+    result: BatchPredicted | None
+
+    @property
+    def task(self) -> str:
+        """Of what the version is."""
+        return self.of_task

@@ -1,0 +1,47 @@
+"""The rows of a dataset and a version that predicts for them: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from app.domain.decisions import Deciding
+from app.domain.references import Selector
+
+AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
+FileFormat = Literal["csv", "parquet", "arrow"]
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
+
+    `interval`, `outputs`, `components` and `deciding` are as in predict calls. The columns of the dataset named in
+    `keep` stand before the predictions. A row that can't be predicted for says why in a column `error`, or ends the
+    job where these are to `refuse` it.
+    """
+
+    dataset_id: UUID
+    model: str
+    version: Selector = None
+    format: FileFormat = "csv"
+    interval: float = 0.95
+    outputs: tuple[str, ...] | None = None
+    keep: tuple[str, ...] = ()
+    on_error: Literal["per_row", "refuse"] = "per_row"
+    components: int | None = None
+    deciding: Deciding | None = None
+    kind: Literal["prediction"] = "prediction"
+
+
+@dataclass(frozen=True)
+class PredictionPlan:
+    """The request resolved to the number of a version: of what it is, which members its predictions have, and the
+    file's columns. `target` is None where it predicts no column."""
+
+    model: str
+    version: int
+    task: AnyTask
+    target: str | None
+    outputs: tuple[str, ...]
+    columns: tuple[str, ...]
+    kind: Literal["prediction"] = "prediction"

@@ -1,0 +1,185 @@
+from uuid import UUID
+
+import pytest
+from sqlalchemy import Engine, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.ports import OpenUnitOfWork
+from app.domain.results import Layer, Piece, Reached
+from app.domain.starts import MOST_STARTS, Claim
+from app.storage.repositories import results as under_test
+from app.storage.tables import PredictionPieceRow, PredictionResultRow
+from tests.storage import samples
+
+HERE = "this program"
+
+
+@pytest.fixture
+def job_id(open_uow: OpenUnitOfWork) -> UUID:
+    """A job that is running, whose result has begun."""
+    job_id = samples.running_job(open_uow)
+    begun(open_uow, job_id)
+    return job_id
+
+
+def begun(open_uow: OpenUnitOfWork, job_id: UUID, attempt: int = 1, *, by: str = HERE) -> Reached | None:
+    with open_uow() as uow:
+        return uow.results.begin(job_id, attempt, by=by)
+
+
+def put(
+    open_uow: OpenUnitOfWork,
+    job_id: UUID,
+    first: int,
+    content: bytes,
+    reached: Reached | None = None,
+    *,
+    attempt: int = 1,
+    layer: Layer = "file",
+) -> bool:
+    with open_uow() as uow:
+        return uow.results.put(job_id, attempt, layer, Piece(first, content), reached=reached)
+
+
+def content(open_uow: OpenUnitOfWork, job_id: UUID, layer: Layer = "file") -> bytes:
+    found = b""
+    while True:
+        with open_uow() as uow:
+            piece = uow.results.piece(job_id, layer, len(found))
+        if piece is None:
+            return found
+        assert piece.first == len(found)
+        found += piece.content
+
+
+def rows_left(engine: Engine) -> tuple[int, int]:
+    with Session(engine) as session:
+        results, pieces = (
+            session.scalar(select(func.count()).select_from(table))
+            for table in (PredictionResultRow, PredictionPieceRow)
+        )
+    return results or 0, pieces or 0
+
+
+def test_pieces_one_after_the_other_are_the_file(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    assert put(open_uow, job_id, 0, b"abc")
+    assert put(open_uow, job_id, 3, b"de", Reached(2, 1, 5))
+    assert put(open_uow, job_id, 0, b"other", layer="rows")
+    assert put(open_uow, job_id, 5, b"", Reached(2, 1, 5, whole=True))
+    assert content(open_uow, job_id) == b"abcde"
+    assert content(open_uow, job_id, "rows") == b"other"
+    with open_uow() as uow:
+        kept = uow.results.find(job_id)
+        second = uow.results.piece(job_id, "file", 4)
+    assert kept is not None
+    assert (kept.reached, kept.by, kept.resumption.attempt) == (Reached(2, 1, 5, whole=True), HERE, 1)
+    assert second is not None
+    assert (second.first, second.content) == (3, b"de")
+
+
+def test_a_piece_is_put_twice_where_its_first_end_was_not_heard(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    for _ in range(2):
+        assert put(open_uow, job_id, 0, b"abc", Reached(1, 0, 3))
+    assert content(open_uow, job_id) == b"abc"
+
+
+def test_bytes_beyond_two_gibibytes_have_a_place(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    far = 2**40
+    assert put(open_uow, job_id, far, b"abc", Reached(1, 0, far + 3))
+    with open_uow() as uow:
+        found, kept = uow.results.piece(job_id, "file", far + 2), uow.results.find(job_id)
+    assert found is not None
+    assert kept is not None
+    assert (found.first, kept.reached.size) == (far, far + 3)
+
+
+def test_the_next_start_goes_on_where_the_last_part_ended(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    put(open_uow, job_id, 0, b"abc", Reached(1, 0, 3))
+    put(open_uow, job_id, 3, b"of a part that was not ended")
+    with open_uow() as uow:
+        uow.jobs.claim(job_id)
+    assert begun(open_uow, job_id, 2) == Reached(1, 0, 3)
+    with open_uow() as uow:
+        assert not uow.results.trim(job_id, 2, "file", size=3)
+    assert content(open_uow, job_id) == b"abc"
+
+
+def test_another_program_begins_anew_unless_all_is_there(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    put(open_uow, job_id, 0, b"abc", Reached(1, 0, 3))
+    assert begun(open_uow, job_id, by="another") == Reached()
+    assert begun(open_uow, job_id, by="another") == Reached()
+    put(open_uow, job_id, 0, b"abcd", Reached(2, 0, 4, whole=True))
+    assert begun(open_uow, job_id) == Reached(2, 0, 4, whole=True)
+
+
+def test_a_superseded_start_writes_nothing(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    put(open_uow, job_id, 0, b"abc", Reached(1, 0, 3))
+    with open_uow() as uow:
+        uow.jobs.claim(job_id)
+    assert begun(open_uow, job_id) is None
+    assert not put(open_uow, job_id, 3, b"de", Reached(2, 0, 5))
+    with open_uow() as uow:
+        assert not uow.results.trim(job_id, 1, "file", size=0)
+    assert content(open_uow, job_id) == b"abc"
+
+
+def test_a_job_that_comes_further_each_time_is_not_given_up(open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    for attempt in range(2, 2 + 2 * MOST_STARTS):
+        with open_uow() as uow:
+            assert uow.jobs.claim(job_id) == Claim(attempt)
+        put(open_uow, job_id, attempt, b"x", Reached(attempt, 0, attempt + 1), attempt=attempt)
+
+
+def test_what_is_behind_is_removed_in_pieces(
+    open_uow: OpenUnitOfWork, job_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_test, "PIECES_AT_ONCE", 2)
+    for first in range(5):
+        put(open_uow, job_id, first, b"x")
+        put(open_uow, job_id, first, b"y", layer="rows")
+    more: list[bool] = []
+    while not more or more[-1]:
+        with open_uow() as uow:
+            more.append(uow.results.trim(job_id, 1, "file", size=2))
+    assert more == [True, False]
+    assert (content(open_uow, job_id), content(open_uow, job_id, "rows")) == (b"xx", b"yyyyy")
+
+
+def test_results_are_forgotten_for_their_age_and_at_once_where_their_job_did_not_end_well(
+    engine: Engine, open_uow: OpenUnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_test, "PIECES_AT_ONCE", 2)
+    running, failed = samples.running_job(open_uow), samples.running_job(open_uow)
+    for job_id in (running, failed):
+        begun(open_uow, job_id)
+        for first in range(3):
+            put(open_uow, job_id, first, b"x", Reached(3, 0, 3, whole=True))
+    with open_uow() as uow:
+        uow.jobs.fail(failed, 1, samples.PROBLEM)
+
+    def sweep(older_than: float) -> int:
+        rounds, found = 0, True
+        while found:
+            with open_uow() as uow:
+                found = uow.results.sweep(older_than=older_than)
+            rounds += found
+        return rounds
+
+    assert sweep(3600.0) == 2
+    assert rows_left(engine) == (1, 3)
+    assert content(open_uow, running) == b"xxx"
+    with open_uow() as uow:
+        assert uow.results.forget(running)
+        kept = uow.results.find(running)
+    assert kept is not None
+    assert not kept.reached.whole
+    with open_uow() as uow:
+        assert not uow.results.forget(running)
+    assert rows_left(engine) == (0, 0)
+
+
+def test_a_job_that_is_removed_takes_its_result_along(engine: Engine, open_uow: OpenUnitOfWork, job_id: UUID) -> None:
+    put(open_uow, job_id, 0, b"abc")
+    with Session(engine) as session, session.begin():
+        session.execute(update(PredictionResultRow).values(whole=True))
+    assert rows_left(engine) == (1, 1)
