@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, overload
 
-import numpy as np
-
 from app.client.aliases import Aliases
 from app.client.answers import (
     ApproximationJob,
@@ -30,10 +28,11 @@ from app.client.deciding import listed
 from app.client.errors import ClientError, Problem
 from app.client.evaluations import Evaluations
 from app.client.expansions.gaussian import GaussianExpansion
+from app.client.expansions.told import gaussian
 from app.client.exports import ExportFormat, exported_name
 from app.client.files import MEDIA_TYPES, Files
 from app.client.following import follow
-from app.client.http import DEFAULT_URL, Http, Query
+from app.client.http import DEFAULT_URL, Http
 from app.client.kinds import ANY_JOB, ANY_VERSION, SUPERVISED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
 from app.client.promotions import Promotions
@@ -123,7 +122,7 @@ class Relevance:
 
     def datasets(self) -> Iterator[Dataset]:
         """All datasets, newest first."""
-        return self._all(Slice[Dataset], "/v1/datasets")
+        return self.http.pages(Slice[Dataset], "/v1/datasets")
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Remove a dataset that no unfinished job needs."""
@@ -173,7 +172,7 @@ class Relevance:
 
     def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
         """All jobs, newest first."""
-        return self._all(Slice[TrainingJob], "/v1/training-jobs", {"state": state})
+        return self.http.pages(Slice[TrainingJob], "/v1/training-jobs", {"state": state})
 
     @overload
     def finished(self, job_id: str) -> SupervisedJob: ...
@@ -205,7 +204,7 @@ class Relevance:
 
     def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
         """All models, or those with these tags, newest first."""
-        return self._all(Slice[Model], "/v1/models", tag_query(tags))
+        return self.http.pages(Slice[Model], "/v1/models", tag_query(tags))
 
     def model(self, name: str) -> Model:
         """One model."""
@@ -213,7 +212,7 @@ class Relevance:
 
     def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
         """All versions of a model, or those with these tags, newest first."""
-        return self._all(Slice[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
+        return self.http.pages(Slice[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
 
     @overload
     def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
@@ -238,17 +237,11 @@ class Relevance:
     ) -> Iterator[RelevanceVector]:
         """The functions that a version keeps, by number or by size of weight."""
         path = f"{version_path(name, version)}/relevance-vectors"
-        return self._all(Slice[RelevanceVector], path, {"sort": sort})
+        return self.http.pages(Slice[RelevanceVector], path, {"sort": sort})
 
     def expansion(self, name: str, version: int | str) -> GaussianExpansion:
         """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
-        told = self.http.get(Expansion, f"{version_path(name, version)}/expansion")
-        widths = set(told.widths)
-        if len(widths) != 1:
-            raise ClientError(Problem(title="Several widths", detail=f"Expected one width, got {len(widths)}."))
-        return GaussianExpansion(
-            widths.pop(), np.array(told.centres), np.array(told.weights), told.constant, told.inputs
-        )
+        return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
 
     def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
         """What the code of an image tells: an exact npy file, or `image/png`."""
@@ -307,6 +300,3 @@ class Relevance:
         }
         options = {name: value for name, value in wanted.items() if value is not None}
         return self.http.post(Predictions, f"{where}/predict", {**table, **options})
-
-    def _all(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
-        return self.http.pages(answer, path, query)

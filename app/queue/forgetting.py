@@ -9,7 +9,7 @@ from dbos import DBOSClient
 
 from app.queue.client import ENDINGS
 from app.queue.failures import translated
-from app.queue.names import WEBHOOK_WORKFLOW, WORKFLOW
+from app.queue.names import SCORING_WORKFLOW, WEBHOOK_WORKFLOW, WORKFLOW
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class EndedEntries:
         then = before.isoformat()
         with translated():
             found = self.client.list_workflows(
-                name=[WORKFLOW, WEBHOOK_WORKFLOW],
+                name=[WORKFLOW, SCORING_WORKFLOW, WEBHOOK_WORKFLOW],
                 status=list(ENDINGS),
                 end_time=then,  # that they began before is what there is an index for
                 completed_before=then,

@@ -29,7 +29,7 @@ def _died(how_often: str, heard: str = "") -> Problem:
 TOO_LONG = Problem(
     "timed-out",
     "The job took longer than a job may",
-    "Train on fewer rows or inputs, or validate on fewer folds; whoever runs the service"
+    "Use fewer rows or inputs, or validate on fewer folds; whoever runs the service"
     " sets the limit (RELEVANCE_JOB_TIMEOUT_SECONDS).",
 )
 

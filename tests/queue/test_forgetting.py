@@ -7,6 +7,7 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
+from app.domain.jobs import JobKind
 from app.domain.ports import OpenUnitOfWork
 from app.domain.webhooks import Attempt
 from app.queue.client import Control
@@ -30,11 +31,11 @@ def sweep(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> 
     Retention(open_uow, entries, lambda: datetime.now(UTC) + after, DAY, DAY).sweep()
 
 
-def queued(open_uow: OpenUnitOfWork) -> UUID:
-    """A job with its entry, running."""
+def queued(open_uow: OpenUnitOfWork, kind: JobKind = "training") -> UUID:
+    """A job with its entry, as one of this kind has it, running."""
     job = samples.running_job(open_uow)
     with open_uow() as uow:
-        uow.queue.submit(job, owner=samples.OWNER)
+        uow.queue.submit(job, owner=samples.OWNER, kind=kind)
     return job
 
 
@@ -61,7 +62,7 @@ def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
     engine: Engine, open_uow: OpenUnitOfWork, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 2)
-    old, waiting = [queued(open_uow) for _ in range(5)], queued(open_uow)
+    old, waiting = [*(queued(open_uow) for _ in range(4)), queued(open_uow, "evaluation")], queued(open_uow)
     for job in old:
         control.cancel(job)
         failed(open_uow, job)

@@ -17,6 +17,7 @@ from app.api.schemas.pages import After, Limit, PageOut, Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, Which
+from app.domain.references import GREATEST_NUMBER
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
@@ -80,10 +81,13 @@ def promotions(
     after: After = None,
     state: State = None,
     model: Annotated[str | None, Query(description="Only of aliases of this model.")] = None,
+    version: Annotated[
+        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only of challengers with this number.")
+    ] = None,
     dataset_id: Annotated[UUID | None, Query(description="Only on this dataset.")] = None,
 ) -> PageOut[PromotionOut]:
     """Promotions, newest first, those that moved nothing too."""
-    which = Which("promotion", state, model, dataset_id=dataset_id)
+    which = Which("promotion", state, model, version, dataset_id)
     page = parts.jobs.page(owner, limit=limit, after=after, which=which)
     return PageOut.of([promotion_out(job, pictures=False) for job in page.items], page.next)
 
