@@ -250,7 +250,7 @@ def test_more_jobs_than_may_wait_are_told_to_come_later(
     assert_problem(
         refused,
         "too-many-jobs",
-        "3 training jobs have not ended yet, and more may not wait: try again later, or cancel some.",
+        "3 jobs have not ended yet, and more may not wait: try again later, or cancel some.",
     )
     assert (kept(engine, "training_jobs"), kept(engine, "submitted"), kept(engine, "request_keys")) == (3, 3, 3)
     again = client.post("/v1/training-jobs", json=submit, headers=named("0"))
@@ -263,7 +263,11 @@ def test_the_keys_problems_are_documented(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
     creating = [
         "/v1/datasets",
+        "/v1/evaluations",
+        "/v1/evaluations/{job_id}/retry",
+        "/v1/models/{name}/aliases/{alias}/promotions",
         "/v1/models/{name}/versions",
+        "/v1/promotions/{job_id}/retry",
         "/v1/training-jobs",
         "/v1/training-jobs/{job_id}/retry",
         "/v1/webhooks",
