@@ -38,7 +38,7 @@ NOISE_RESTS = 0.02
 
 MOVES_PER_STEP = 50
 MOVES_PER_REST = 500
-"""About ten seconds' work."""
+"""At least: about ten seconds' work."""
 
 MOST_MOVES_PER_PIXEL = 2
 
@@ -171,6 +171,8 @@ def _cleaning(image: Array, noise_sd: float | None, levels: tuple[Level, ...], s
             why = Termination.CONVERGED if moves < most else Termination.MAX_ITERATIONS
             break
         mosaic = mosaic.with_noise(image, beta)
+        rest = Rest(stage + 1, moves, mosaic.rest(image), path).numbers  # for nothing: it was made anew
+        yield Step(mosaic.functions, mosaic.error, WAYS[0], mosaic.beta**-0.5, rest=rest)
     yield _ended(image, mosaic, path, Phase.BACKWARD, why)
 
 
@@ -187,7 +189,7 @@ def _begun(
 def _told(image: Array, mosaic: Mosaic, phase: Phase, stage: int, moves: int, path: dict[int, float]) -> Iterator[Step]:
     """A step where one is due, and a rest at some of them."""
     if moves % MOVES_PER_STEP == 0:
-        resting = moves % MOVES_PER_REST == 0
+        resting = mosaic.is_due_to_rest(MOVES_PER_REST)
         rest = Rest(stage, moves, mosaic.rest(image), path).numbers if resting else None
         yield Step(mosaic.functions, mosaic.error, phase, mosaic.beta**-0.5, rest=rest)
 

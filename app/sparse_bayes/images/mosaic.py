@@ -37,6 +37,9 @@ ENTERS = 0
 UNKNOWN = float(np.finfo(np.float64).max)
 """Stands for what a tile gains until it has been looked at."""
 
+MOVES_FOR_ONE_MADE_ANEW = 3
+"""To make a function of a tile anew costs a transform, and a move some four."""
+
 JOINT_TOLERANCE = 1e-10
 MOST_JOINT_ITERATIONS = 200
 
@@ -69,6 +72,7 @@ class Mosaic:
         self._stale = np.ones(len(self.tiles), np.bool_)
         self._gains = np.full((len(ENTERS_LEAVES_MOVES), len(self.tiles)), UNKNOWN)
         self._mixed = np.zeros(len(self.tiles), np.bool_)
+        self._moves = 0
 
     @classmethod
     def resting(cls, image: Array, levels: tuple[Level, ...], standing: Standing) -> "Mosaic":
@@ -79,6 +83,11 @@ class Mosaic:
         made._look_anew(image)
         return made
 
+    def is_due_to_rest(self, moves: int) -> bool:
+        """Whether so many moves were made since it rested, and enough for what a rest makes anew to be little of it."""
+        anew = sum(len(self.tiles[number].active) for number in np.flatnonzero(self._mixed))
+        return self._moves >= max(moves, MOVES_FOR_ONE_MADE_ANEW * anew)
+
     def rest(self, image: Array) -> Standing:
         """All there is to know of it; what is beside that is made anew from it, here too.
 
@@ -88,6 +97,7 @@ class Mosaic:
             tile = self.tiles[number]
             self.tiles[number] = tile.anew(tile.active, tile.rested.alpha, tile.rested.mean)
         self._mixed[:] = False
+        self._moves = 0
         self._look_anew(image)
         return self._standing
 
@@ -172,6 +182,7 @@ class Mosaic:
                 self._put(number, *tile.settled(self._seen(tile)))
                 continue
             kind = int(gains[:, number].argmax())
+            self._moves += 1
             self._mixed[number] |= kind != ENTERS
             self._put(number, *tile.made(ENTERS_LEAVES_MOVES[kind](tile), self._seen(tile)))
             return True

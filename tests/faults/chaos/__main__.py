@@ -1,8 +1,8 @@
 """`make chaos`: the service in containers, each of which is killed, and every job ends once.
 
 Two API processes, three workers and PostgreSQL. First its disk is full while a version is to be written, and then has
-room again. The jobs are run undisturbed, and then again while one container
-after another is killed and started again. Prints what it saw; exits with 1 where something is wrong.
+room again. Then jobs are run undisturbed, and again while one container after another is killed and started. Prints
+what it saw; exits with 1 where something is wrong.
 """
 
 import argparse
