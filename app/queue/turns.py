@@ -3,14 +3,14 @@
 from dbos._queue import Queue
 from dbos._sys_db import DequeueStopReason, SystemDatabase
 
-from app.queue.names import QUEUE
+from app.queue.names import QUEUE, SCORING_QUEUE
 
 CLAIM = "start_queued_workflows"
 _claim = SystemDatabase.start_queued_workflows
 
 
 def take_turns() -> None:
-    """Have engines of this process claim one training job of each owner at each look, and not all that find room.
+    """Have engines of this process claim one job of each owner at each look, and not all that find room.
 
     The engine visits owners in random order and has no setting for this: a limit of so many of one owner would leave
     slots empty where nobody else waits, and its limits of rates count all workers' starts together.
@@ -32,7 +32,7 @@ def _claim_one(
 ) -> tuple[list[str], DequeueStopReason | None]:
     """As the engine does, with all but one of an owner's places here taken."""
     running, most = partition_local_running_count, queue._partition_worker_concurrency
-    if queue.name == QUEUE and most is not None:
+    if queue.name in {QUEUE, SCORING_QUEUE} and most is not None:
         running = max(running, most - 1)
     return _claim(
         engine,

@@ -1,6 +1,7 @@
 """What the engine keeps of what has ended goes with its age, and nothing that is still asked for."""
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 from uuid import UUID, uuid4
 
 import pytest
@@ -32,7 +33,7 @@ def sweep(open_uow: OpenUnitOfWork, entries: EndedEntries, after: timedelta) -> 
 
 
 def queued(open_uow: OpenUnitOfWork, kind: JobKind = "training") -> UUID:
-    """A job with its entry, as one of this kind has it, running."""
+    """A job with its entry, running."""
     job = samples.running_job(open_uow)
     with open_uow() as uow:
         uow.queue.submit(job, owner=samples.OWNER, kind=kind)
@@ -62,11 +63,11 @@ def test_entries_that_ended_long_ago_are_removed_with_all_that_belongs_to_them(
     engine: Engine, open_uow: OpenUnitOfWork, control: Control, entries: EndedEntries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retention, "ENTRIES_AT_ONCE", 2)
-    old, waiting = [*(queued(open_uow) for _ in range(4)), queued(open_uow, "evaluation")], queued(open_uow)
+    old, waiting = [queued(open_uow, kind) for kind in 3 * get_args(JobKind)], queued(open_uow)
     for job in old:
         control.cancel(job)
         failed(open_uow, job)
-    assert rows(engine, *old) >= 5
+    assert rows(engine, *old) >= len(old)
     sweep(open_uow, entries, AN_HOUR_LATER)
     assert set(control.endings(old).values()) == {"cancelled"}
     sweep(open_uow, entries, TWO_DAYS_LATER)
