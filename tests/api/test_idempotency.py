@@ -262,6 +262,8 @@ def test_more_jobs_than_may_wait_are_told_to_come_later(
 def test_the_keys_problems_are_documented(client: TestClient) -> None:
     schema = client.get("/openapi.json").json()
     creating = [
+        "/v1/batch-predictions",
+        "/v1/batch-predictions/{job_id}/retry",
         "/v1/datasets",
         "/v1/evaluations",
         "/v1/evaluations/{job_id}/retry",
