@@ -1,5 +1,6 @@
 """Databases for the tests: a test that asks for one runs on SQLite and on a real PostgreSQL, built by migrations."""
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import Engine
@@ -43,6 +45,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(
             f"The half of the tests that needs PostgreSQL was NOT RUN. Install it: {postgres.INSTALL}"
         )
+
+
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    """What a process of its own configures for itself does not stay with the tests that follow."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

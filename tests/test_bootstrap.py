@@ -2,7 +2,6 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -15,15 +14,6 @@ from app.settings import Settings
 @pytest.fixture
 def settings(empty_database_url: str) -> Settings:
     return Settings(database_url=empty_database_url)
-
-
-@pytest.fixture
-def logging_as_it_was() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
 
 
 def test_a_service_is_ready_once_migrated_and_knows_of_its_workers(settings: Settings) -> None:

@@ -57,7 +57,7 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, logging_as_it_was: None) -> Run:
     """The command, without a key from outside."""
     monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
     monkeypatch.delenv("RELEVANCE_API_KEY_FILE", raising=False)

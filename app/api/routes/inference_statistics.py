@@ -16,7 +16,7 @@ from app.services.counting import Counted
 router = APIRouter(prefix=f"{INFERENCE}/models", tags=["Open Inference Protocol"])
 
 
-@router.get("/stats", summary="What all models were asked for")
+@router.get("/stats", summary="What all models were asked for", responses=inference_problems(401))
 def statistics(owner: Owner, parts: PartsDependency) -> InferenceStatisticsOut:
     """All versions that came into this process's memory. Of a model called `stats`, ask by its versions."""
     return _told(parts.prediction.counters.all(owner))

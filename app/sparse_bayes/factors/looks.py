@@ -10,7 +10,7 @@ from app.sparse_bayes.posterior import DataTerm, Posterior, Sums
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
 
-SPAN = 1e-9
+SPAN = 1e-10
 """A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
 for a copy. A look alone can't say so: where functions are nearly in each other's span already, S is rounding of the
 size of what it is a small difference of, and the more of them are let in the worse."""

@@ -200,7 +200,7 @@ def test_a_model_is_not_deleted_while_a_job_is_to_make_a_version_of_it(open_uow:
     job_id = samples.queued_job(open_uow)
     samples.queued_job(open_uow, owner=samples.STRANGER, made=samples.plan(model="newer"))
     for _ in range(2):
-        with pytest.raises(InUseError, match=r"Unfinished training jobs \(1\)"), open_uow() as uow:
+        with pytest.raises(InUseError, match=r"Unfinished jobs \(1\)"), open_uow() as uow:
             uow.models.delete(samples.OWNER, "prices")
         with open_uow() as uow:
             uow.jobs.claim(job_id)

@@ -317,7 +317,7 @@ def test_a_message_says_what_the_job_says_of_itself(place: Place, ended: str) ->
             case _:
                 uow.jobs.cancelled(job_id, 1)
         job = uow.jobs.get(samples.OWNER, job_id)
-    (event,) = (one for one in EVENT_TYPES if one.endswith(ended))
+    (event,) = (one for one in EVENT_TYPES if one == f"training_job.{ended}")
     told = json.loads(message(event, job))
     assert MessageOut.model_validate_json(json.dumps(told), strict=True).data.id == job_id
     shown = json.loads(job_out(job).model_dump_json())
