@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault, NotFoundError
+from app.domain.identity import uuid7
 from app.domain.requests import (
     JudgingRequest,
     PredictionPlan,
@@ -211,6 +212,23 @@ def prediction_of(job: Job) -> tuple[PredictionRequest, PredictionPlan]:
     if not isinstance(job.request, PredictionRequest) or not isinstance(job.plan, PredictionPlan):
         raise TypeError(f"expected a batch prediction, got the {NOUNS[job.kind]} {job.id}")
     return job.request, job.plan
+
+
+def queued(
+    owner: str, request: JobRequest, plan: JobPlan, *, at: datetime, priority: int = 0, retry_of: UUID | None = None
+) -> Job:
+    """A new job with its first transition."""
+    return Job(
+        id=uuid7(),
+        owner=owner,
+        state="queued",
+        created_at=at,
+        request=request,
+        plan=plan,
+        transitions=(Transition("queued", at, 0),),
+        priority=priority,
+        retry_of=retry_of,
+    )
 
 
 def too_late_to_cancel(job: Job) -> ConflictError:

@@ -7,8 +7,7 @@ from uuid import UUID
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, Fault, GoneError, InvalidRequestError
 from app.domain.idempotency import Keyed
-from app.domain.identity import uuid7
-from app.domain.jobs import FINISHED, Job, Transition, prediction_of
+from app.domain.jobs import FINISHED, Job, prediction_of, queued
 from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
@@ -47,20 +46,9 @@ class BatchPredictions:
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
         served = self.prediction.version(owner, request.model, request.version)
-        made, at = plan_of(request, dataset, served), self.clock()
-        job = Job(
-            id=uuid7(),
-            owner=owner,
-            state="queued",
-            created_at=at,
-            request=request,
-            plan=made,
-            transitions=(Transition("queued", at, 0),),
-            priority=priority,
-            retry_of=retry_of,
-        )
-        answer = None if keyed is None else (keyed.key, keyed.answer(job))
-        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, answer=answer)
+        made = plan_of(request, dataset, served)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request; raises ConflictError while the job has not ended, and what `submit` does."""

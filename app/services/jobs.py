@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
-from app.domain.idempotency import KeptAnswer, RequestKey
+from app.domain.idempotency import Keyed
 from app.domain.jobs import ALL, FINISHED, Event, Job, JobKind, Which
 from app.domain.ports import OpenUnitOfWork, Page, QueueControl, UnitOfWork
 
@@ -68,13 +68,14 @@ def enqueue(
     job: Job,
     *,
     most_unfinished: int,
-    answer: tuple[RequestKey, KeptAnswer] | None = None,
+    keyed: Keyed[Job] | None = None,
     check: Callable[[UnitOfWork], None] | None = None,
 ) -> Job:
-    """Record and queue a job, and keep the `answer` of a keyed request, all or nothing, unless `check` raises.
+    """Record and queue a job, and keep the answer of a `keyed` request, all or nothing, unless `check` raises.
 
     Raises NotFoundError (what it needs was deleted), TooManyJobsError, KeyInUseError.
     """
+    answer = None if keyed is None else (keyed.key, keyed.answer(job))
     with open_uow() as uow:
         if answer is not None:
             uow.keys.keep(*answer)

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from app.domain.errors import NotFoundError
 from app.domain.idempotency import Keyed
-from app.domain.identity import uuid7
-from app.domain.jobs import Job, JobKind, Transition, judging_of
+from app.domain.jobs import Job, JobKind, judging_of, queued
 from app.domain.models import Version
 from app.domain.planning import plan_evaluation, plan_promotion
 from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
@@ -37,20 +36,9 @@ class Scoring:
         Raises NotFoundError (dataset, model, version), InvalidRequestError (they don't go together), TooManyJobsError,
         KeyInUseError.
         """
-        made, at = self._planned(owner, request), self.clock()
-        job = Job(
-            id=uuid7(),
-            owner=owner,
-            state="queued",
-            created_at=at,
-            request=request,
-            plan=made,
-            transitions=(Transition("queued", at, 0),),
-            priority=priority,
-            retry_of=retry_of,
-        )
-        answer = None if keyed is None else (keyed.key, keyed.answer(job))
-        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, answer=answer)
+        made = self._planned(owner, request)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
+        return enqueue(self.open_uow, job, most_unfinished=self.most_unfinished, keyed=keyed)
 
     def retry(self, owner: str, job_id: UUID, kind: JobKind, *, keyed: Keyed[Job] | None = None) -> Job:
         """A new job of the same request: an alias means what it means now. Raises ConflictError while it has not ended.

@@ -5,8 +5,7 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault
 from app.domain.idempotency import Keyed
-from app.domain.identity import uuid7
-from app.domain.jobs import Job, Transition, training_of
+from app.domain.jobs import Job, queued, training_of
 from app.domain.models import Model
 from app.domain.planning import plan
 from app.domain.ports import Clock, OpenUnitOfWork
@@ -38,25 +37,15 @@ class Training:
         """
         with self.open_uow() as uow:
             dataset = uow.datasets.get(owner, request.dataset_id)
-        made, at = plan(request, dataset), self.clock()
-        job = Job(
-            id=uuid7(),
-            owner=owner,
-            state="queued",
-            created_at=at,
-            request=request,
-            plan=made,
-            transitions=(Transition("queued", at, 0),),
-            priority=priority,
-            retry_of=retry_of,
-        )
+        made = plan(request, dataset)
+        job = queued(owner, request, made, at=self.clock(), priority=priority, retry_of=retry_of)
         # A second transaction, so that planning ten thousand columns keeps no writer waiting; `add` refuses a dataset
         # that was deleted in between.
         return enqueue(
             self.open_uow,
             job,
             most_unfinished=self.most_unfinished,
-            answer=None if keyed is None else (keyed.key, keyed.answer(job)),
+            keyed=keyed,
             check=lambda uow: _refuse_another_meaning(uow.models.find(owner, made.model), made),
         )
 
