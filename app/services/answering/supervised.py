@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from app.domain.tables import Block, Label
 from app.services.answering.wanted import Wanted, refuse_all
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
+from app.sparse_bayes.likelihoods.gaussian import standard_ends
 from app.sparse_bayes.model import KernelFunctions
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -256,18 +255,11 @@ def _figures_of_one(target: EncodedTarget, part: RealPrediction, interval: float
     noise, weights, beyond = part.noise.item(), part.weights.item(), part.beyond.item()
     total = noise + weights + beyond
     sd, unit, largest = sqrt(total), target.scale, _LARGEST
-    lower, upper = _standard_ends(interval)
+    lower, upper = standard_ends(interval)
     ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
     variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, beyond)]
     return [*np.array([*places, min(sd * unit, largest), *variances])[:, None]]
-
-
-@lru_cache(maxsize=100)
-def _standard_ends(interval: float) -> tuple[float, float]:
-    """Both ends of the standard normal distribution's central interval of this probability."""
-    below = (1.0 - interval) / 2.0
-    return NormalDist().inv_cdf(below), NormalDist().inv_cdf(1.0 - below)
 
 
 def _covariance(known: SupervisedAnswering, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:

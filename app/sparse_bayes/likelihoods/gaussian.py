@@ -1,6 +1,7 @@
 """Gaussian noise."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, pi
 from statistics import NormalDist
 from typing import ClassVar, Literal, Self
@@ -28,11 +29,8 @@ class RealPrediction(NumberPrediction):
 
     def interval(self, probability: float) -> tuple[Array, Array]:
         """The same of both, whose sd is computed once."""
-        below, sd = (1.0 - probability) / 2.0, np.sqrt(self.variance)
-        return (
-            self.mean + NormalDist().inv_cdf(below) * sd,
-            self.mean + NormalDist().inv_cdf(1.0 - below) * sd,
-        )
+        (below, above), sd = standard_ends(probability), np.sqrt(self.variance)
+        return self.mean + below * sd, self.mean + above * sd
 
     def log_density(self, t: Array) -> Array:
         """log N(t; mean, variance)."""
@@ -125,6 +123,13 @@ class GaussianNoise:
         noise = np.empty(len(latent.mean))
         noise[:] = np.square(0.0 if noise_sd is None else noise_sd)
         return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
+
+
+@lru_cache(maxsize=100)
+def standard_ends(probability: float) -> tuple[float, float]:
+    """Both ends of the standard normal distribution's central interval of this probability."""
+    below = (1.0 - probability) / 2.0
+    return NormalDist().inv_cdf(below), NormalDist().inv_cdf(1.0 - below)
 
 
 def noise_range(t: Array) -> tuple[float, float]:
