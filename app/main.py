@@ -4,7 +4,8 @@ from fastapi import FastAPI
 
 from app.api.application import Beside, make_application
 from app.api.dependencies import Limits
-from app.bootstrap import Parts, build, configure_logging
+from app.bootstrap import Parts, build
+from app.logs import configure_logging
 from app.settings import Settings
 
 

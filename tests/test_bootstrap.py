@@ -7,7 +7,8 @@ import pytest
 import structlog
 
 from app import bootstrap
-from app.bootstrap import Readiness, build, configure_logging, migrate, workers_alive
+from app.bootstrap import Readiness, build, migrate, workers_alive
+from app.logs import configure_logging
 from app.settings import Settings
 
 

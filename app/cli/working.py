@@ -8,6 +8,7 @@ from types import FrameType
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
+from app.logs import configure_logging
 from app.settings import Settings
 
 GRACE_SECONDS = 5.0
@@ -25,7 +26,7 @@ def work(settings: Settings, *, until_eof: bool) -> None:
     signal.signal(signal.SIGINT, end)
     if until_eof:
         end_with_standard_input(asked_to_end.set)
-    bootstrap.configure_logging(settings.log_level)
+    configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings)
     with database_in_reach():
         worker.start()

@@ -12,6 +12,7 @@ from sqlalchemy.pool import Pool
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.domain.tables import Block
+from app.logs import configure_logging
 from app.services.answering import JudgedBlock, ServedVersion, judge
 from app.settings import Settings
 from app.worker.scoring import evaluate
@@ -43,7 +44,7 @@ def main() -> None:
     settings = Settings()
     if settings.url.get_backend_name() == "sqlite":
         event.listen(Pool, "checkout", full_disk)
-    bootstrap.configure_logging(settings.log_level)
+    configure_logging(settings.log_level)
     if OTHER_VERSION in os.environ:
         setattr(bootstrap, "program", lambda *_: "another")  # noqa: B010 - for this process alone
     setattr(evaluate, "judge", held)  # noqa: B010 - likewise
