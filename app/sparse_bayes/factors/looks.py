@@ -71,16 +71,17 @@ class Factors(Protocol):
 
 def in_span(p: Array, span: Array) -> bool:
     """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R)."""
-    left = _beyond(p, span)
-    return bool(left @ left <= SPAN * (p @ p))
+    return _is_nothing(_beyond(p, span), p)
 
 
 def extended(span: Array, p: Array) -> Array:
     """Orthonormal columns (N, R) with one more, so that their span has p (N,) in it; as they were where it has."""
-    if in_span(p, span):
-        return span
     left = _beyond(p, span)
-    return np.column_stack([span, left / np.linalg.norm(left)])
+    return span if _is_nothing(left, p) else np.column_stack([span, left / np.linalg.norm(left)])
+
+
+def _is_nothing(left: Array, p: Array) -> bool:
+    return bool(left @ left <= SPAN * (p @ p))
 
 
 def _beyond(p: Array, span: Array) -> Array:
