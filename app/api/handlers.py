@@ -51,7 +51,10 @@ async def _parameters(request: Request, error: Exception) -> Response:
     """Query and path parameters; bodies are read by the routes themselves."""
     assert isinstance(error, RequestValidationError)
     errors = [
-        {"parameter": ".".join(str(step) for step in entry["loc"][1:]), "detail": _sentence(entry["msg"])}
+        {
+            "parameter": ".".join(str(step) for step in entry["loc"][1:]),
+            "detail": "There is no such parameter." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
+        }
         for entry in error.errors()
     ]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

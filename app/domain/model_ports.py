@@ -8,7 +8,7 @@ from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
-from app.domain.pages import Page
+from app.domain.pages import Page, Slice
 from app.domain.references import NamedVersion, Selector
 
 NO_TAGS: Mapping[str, str] = {}
@@ -22,8 +22,10 @@ class Models(Protocol):
 
     def find(self, owner: str, name: str) -> Model | None: ...
 
-    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
-        """Those that have all of these tags, newest first."""
+    def page(
+        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Model]:
+        """Those that are of this task and have all of these tags."""
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """One version: the newest, or the one with this number or alias; raises NotFoundError."""
@@ -31,10 +33,8 @@ class Models(Protocol):
     def version_ids(self, names: Sequence[NamedVersion]) -> Mapping[NamedVersion, UUID]:
         """Which versions some names stand for now, without those that stand for none."""
 
-    def versions(
-        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Version]:
-        """Those that have all of these tags, newest first; raises NotFoundError."""
+    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+        """Those that have all of these tags; raises NotFoundError."""
 
     def hold(self, owner: str, name: str) -> None:
         """Keep all others from changing a model and its versions until this unit ends; raises NotFoundError."""
@@ -79,7 +79,7 @@ class Aliases(Protocol):
     def page(self, owner: str, model: str, *, limit: int, after: str | None) -> Page[Alias]:
         """By name; raises NotFoundError."""
 
-    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
         """Newest first, also of one that was removed; raises NotFoundError when there never was one."""
 
     def move(

@@ -13,6 +13,7 @@ from app.domain.jobs import ALL, Event, Job, JobKind, JobResult, JobState, Probl
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
+from app.domain.pages import Slice as Slice
 from app.domain.results import Results
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
@@ -40,7 +41,8 @@ class Datasets(Protocol):
     def get(self, owner: str, dataset_id: UUID) -> Dataset:
         """Raises NotFoundError."""
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]: ...
+    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+        """Those of this name."""
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
         """Block `number` with the number of its first row, None past the last: one short read."""
@@ -67,8 +69,7 @@ class Jobs(Protocol):
     def find(self, job_id: UUID) -> Job | None:
         """A job of any owner, for the worker."""
 
-    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
-        """Newest first."""
+    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]: ...
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None

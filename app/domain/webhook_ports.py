@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from app.domain.pages import Page
-from app.domain.webhooks import Attempt, Delivery, Errand, EventType, Webhook
+from app.domain.pages import Page, Slice
+from app.domain.webhooks import Attempt, Delivery, DeliveryState, Errand, EventType, Webhook
 
 
 class Webhooks(Protocol):
@@ -20,7 +20,7 @@ class Webhooks(Protocol):
     def secret(self, owner: str, webhook_id: UUID) -> str:
         """What its messages are signed with; raises NotFoundError."""
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]: ...
+    def page(self, owner: str, part: Slice) -> Page[Webhook]: ...
 
     def change(
         self,
@@ -49,7 +49,7 @@ class Deliveries(Protocol):
     Each attempt has an entry of its own in the engine: who holds another one than the newest changes nothing.
     """
 
-    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
         """Newest first; raises NotFoundError."""
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:

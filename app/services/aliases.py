@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.conditions import UNCONDITIONAL, Condition
-from app.domain.ports import OpenUnitOfWork, Page
+from app.domain.ports import OpenUnitOfWork, Page, Slice
 from app.domain.references import Selector
 
 
@@ -24,10 +24,10 @@ class Aliases:
         with self.open_uow() as uow:
             return uow.aliases.page(owner, model, limit=limit, after=after)
 
-    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
-        """How an alias moved, newest first, also one that was removed; raises NotFoundError."""
+    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+        """How an alias moved, also one that was removed; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.aliases.history(owner, model, name, limit=limit, after=after)
+            return uow.aliases.history(owner, model, name, part)
 
     def move(
         self,

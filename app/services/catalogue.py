@@ -13,7 +13,7 @@ from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, RelevanceVector, Version
-from app.domain.ports import OpenUnitOfWork, Page
+from app.domain.ports import OpenUnitOfWork, Page, Slice
 from app.domain.references import Reference
 from app.domain.tables import Block, Cell, block_rows
 
@@ -46,10 +46,10 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.datasets.get(owner, dataset_id)
 
-    def datasets(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
-        """Datasets, newest first."""
+    def datasets(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+        """Datasets, those of a name where one is said."""
         with self.open_uow() as uow:
-            return uow.datasets.page(owner, limit=limit, after=after)
+            return uow.datasets.page(owner, part, name=name)
 
     def rows(self, owner: str, dataset_id: UUID, *, limit: int, first: int = 0) -> tuple[Row, ...]:
         """At most `limit` rows from row `first` on, in the table's order, none past the end; raises NotFoundError.
@@ -92,10 +92,12 @@ class Catalogue:
         with self.open_uow() as uow:
             return uow.models.get(owner, name)
 
-    def models(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
-        """Models that have all of these tags, newest first."""
+    def models(
+        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Model]:
+        """Models that have all of these tags, those of a task where one is said."""
         with self.open_uow() as uow:
-            return uow.models.page(owner, limit=limit, after=after, tags=tags)
+            return uow.models.page(owner, part, task=task, tags=tags)
 
     def version(self, owner: str, reference: Reference) -> Version:
         """One version; raises NotFoundError."""
@@ -116,24 +118,21 @@ class Catalogue:
                 )
         return Lineage(version, None if job is None else training_of(job)[0], dataset, is_parent_kept)
 
-    def versions(
-        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Version]:
-        """A model's versions that have all of these tags, newest first; raises NotFoundError."""
+    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+        """A model's versions that have all of these tags; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.models.versions(owner, name, limit=limit, after=after, tags=tags)
+            return uow.models.versions(owner, name, part, tags=tags)
 
     def every_version(self, owner: str, name: str) -> Sequence[Version]:
         """All of a model's versions, newest first; raises NotFoundError."""
         with self.open_uow() as uow:
-            return [*_all(lambda after: uow.models.versions(owner, name, limit=PAGE, after=after))]
+            return [*_all(lambda after: uow.models.versions(owner, name, Slice(PAGE, after)))]
 
     def names(self, owner: str, model: str) -> tuple[Reference, ...]:
         """All that a model's versions are asked for by: numbers, newest first, and aliases; raises NotFoundError."""
         with self.open_uow() as uow:
             numbers = [
-                version.number
-                for version in _all(lambda after: uow.models.versions(owner, model, limit=PAGE, after=after))
+                version.number for version in _all(lambda after: uow.models.versions(owner, model, Slice(PAGE, after)))
             ]
             aliases = [
                 alias.name for alias in _all(lambda after: uow.aliases.page(owner, model, limit=PAGE, after=after))
@@ -142,7 +141,7 @@ class Catalogue:
 
     def everything(self, owner: str) -> Iterator[Reference]:
         """The same of all models."""
-        for model in _all(lambda after: self.models(owner, limit=PAGE, after=after)):
+        for model in _all(lambda after: self.models(owner, Slice(PAGE, after))):
             with suppress(NotFoundError):  # deleted in between
                 yield from self.names(owner, model.name)
 

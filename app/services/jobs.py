@@ -8,7 +8,7 @@ from uuid import UUID
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
 from app.domain.jobs import ALL, FINISHED, Event, Job, JobKind, Which
-from app.domain.ports import OpenUnitOfWork, Page, QueueControl, UnitOfWork
+from app.domain.ports import OpenUnitOfWork, Page, QueueControl, Slice, UnitOfWork
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Jobs:
         with self.open_uow() as uow:
             return uow.jobs.get(owner, job_id, kind=kind)
 
-    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
-        """Jobs, newest first."""
+    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+        """The jobs that are meant."""
         with self.open_uow() as uow:
-            return uow.jobs.page(owner, limit=limit, after=after, which=which)
+            return uow.jobs.page(owner, part, which=which)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None

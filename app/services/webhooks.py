@@ -8,8 +8,8 @@ from app.domain.addresses import Allowance
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, OpenUnitOfWork, Page
-from app.domain.webhooks import EVENT_TYPES, Delivery, EventType, Webhook, new_secret
+from app.domain.ports import Clock, OpenUnitOfWork, Page, Slice
+from app.domain.webhooks import EVENT_TYPES, Delivery, DeliveryState, EventType, Webhook, new_secret
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class Webhooks:
         with self.open_uow() as uow:
             return uow.webhooks.get(owner, webhook_id)
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
-        """All, newest first."""
+    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+        """All of an owner's."""
         with self.open_uow() as uow:
-            return uow.webhooks.page(owner, limit=limit, after=after)
+            return uow.webhooks.page(owner, part)
 
     def change(
         self,
@@ -82,10 +82,12 @@ class Webhooks:
         with self.open_uow() as uow:
             uow.webhooks.remove(owner, webhook_id)
 
-    def deliveries(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
-        """What it was and is to be told, newest first; raises NotFoundError."""
+    def deliveries(
+        self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None
+    ) -> Page[Delivery]:
+        """What it was and is to be told; raises NotFoundError."""
         with self.open_uow() as uow:
-            return uow.deliveries.page(owner, webhook_id, limit=limit, after=after)
+            return uow.deliveries.page(owner, webhook_id, part, state=state)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
         """Have it told that it is tried, by the road of all it is told; raises NotFoundError, ConflictError where it is

@@ -3,15 +3,34 @@
 import json
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
 from uuid import UUID
 
+from sqlalchemy import Select
+from sqlalchemy.orm import InstrumentedAttribute
+
 from app.domain.errors import Fault, InvalidRequestError
-from app.domain.ports import Page
+from app.domain.ports import Page, Slice
 
 R = TypeVar("R")
 T = TypeVar("T")
+Age = TypeVar("Age", UUID, int)
+Columns = TypeVarTuple("Columns")
 Key = UUID | int | str | tuple[float, int]
+
+
+def by_age(
+    query: Select[*Columns], column: InstrumentedAttribute[Age], part: Slice, read: Callable[[str], Age]
+) -> Select[*Columns]:
+    """The rows of a slice, and one more where there is a following page; `column` grows with each row that is added.
+
+    Raises InvalidRequestError where `read` takes `after` for that of no page.
+    """
+    newest_first = part.order == "newest"
+    if part.after is not None:
+        last = read(part.after)
+        query = query.where(column < last if newest_first else column > last)
+    return query.order_by(column.desc() if newest_first else column).limit(part.limit + 1)
 
 
 def page(rows: Sequence[R], limit: int, item: Callable[[R], T], key: Callable[[R], Key]) -> Page[T]:

@@ -15,7 +15,7 @@ from tests.services.small_models import STATES, WEIGHTS, small_version, version_
 
 
 def test_models_are_listed_with_what_their_versions_share(client: TestClient) -> None:
-    page = client.get("/v1/models").json()
+    page = client.get("/v1/models?order=oldest").json()
     assert (page["has_more"], page["after"]) == (False, None)
     assert page["items"][0] == {
         "name": "small",

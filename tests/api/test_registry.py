@@ -107,8 +107,9 @@ def test_lists_are_cut_down_to_what_has_the_tags(client: TestClient, parts: InMe
 
 @pytest.mark.parametrize("query", ["tag=stage", "tag=a:1&tag=a:2"])
 def test_a_tag_that_is_none_is_refused(client: TestClient, query: str) -> None:
-    detail = "`tag` is NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
-    assert_problem(client.get(f"/v1/models?{query}"), "invalid-request", detail)
+    said = "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice."
+    errors = [{"parameter": "tag", "detail": said}]
+    assert_problem(client.get(f"/v1/models?{query}"), "invalid-request", f"The parameter 'tag': {said}", errors)
     many = "&".join(f"tag=t{number}:x" for number in range(11))
     assert client.get(f"/v1/models?{many}").status_code == 422
 

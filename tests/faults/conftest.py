@@ -16,6 +16,7 @@ from app.bootstrap import Parts, build, migrate
 from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
+from app.domain.pages import Slice
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
@@ -122,7 +123,7 @@ class Place:
 
     def versions(self, job: Job) -> int:
         """How many it has made."""
-        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, limit=100, after=None).items
+        made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, Slice(100)).items
         return sum(version.job_id == job.id for version in made)
 
 

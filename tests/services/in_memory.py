@@ -42,6 +42,7 @@ from app.domain.ports import (
     Page,
     Queue,
     QueueState,
+    Slice,
     UnitOfWork,
     Workers,
 )
@@ -50,14 +51,19 @@ from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, TEST, Attempt, Delivery, Errand, EventType, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, TEST, Attempt, Delivery, DeliveryState, Errand, EventType, Webhook
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
+def part_of(items: Sequence[T], part: Slice) -> Page[T]:
+    """A slice of a list whose oldest member comes first."""
+    return page_of([*reversed(items)] if part.order == "newest" else items, part.limit, part.after)
+
+
 def page_of(items: Sequence[T], limit: int, after: str | None) -> Page[T]:
-    """A slice of a list, its cursor a plain position."""
+    """A stretch of a list, its cursor a plain position."""
     first = int(after) if after else 0
     more = first + limit < len(items)
     return Page(tuple(items[first : first + limit]), str(first + limit) if more else None)
@@ -105,8 +111,8 @@ class InMemoryDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return dataset
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
-        return page_of([dataset for dataset in self.kept.values() if dataset.owner == owner], limit, after)
+    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+        return part_of([one for one in self.kept.values() if one.owner == owner and name in (None, one.name)], part)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
         blocks = self.blocks[dataset_id]
@@ -147,9 +153,8 @@ class InMemoryJobs:
     def find(self, job_id: UUID) -> Job | None:
         return self.kept.get(job_id)
 
-    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
-        found = [job for job in reversed(self.kept.values()) if job.owner == owner and _is_meant(job, which)]
-        return page_of(found, limit, after)
+    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+        return part_of([job for job in self.kept.values() if job.owner == owner and _is_meant(job, which)], part)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None
@@ -307,9 +312,12 @@ class InMemoryModels:
         aliases = {key[2]: alias.version for key, alias in sorted(self.aliases.items()) if key[:2] == (owner, name)}
         return Model(name, owner, NOW, plan.task, plan.target, inputs, len(versions), latest, aliases, said)
 
-    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
+    def page(
+        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Model]:
         mine = [self.get(owner, name) for kept_by, name in self.kept if kept_by == owner]
-        return page_of([model for model in mine if tags.items() <= model.annotation.tags.items()], limit, after)
+        found = [model for model in mine if tags.items() <= model.annotation.tags.items()]
+        return part_of([model for model in found if task in (None, model.task)], part)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         self.looks += 1
@@ -334,12 +342,10 @@ class InMemoryModels:
                 return version, made
         raise NotFoundError(f"There is no version {selector} of model {name!r}.")
 
-    def versions(
-        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Version]:
+    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
         self.get(owner, name)
-        found = [version for version, _ in reversed(self.kept[owner, name])]
-        return page_of([one for one in found if tags.items() <= one.annotation.tags.items()], limit, after)
+        found = [version for version, _ in self.kept[owner, name]]
+        return part_of([one for one in found if tags.items() <= one.annotation.tags.items()], part)
 
     def hold(self, owner: str, name: str) -> None:
         self.get(owner, name)
@@ -407,10 +413,10 @@ class InMemoryAliases:
         mine = [alias for key, alias in sorted(self.models.aliases.items()) if key[:2] == (owner, model)]
         return page_of(mine, limit, after)
 
-    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
+    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
         if (owner, model, name) not in self.moves:
             raise NotFoundError(f"Model {model!r} has no alias {name!r}.")
-        return page_of([*reversed(self.moves[owner, model, name])], limit, after)
+        return part_of(self.moves[owner, model, name], part)
 
     def move(
         self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition
@@ -525,8 +531,8 @@ class InMemoryWebhooks:
     def secret(self, owner: str, webhook_id: UUID) -> str:
         return self.secrets[self.get(owner, webhook_id).id]
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
-        return page_of([one for one in reversed(self.kept.values()) if one.owner == owner], limit, after)
+    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+        return part_of([one for one in self.kept.values() if one.owner == owner], part)
 
     def change(
         self,
@@ -566,10 +572,10 @@ class InMemoryDeliveries:
         """Have a delivery as it is."""
         self.kept[delivery.id] = delivery
 
-    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
+    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
         self.webhooks.get(owner, webhook_id)
-        mine = [delivery for delivery in reversed(self.kept.values()) if delivery.webhook_id == webhook_id]
-        return page_of(mine, limit, after)
+        mine = [one for one in self.kept.values() if one.webhook_id == webhook_id and state in (None, one.state)]
+        return part_of(mine, part)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
         if not self.webhooks.get(owner, webhook_id).enabled:

@@ -11,6 +11,7 @@ from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import AliasName, ModelName, refuse_no_alias
 from app.api.schemas.aliases import ALIAS_IN, AliasMoveOut, AliasOut, Reason
+from app.api.schemas.lists import ListQuery
 from app.api.schemas.pages import After, Limit, PageOut
 from app.domain.aliases import Alias
 
@@ -77,10 +78,10 @@ def remove(
 
 @router.get("/{alias}/history", summary="How an alias moved", responses=problems(404, 406, 422))
 def history(
-    name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+    name: ModelName, alias: AliasName, owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]
 ) -> PageOut[AliasMoveOut]:
-    """Who moved it when, from where to where, and why; newest first, and also after it was removed."""
-    page = parts.aliases.history(owner, name, alias, limit=limit, after=after)
+    """Who moved it when, from where to where, and why; also after it was removed."""
+    page = parts.aliases.history(owner, name, alias, query.part)
     return PageOut.of([AliasMoveOut.of(move) for move in page.items], page.next)
 
 

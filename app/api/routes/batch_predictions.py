@@ -1,7 +1,6 @@
 """Batch predictions: a version's answers for a whole dataset, as a file."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.exceptions import HTTPException
@@ -15,11 +14,11 @@ from app.api.idempotency import Key, named, once
 from app.api.negotiation import ARROW, AcceptsJson, accepts, media_type_of
 from app.api.ranges import Extent, Unsatisfiable, extent_asked
 from app.api.schemas.jobs.batch_prediction import BatchPredictionOut, batch_prediction_out
-from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.lists import ScoringsQuery
+from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, JobState, Which, prediction_of
-from app.domain.references import GREATEST_NUMBER
+from app.domain.jobs import Job, prediction_of
 from app.domain.requests import FileFormat
 
 TAG = "Batch predictions"
@@ -86,18 +85,10 @@ def _queued(job: Job) -> KeptAnswer:
 def batch_predictions(
     owner: Owner,
     parts: PartsDependency,
-    limit: Limit = 20,
-    after: After = None,
-    state: Annotated[JobState | None, Query(description="Only those in this state.")] = None,
-    model: Annotated[str | None, Query(description="Only by versions of this model.")] = None,
-    version: Annotated[
-        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only by versions with this number.")
-    ] = None,
-    dataset_id: Annotated[UUID | None, Query(description="Only for this dataset.")] = None,
+    query: Annotated[ScoringsQuery, Query()],
 ) -> PageOut[BatchPredictionOut]:
-    """Batch predictions, newest first."""
-    which = Which("prediction", state, model, version, dataset_id)
-    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    """Batch predictions by age."""
+    page = parts.jobs.page(owner, query.part, which=query.which("prediction"))
     return PageOut.of([batch_prediction_out(job) for job in page.items], page.next)
 
 

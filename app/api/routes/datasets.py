@@ -13,7 +13,8 @@ from app.api.formats.csv_dialect import CsvOptions, Decimal
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson
 from app.api.schemas.datasets import DatasetOut, RowOut
-from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.lists import DatasetsQuery
+from app.api.schemas.pages import Limit, PageOut
 from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.domain.datasets import Dataset
 from app.domain.idempotency import KeptAnswer, Keyed
@@ -51,7 +52,6 @@ Kinds = Annotated[
         default_factory=list,
     ),
 ]
-MostDatasets = Annotated[int, Query(ge=1, le=200, description="Most datasets of the answer.")]
 DatasetId = Annotated[str, Path(description="The dataset's id.")]
 AfterRow = Annotated[int | None, Query(ge=0, le=2**53, description="Only rows with greater numbers.")]
 
@@ -104,11 +104,9 @@ def _created(dataset: Dataset) -> KeptAnswer:
 
 
 @router.get("", summary="List datasets", responses=problems(406, 422))
-def datasets(
-    owner: Owner, parts: PartsDependency, limit: MostDatasets = 20, after: After = None
-) -> PageOut[DatasetOut]:
-    """Datasets, newest first."""
-    page = parts.catalogue.datasets(owner, limit=limit, after=after)
+def datasets(owner: Owner, parts: PartsDependency, query: Annotated[DatasetsQuery, Query()]) -> PageOut[DatasetOut]:
+    """Datasets by age."""
+    page = parts.catalogue.datasets(owner, query.part, name=query.name)
     return PageOut.of([DatasetOut.of(dataset) for dataset in page.items], page.next)
 
 

@@ -1,7 +1,6 @@
 """Evaluations: how good a version's predictions for a dataset are."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -12,11 +11,11 @@ from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import VersionReference
 from app.api.schemas.jobs.evaluation import EvaluationOut, evaluation_out
-from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.lists import ScoringsQuery, StateQuery
+from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, JobState, Which
-from app.domain.references import GREATEST_NUMBER
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
@@ -70,18 +69,10 @@ def _queued(job: Job) -> KeptAnswer:
 def evaluations(
     owner: Owner,
     parts: PartsDependency,
-    limit: Limit = 20,
-    after: After = None,
-    state: State = None,
-    model: Annotated[str | None, Query(description="Only of versions of this model.")] = None,
-    version: Annotated[
-        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only of versions with this number.")
-    ] = None,
-    dataset_id: Annotated[UUID | None, Query(description="Only on this dataset: to compare versions.")] = None,
+    query: Annotated[ScoringsQuery, Query()],
 ) -> PageOut[EvaluationOut]:
-    """Evaluations with their metrics, newest first."""
-    which = Which("evaluation", state, model, version, dataset_id)
-    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    """Evaluations with their metrics, by age."""
+    page = parts.jobs.page(owner, query.part, which=query.which("evaluation"))
     return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
 
 
@@ -92,14 +83,12 @@ def of_version(
     reference: VersionReference,
     owner: Owner,
     parts: PartsDependency,
-    limit: Limit = 20,
-    after: After = None,
-    state: State = None,
+    query: Annotated[StateQuery, Query()],
 ) -> PageOut[EvaluationOut]:
-    """The evaluations of one version with their metrics, newest first."""
+    """The evaluations of one version with their metrics, by age."""
     number = parts.catalogue.version(owner, reference).number
-    which = Which("evaluation", state, reference.model, number)
-    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    which = Which("evaluation", query.state, reference.model, number)
+    page = parts.jobs.page(owner, query.part, which=which)
     return PageOut.of([evaluation_out(job, pictures=False) for job in page.items], page.next)
 
 

@@ -10,7 +10,8 @@ from app.api.dependencies import JsonBody, Owner, PartsDependency
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import ModelName, VersionReference
-from app.api.schemas.annotations import ANNOTATION_IN, Tags
+from app.api.schemas.annotations import ANNOTATION_IN
+from app.api.schemas.lists import ModelsQuery, VersionsQuery
 from app.api.schemas.models import LineageOut, ModelOut, RelevanceVectorOut, VersionOut, version_out
 from app.api.schemas.pages import After, Limit, PageOut
 from app.api.schemas.statistics import StatisticsOut
@@ -20,11 +21,9 @@ router = APIRouter(prefix="/v1/models", tags=["Models"], dependencies=[AcceptsJs
 
 
 @router.get("", summary="List models", responses=problems(422, 406))
-def models(
-    owner: Owner, parts: PartsDependency, tags: Tags, limit: Limit = 20, after: After = None
-) -> PageOut[ModelOut]:
-    """Models, newest first."""
-    page = parts.catalogue.models(owner, limit=limit, after=after, tags=tags)
+def models(owner: Owner, parts: PartsDependency, query: Annotated[ModelsQuery, Query()]) -> PageOut[ModelOut]:
+    """Models by age."""
+    page = parts.catalogue.models(owner, query.part, task=query.task, tags=query.tags)
     return PageOut.of([ModelOut.of(model) for model in page.items], page.next)
 
 
@@ -63,10 +62,10 @@ def delete_model(name: ModelName, owner: Owner, parts: PartsDependency) -> None:
 
 @router.get("/{name}/versions", summary="List versions", responses=problems(404, 406, 422))
 def versions(
-    name: ModelName, owner: Owner, parts: PartsDependency, tags: Tags, limit: Limit = 20, after: After = None
+    name: ModelName, owner: Owner, parts: PartsDependency, query: Annotated[VersionsQuery, Query()]
 ) -> PageOut[VersionOut]:
-    """A model's versions, newest first."""
-    page = parts.catalogue.versions(owner, name, limit=limit, after=after, tags=tags)
+    """A model's versions by age."""
+    page = parts.catalogue.versions(owner, name, query.part, tags=query.tags)
     return PageOut.of([version_out(version) for version in page.items], page.next)
 
 

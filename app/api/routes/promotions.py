@@ -1,7 +1,6 @@
 """Promotions: an alias moves if a version is better than the one to which it points."""
 
 from typing import Annotated
-from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -11,13 +10,12 @@ from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.references import AliasName, ModelName, refuse_no_alias
-from app.api.routes.evaluations import State
 from app.api.schemas.jobs.promotion import PromotionOut, promotion_out
-from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.lists import ScoringsQuery
+from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests.scoring import PROMOTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, Which
-from app.domain.references import GREATEST_NUMBER
+from app.domain.jobs import Job
 
 TAG = "Promotions"
 router = APIRouter(prefix="/v1/promotions", tags=[TAG], dependencies=[AcceptsJson])
@@ -77,18 +75,10 @@ def _queued(job: Job) -> KeptAnswer:
 def promotions(
     owner: Owner,
     parts: PartsDependency,
-    limit: Limit = 20,
-    after: After = None,
-    state: State = None,
-    model: Annotated[str | None, Query(description="Only of aliases of this model.")] = None,
-    version: Annotated[
-        int | None, Query(ge=1, le=GREATEST_NUMBER, description="Only of challengers with this number.")
-    ] = None,
-    dataset_id: Annotated[UUID | None, Query(description="Only on this dataset.")] = None,
+    query: Annotated[ScoringsQuery, Query()],
 ) -> PageOut[PromotionOut]:
-    """Promotions, newest first, those that moved nothing too."""
-    which = Which("promotion", state, model, version, dataset_id)
-    page = parts.jobs.page(owner, limit=limit, after=after, which=which)
+    """Promotions by age, those that moved nothing too."""
+    page = parts.jobs.page(owner, query.part, which=query.which("promotion"))
     return PageOut.of([promotion_out(job, pictures=False) for job in page.items], page.next)
 
 

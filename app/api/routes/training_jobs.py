@@ -10,11 +10,12 @@ from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
 from app.api.schemas.jobs import TrainingJobOut, job_out
-from app.api.schemas.pages import After, Limit, PageOut, Wait
+from app.api.schemas.lists import JobsQuery
+from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import InvalidRequestError
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, JobState, Which
+from app.domain.jobs import Job
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 
@@ -67,12 +68,10 @@ def _queued(job: Job) -> KeptAnswer:
 def jobs(
     owner: Owner,
     parts: PartsDependency,
-    limit: Limit = 20,
-    after: After = None,
-    state: Annotated[JobState | None, Query(description="Only jobs in this state.")] = None,
+    query: Annotated[JobsQuery, Query()],
 ) -> PageOut[TrainingJobOut]:
-    """Jobs, newest first."""
-    page = parts.jobs.page(owner, limit=limit, after=after, which=Which("training", state))
+    """Jobs by age."""
+    page = parts.jobs.page(owner, query.part, which=query.which("training"))
     return PageOut.of([job_out(job) for job in page.items], page.next)
 
 

@@ -4,14 +4,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from app.api.bodies import read_strictly
 from app.api.dependencies import JsonBody, Owner, Parts, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, media_type_of
-from app.api.schemas.pages import After, Limit, PageOut
+from app.api.schemas.lists import DeliveriesQuery, ListQuery
+from app.api.schemas.pages import PageOut
 from app.api.schemas.webhooks import (
     WEBHOOK_CHANGE_IN,
     WEBHOOK_IN,
@@ -69,9 +70,9 @@ def _with_secret(owner: str, parts: Parts, kept: KeptAnswer) -> KeptAnswer:
 
 
 @router.get("", summary="List webhooks", responses=problems(406, 422))
-def webhooks(owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None) -> PageOut[WebhookOut]:
-    """Webhooks, newest first."""
-    page = parts.webhooks.page(owner, limit=limit, after=after)
+def webhooks(owner: Owner, parts: PartsDependency, query: Annotated[ListQuery, Query()]) -> PageOut[WebhookOut]:
+    """Webhooks by age."""
+    page = parts.webhooks.page(owner, query.part)
     return PageOut.of([WebhookOut.model_validate(webhook) for webhook in page.items], page.next)
 
 
@@ -104,10 +105,10 @@ def remove(webhook_id: str, owner: Owner, parts: PartsDependency) -> None:
 
 @router.get("/{webhook_id}/deliveries", summary="What a webhook was told", responses=problems(404, 406, 422))
 def deliveries(
-    webhook_id: str, owner: Owner, parts: PartsDependency, limit: Limit = 20, after: After = None
+    webhook_id: str, owner: Owner, parts: PartsDependency, query: Annotated[DeliveriesQuery, Query()]
 ) -> PageOut[DeliveryOut]:
-    """What it was and is to be told, newest first, with each attempt."""
-    page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), limit=limit, after=after)
+    """What it was and is to be told, by age, with each attempt."""
+    page = parts.webhooks.deliveries(owner, identifier(webhook_id, "webhook"), query.part, state=query.state)
     return PageOut.of([DeliveryOut.model_validate(delivery) for delivery in page.items], page.next)
 
 

@@ -10,7 +10,7 @@ from app.domain.aliases import MOST_ALIASES, Alias, AliasMove, MovedAlias, nowhe
 from app.domain.conditions import Condition
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.identity import uuid7
-from app.domain.ports import Clock, Page
+from app.domain.ports import Clock, Page, Slice
 from app.domain.references import Selector
 from app.storage import cursors
 from app.storage.changes import changed
@@ -45,18 +45,16 @@ class SqlAliases:
             self.session.execute(query).all(), limit, lambda row: _alias(row, model), lambda row: row[0].name
         )
 
-    def history(self, owner: str, model: str, name: str, *, limit: int, after: str | None) -> Page[AliasMove]:
-        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+    def history(self, owner: str, model: str, name: str, part: Slice) -> Page[AliasMove]:
+        """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
         row = AliasMoveRow
         query = select(row).join(ModelRow, ModelRow.id == row.model_id)
         query = query.where(ModelRow.owner == owner, ModelRow.name == model, row.alias == name)
-        if after is not None:
-            query = query.where(row.number < cursors.read_number(after))
-        rows = self.session.scalars(query.order_by(row.number.desc()).limit(limit + 1)).all()
-        if not rows and after is None:
+        rows = self.session.scalars(cursors.by_age(query, row.number, part, cursors.read_number)).all()
+        if not rows and part.after is None:
             self.models.get(owner, model)
             raise _no_such_alias(model, name)
-        return cursors.page(rows, limit, _move, lambda move: move.number)
+        return cursors.page(rows, part.limit, _move, lambda move: move.number)
 
     def move(
         self, owner: str, model: str, name: str, *, to: Selector, by: str, reason: str | None, condition: Condition

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, ImageSize, Upload
 from app.domain.errors import NotFoundError
-from app.domain.ports import Clock, Page
+from app.domain.ports import Clock, Page, Slice
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.storage import cursors
 from app.storage.changes import changed
@@ -94,12 +94,13 @@ class SqlDatasets:
             raise NotFoundError(f"There is no dataset {dataset_id}.")
         return _dataset(row)
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Dataset]:
-        """Finished datasets, newest first; raises InvalidRequestError for an `after` of no page."""
-        query = _ready().where(DatasetRow.owner == owner).order_by(DatasetRow.id.desc()).limit(limit + 1)
-        if after is not None:
-            query = query.where(DatasetRow.id < cursors.read_id(after))
-        return cursors.page(self.session.scalars(query).all(), limit, _dataset, lambda row: row.id)
+    def page(self, owner: str, part: Slice, *, name: str | None = None) -> Page[Dataset]:
+        """Finished datasets; raises InvalidRequestError for an `after` of no page."""
+        query = _ready().where(DatasetRow.owner == owner)
+        if name is not None:
+            query = query.where(DatasetRow.name == name)
+        query = cursors.by_age(query, DatasetRow.id, part, cursors.read_id)
+        return cursors.page(self.session.scalars(query).all(), part.limit, _dataset, lambda row: row.id)
 
     def block(self, dataset_id: UUID, number: int) -> tuple[int, Block] | None:
         """The number of a block's first row, and the block; None past the last."""

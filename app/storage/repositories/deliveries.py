@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.identity import uuid7
 from app.domain.jobs import JobKind, JobState
-from app.domain.ports import Clock, Page, Queue
-from app.domain.webhooks import OF_KIND, TEST, Attempt, Delivery, Errand, MessageType
+from app.domain.ports import Clock, Page, Queue, Slice
+from app.domain.webhooks import OF_KIND, TEST, Attempt, Delivery, DeliveryState, Errand, MessageType
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
@@ -67,15 +67,15 @@ class SqlDeliveries:
         self.queue.deliver(entry, webhook_id=webhook_id, delay=0.0)
         return delivery_id
 
-    def page(self, owner: str, webhook_id: UUID, *, limit: int, after: str | None) -> Page[Delivery]:
-        """Newest first; raises NotFoundError, InvalidRequestError for an `after` of no page."""
+    def page(self, owner: str, webhook_id: UUID, part: Slice, *, state: DeliveryState | None = None) -> Page[Delivery]:
+        """Raises NotFoundError, InvalidRequestError for an `after` of no page."""
         self._webhook(owner, webhook_id)
         row = WebhookDeliveryRow
         query = select(row).where(row.webhook_id == webhook_id).execution_options(populate_existing=True)
-        if after is not None:
-            query = query.where(row.id < cursors.read_id(after))
-        rows = self.session.scalars(query.order_by(row.id.desc()).limit(limit + 1)).all()
-        return cursors.page(self._read(rows), limit, lambda delivery: delivery, lambda delivery: delivery.id)
+        if state is not None:
+            query = query.where(row.state == state)
+        rows = self.session.scalars(cursors.by_age(query, row.id, part, cursors.read_id)).all()
+        return cursors.page(self._read(rows), part.limit, lambda delivery: delivery, lambda delivery: delivery.id)
 
     def test(self, owner: str, webhook_id: UUID) -> Delivery:
         """Have it told that it is tried; raises NotFoundError, ConflictError where the webhook is disabled."""

@@ -24,7 +24,7 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.models import NewVersion, Version
-from app.domain.ports import Clock, Page
+from app.domain.ports import Clock, Page, Slice
 from app.domain.starts import MOST_STARTS, Claim, Resumption
 from app.storage import cursors
 from app.storage.changes import changed
@@ -68,13 +68,11 @@ class SqlJobs:
         """A job of any owner."""
         return next(iter(histories.jobs(self.session, select(TrainingJobRow).where(TrainingJobRow.id == job_id))), None)
 
-    def page(self, owner: str, *, limit: int, after: str | None, which: Which = ALL) -> Page[Job]:
-        """Jobs, newest first; raises InvalidRequestError for an `after` of no page."""
+    def page(self, owner: str, part: Slice, *, which: Which = ALL) -> Page[Job]:
+        """Raises InvalidRequestError for an `after` of no page."""
         query = select(TrainingJobRow).where(TrainingJobRow.owner == owner, *_meant(which))
-        if after is not None:
-            query = query.where(TrainingJobRow.id < cursors.read_id(after))
-        found = histories.jobs(self.session, query.order_by(TrainingJobRow.id.desc()).limit(limit + 1))
-        return cursors.page(found, limit, lambda job: job, lambda job: job.id)
+        found = histories.jobs(self.session, cursors.by_age(query, TrainingJobRow.id, part, cursors.read_id))
+        return cursors.page(found, part.limit, lambda job: job, lambda job: job.id)
 
     def events(
         self, owner: str, job_id: UUID, *, limit: int, after: int, kind: JobKind | None = None

@@ -12,7 +12,7 @@ from app.domain.annotations import Annotation
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.model_ports import NO_TAGS
 from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
-from app.domain.ports import Clock, Page
+from app.domain.ports import Clock, Page, Slice
 from app.domain.references import NamedVersion, Selector
 from app.storage import cursors
 from app.storage.changes import changed
@@ -55,14 +55,15 @@ class SqlModels:
         rows = self.session.execute(_models(owner).where(ModelRow.name == name)).all()
         return self._read(rows)(rows[0]) if rows else None
 
-    def page(self, owner: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS) -> Page[Model]:
-        """Models with these tags, newest first; raises InvalidRequestError for an `after` of no page."""
+    def page(
+        self, owner: str, part: Slice, *, task: str | None = None, tags: Mapping[str, str] = NO_TAGS
+    ) -> Page[Model]:
+        """Models of this task and with these tags; raises InvalidRequestError for an `after` of no page."""
         query = _models(owner).where(tagged(ModelTagRow, ModelRow.id, tags))
-        query = query.order_by(ModelRow.id.desc()).limit(limit + 1)
-        if after is not None:
-            query = query.where(ModelRow.id < cursors.read_id(after))
-        rows = self.session.execute(query).all()
-        return cursors.page(rows, limit, self._read(rows), lambda row: row[0].id)
+        if task is not None:
+            query = query.where(ModelRow.task == task)
+        rows = self.session.execute(cursors.by_age(query, ModelRow.id, part, cursors.read_id)).all()
+        return cursors.page(rows, part.limit, self._read(rows), lambda row: row[0].id)
 
     def version(self, owner: str, name: str, selector: Selector = None) -> Version:
         """The newest version, or the one with this number or alias; raises NotFoundError."""
@@ -84,17 +85,12 @@ class SqlModels:
         """Which versions some names stand for now, without those that stand for none."""
         return version_ids(self.session, names)
 
-    def versions(
-        self, owner: str, name: str, *, limit: int, after: str | None, tags: Mapping[str, str] = NO_TAGS
-    ) -> Page[Version]:
-        """Versions with these tags, newest first; raises NotFoundError, InvalidRequestError for a wrong `after`."""
+    def versions(self, owner: str, name: str, part: Slice, *, tags: Mapping[str, str] = NO_TAGS) -> Page[Version]:
+        """Versions with these tags; raises NotFoundError, InvalidRequestError for a wrong `after`."""
         self.get(owner, name)
         query = _versions(owner, name).where(tagged(VersionTagRow, ModelVersionRow.id, tags))
-        query = query.order_by(ModelVersionRow.number.desc()).limit(limit + 1)
-        if after is not None:
-            query = query.where(ModelVersionRow.number < cursors.read_number(after))
-        rows = self.session.execute(query).all()
-        return cursors.page(rows, limit, self._read_versions(rows), lambda row: row[0].number)
+        rows = self.session.execute(cursors.by_age(query, ModelVersionRow.number, part, cursors.read_number)).all()
+        return cursors.page(rows, part.limit, self._read_versions(rows), lambda row: row[0].number)
 
     def vectors(
         self,

@@ -8,7 +8,7 @@ from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError, NotFoundError
-from app.domain.ports import Clock, Page
+from app.domain.ports import Clock, Page, Slice
 from app.domain.webhooks import MOST_WEBHOOKS, EventType, Webhook
 from app.storage import cursors
 from app.storage.changes import changed
@@ -53,13 +53,10 @@ class SqlWebhooks:
         """What its messages are signed with; raises NotFoundError."""
         return self._row(owner, webhook_id).secret
 
-    def page(self, owner: str, *, limit: int, after: str | None) -> Page[Webhook]:
-        """All, newest first; raises InvalidRequestError for an `after` of no page."""
-        query = _visible().where(WebhookRow.owner == owner)
-        if after is not None:
-            query = query.where(WebhookRow.id < cursors.read_id(after))
-        rows = self.session.scalars(query.order_by(WebhookRow.id.desc()).limit(limit + 1)).all()
-        return cursors.page(rows, limit, _webhook, lambda row: row.id)
+    def page(self, owner: str, part: Slice) -> Page[Webhook]:
+        """Raises InvalidRequestError for an `after` of no page."""
+        query = cursors.by_age(_visible().where(WebhookRow.owner == owner), WebhookRow.id, part, cursors.read_id)
+        return cursors.page(self.session.scalars(query).all(), part.limit, _webhook, lambda row: row.id)
 
     def change(
         self,

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.jobs import MOVES, JobState, Progress, Which, may_move
-from app.domain.ports import OpenUnitOfWork
+from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim
 from app.sparse_bayes.algorithms import Greedy
@@ -86,7 +86,7 @@ def test_others_jobs_are_not_found(open_uow: OpenUnitOfWork) -> None:
                 refused(samples.STRANGER, job_id)
         with pytest.raises(NotFoundError):
             uow.jobs.events(samples.STRANGER, job_id, limit=9, after=0)
-        assert uow.jobs.page(samples.STRANGER, limit=9, after=None).items == ()
+        assert uow.jobs.page(samples.STRANGER, Slice(9)).items == ()
         assert uow.jobs.find(job_id) is not None
 
 
@@ -372,10 +372,10 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
     with open_uow() as uow:
         uow.jobs.claim(ids[1])
     with open_uow() as uow:
-        first = uow.jobs.page(samples.OWNER, limit=1, after=None, which=Which(state="queued"))
-        second = uow.jobs.page(samples.OWNER, limit=1, after=first.next, which=Which(state="queued"))
-        everything = uow.jobs.page(samples.OWNER, limit=9, after=None)
-        running = uow.jobs.page(samples.OWNER, limit=9, after=None, which=Which(state="running"))
+        first = uow.jobs.page(samples.OWNER, Slice(1), which=Which(state="queued"))
+        second = uow.jobs.page(samples.OWNER, Slice(1, first.next), which=Which(state="queued"))
+        everything = uow.jobs.page(samples.OWNER, Slice(9))
+        running = uow.jobs.page(samples.OWNER, Slice(9), which=Which(state="running"))
     newest_first = sorted(ids, reverse=True)
     assert [job.id for job in everything.items] == newest_first
     assert [first.items[0].id, second.items[0].id] == [job_id for job_id in newest_first if job_id != ids[1]]
@@ -385,7 +385,7 @@ def test_pages_of_jobs_can_be_of_one_state(open_uow: OpenUnitOfWork) -> None:
 
 def test_a_page_of_jobs_after_nonsense_is_refused(open_uow: OpenUnitOfWork) -> None:
     with pytest.raises(InvalidRequestError), open_uow() as uow:
-        uow.jobs.page(samples.OWNER, limit=2, after="nonsense")
+        uow.jobs.page(samples.OWNER, Slice(2, "nonsense"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.jobs import Job, Which
-from app.domain.ports import OpenUnitOfWork
+from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.starts import Claim
 from app.domain.webhooks import EventType, Webhook, new_secret
 from app.storage.migrations import downgrade, migrate
@@ -62,10 +62,10 @@ def test_jobs_are_listed_by_kind_model_version_and_dataset(open_uow: OpenUnitOfW
         (Which("evaluation", dataset_id=dataset.id), [second]),
     ):
         with open_uow() as uow:
-            found = uow.jobs.page(samples.OWNER, limit=9, after=None, which=which).items
+            found = uow.jobs.page(samples.OWNER, Slice(9), which=which).items
         assert [job.id for job in found] == [job.id for job in expected]
     with open_uow() as uow:
-        trainings = uow.jobs.page(samples.OWNER, limit=9, after=None, which=Which("training")).items
+        trainings = uow.jobs.page(samples.OWNER, Slice(9), which=Which("training")).items
     assert {job.kind for job in trainings} == {"training"}
 
 
@@ -99,7 +99,7 @@ def test_the_end_of_an_evaluation_is_told_by_its_own_name(open_uow: OpenUnitOfWo
         assert uow.jobs.claim(evaluation.id) == Claim(1)
         assert uow.jobs.fail(evaluation.id, 1, samples.PROBLEM)
     with open_uow() as uow:
-        (told,) = uow.deliveries.page(samples.OWNER, webhook.id, limit=9, after=None).items
+        (told,) = uow.deliveries.page(samples.OWNER, webhook.id, Slice(9)).items
     assert (told.type, told.job_id) == ("evaluation.failed", evaluation.id)
 
 
@@ -114,6 +114,6 @@ def test_going_back_to_when_there_were_trainings_alone_keeps_these(
     downgrade(engine, "2026_12_01_imported_versions")
     migrate(engine)
     with open_uow() as uow:
-        kept = uow.jobs.page(samples.OWNER, limit=9, after=None).items
+        kept = uow.jobs.page(samples.OWNER, Slice(9)).items
         assert [job.kind for job in kept] == ["training"]
         assert uow.webhooks.get(samples.OWNER, webhook.id).events == ("training_job.failed",)

@@ -22,7 +22,7 @@ from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
-from app.domain.ports import OpenUnitOfWork
+from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook, message, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
@@ -77,7 +77,7 @@ class Place:
 
     def deliveries(self, webhook: Webhook) -> tuple[Delivery, ...]:
         with self.open_uow() as uow:
-            return uow.deliveries.page(samples.OWNER, webhook.id, limit=100, after=None).items
+            return uow.deliveries.page(samples.OWNER, webhook.id, Slice(100)).items
 
     def entry(self) -> UUID:
         with self.database.connect() as connection:

@@ -1,0 +1,99 @@
+"""What may be asked of lists by age: which stretch of one, from which end, and what is to be on it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from app.domain.jobs import JobKind, JobState, Which
+from app.domain.pages import Order, Slice
+from app.domain.references import GREATEST_NUMBER
+from app.domain.requests import AnyTask
+from app.domain.webhooks import DeliveryState
+
+MOST_TAGS_ASKED = 10
+
+
+class ListQuery(BaseModel):
+    """A stretch of a list. A parameter that it does not know is refused: a filter with a slip would let all through."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    limit: int = Field(20, ge=1, le=1000, description="Most items of the answer.")
+    after: str | None = Field(None, description="`after` of the page before; without it, the first page.")
+    order: Order = Field("newest", description="Which come first.")
+
+    @property
+    def part(self) -> Slice:
+        """As the service has it."""
+        return Slice(self.limit, self.after, self.order)
+
+
+class DatasetsQuery(ListQuery):
+    """Datasets, each of which says what all its columns hold."""
+
+    limit: int = Field(20, ge=1, le=200, description="Most datasets of the answer.")
+    name: str | None = Field(None, description="Only those of this name.")
+
+
+class VersionsQuery(ListQuery):
+    """What has tags."""
+
+    tag: Sequence[Annotated[str, Field(json_schema_extra={"pattern": ":"})]] = Field(
+        (),
+        max_length=MOST_TAGS_ASKED,
+        description="NAME:VALUE, for what has this tag; once more for each further one that it shall have.",
+    )
+
+    @field_validator("tag")
+    @classmethod
+    def _is_readable(cls, tag: Sequence[str]) -> Sequence[str]:
+        if any(":" not in said for said in tag) or len({said.partition(":")[0] for said in tag}) < len(set(tag)):
+            raise PydanticCustomError("tag", "NAME:VALUE, each name once, as in ?tag=stage:live&tag=team:ice")
+        return tag
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """The tags that what is listed shall have."""
+        return {name: value for name, _, value in (said.partition(":") for said in self.tag)}
+
+
+class ModelsQuery(VersionsQuery):
+    """Models by what they do and are called."""
+
+    task: AnyTask | None = Field(None, description="Only those of this task.")
+
+
+class StateQuery(ListQuery):
+    """Jobs by how far they are."""
+
+    state: JobState | None = Field(None, description="Only those in this state.")
+
+
+class JobsQuery(StateQuery):
+    """Jobs by what they need."""
+
+    model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
+    dataset_id: UUID | None = Field(None, description="Only those that this dataset is for.")
+
+    def which(self, kind: JobKind) -> Which:
+        """As the service has it."""
+        return Which(kind, self.state, self.model, dataset_id=self.dataset_id)
+
+
+class ScoringsQuery(JobsQuery):
+    """Jobs each of which uses a version of a model."""
+
+    version: int | None = Field(None, ge=1, le=GREATEST_NUMBER, description="Only those that use this number.")
+
+    def which(self, kind: JobKind) -> Which:
+        """As the service has it."""
+        return Which(kind, self.state, self.model, self.version, self.dataset_id)
+
+
+class DeliveriesQuery(ListQuery):
+    """What a webhook is told."""
+
+    state: DeliveryState | None = Field(None, description="Only those in this state.")
