@@ -39,6 +39,8 @@ WEBHOOK_SLOTS = 8
 WEBHOOK_SHARE = 2
 """Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
 
+WEBHOOK_PATIENCE = 5
+"""Looks for jobs to one for messages: where nothing waits a look costs CPU, and no message is in such a hurry."""
 
 SCORING_SLOTS = 2
 """Jobs that score versions which one process runs at a time, each in its own thread, beside the fits."""
@@ -136,7 +138,7 @@ class Engine:
                 WEBHOOK_QUEUE,
                 worker_concurrency=WEBHOOK_SLOTS,
                 partition_worker_concurrency=WEBHOOK_SHARE,
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=WEBHOOK_PATIENCE * self._poll_seconds,
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:

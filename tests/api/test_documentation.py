@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -30,6 +31,22 @@ def operations(schema: Object) -> Iterator[tuple[str, Object]]:
         for method, operation in methods.items():
             assert isinstance(operation, dict)
             yield f"{method.upper()} {path}", operation
+
+
+def test_the_page_names_every_list_by_age_with_its_filters(schema: Object) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    said = {
+        path: set(re.findall(r"`(\w+)`", filters))
+        for path, filters in re.findall(r"^\| `(/.*?)` \|(.*)\|$", page, re.M)
+    }
+    taken: dict[str, set[str]] = {}
+    for operation, document in operations(schema):
+        parameters = document.get("parameters", [])
+        assert isinstance(parameters, list)
+        names = {str(one["name"]) for one in parameters if isinstance(one, dict) and one["in"] == "query"}
+        if "order" in names:
+            taken[operation.removeprefix("GET ")] = names - {"order", "limit", "after"}
+    assert said == taken
 
 
 def test_nothing_refers_to_what_is_not_there(schema: Object) -> None:
