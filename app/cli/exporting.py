@@ -9,11 +9,15 @@ from app.client import Relevance
 from app.client.answers import VersionBase
 from app.client.exports import ExportFormat
 
+FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
+"""By what a file's name ends in."""
 
-def export(client: Relevance, model: str, version: str | None, form: ExportFormat, output: Path) -> None:
-    """Write a version to a file; raises typer.Exit(1) where that can't be written."""
+
+def export(client: Relevance, model: str, version: str | None, form: ExportFormat | None, output: Path) -> None:
+    """Write a version to a file, in the format that its name says; raises typer.Exit(1) where that can't be written."""
     found = client.version(model, version, of=VersionBase)
-    content = client.export(found.model, found.version, form)
+    coded = form or FORMATS.get(output.suffix.lower(), "json")
+    content = client.export(found.model, found.version, coded)
     try:
         output.write_bytes(content)
     except OSError as error:

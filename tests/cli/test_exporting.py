@@ -37,6 +37,15 @@ def test_a_version_goes_to_a_file_and_comes_back_predicting_the_same(asked: Run,
     assert newest.stdout.startswith("Version 2 of wave")
 
 
+def test_a_files_ending_says_the_format_where_nothing_else_does(asked: Run, trained: Path, tmp_path: Path) -> None:
+    for name, begins in (("w.json", b'{"format":'), ("w.npz", b"PK"), ("w.py", b'"""'), ("w", b'{"format":')):
+        done = asked("export", trained.stem, "-o", str(tmp_path / name))
+        assert done.exit_code == 0, done.stderr
+        assert (tmp_path / name).read_bytes().startswith(begins), name
+    assert asked("export", trained.stem, "-o", str(tmp_path / "w.py"), "--format", "npz").exit_code == 0
+    assert (tmp_path / "w.py").read_bytes().startswith(b"PK")
+
+
 def test_what_can_not_be_read_or_written_is_said(run: Run, stub: Stub, tmp_path: Path) -> None:
     url = stub({})
     for name, content in (("a.json", b"{}"), ("b.npz", b"no archive"), ("c.json", b'{"source": {"model": 7}}')):

@@ -24,10 +24,15 @@ def export(
         str | None, typer.Argument(metavar="[VERSION]", help="Its number, or an alias; the newest by default.")
     ] = None,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")],
     form: Annotated[
-        Form, typer.Option("--format", help="json and npz can be imported; onnx and python predict.")
-    ] = Form.JSON,
+        Form | None,
+        typer.Option(
+            "--format",
+            show_default=False,
+            help="json and npz can be imported; onnx and python predict. By default what FILE ends in, else json.",
+        ),
+    ] = None,
     url: Url = HERE,
 ) -> None:
     """Write a version of MODEL to a file, for other programs or another service."""
@@ -35,7 +40,7 @@ def export(
     from app.cli.exporting import export
 
     with service(url) as client:
-        export(client, model, version, form.value, output)
+        export(client, model, version, None if form is None else form.value, output)
 
 
 def import_version(
