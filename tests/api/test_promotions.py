@@ -66,7 +66,7 @@ def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> Non
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]
     assert (shown["moved"], shown["improvement"]["estimate"], shown["holder"]["rows"]) == (True, 1.0, 0)
-    assert shown["reason"].startswith("mae 2 -> 1, better by 1 (95 %: 1 to 1)")
+    assert shown["reason"].startswith("mae 2 -> 1, improvement 1 (95 %: 1 to 1)")
     (listed,) = client.get(f"{PATH}?model=small&version=2&state=succeeded").json()["items"]
     assert client.get(f"{PATH}?version=1").json()["items"] == []
     assert (listed["result"]["challenger"]["pictures"], shown["challenger"]["pictures"] is None) == (None, False)

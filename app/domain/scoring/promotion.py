@@ -36,7 +36,7 @@ def verdict(improvement: Improvement, *, margin: float, by: Proof, lost_rows: in
     name = improvement.metric
     if improvement.estimate is None or improvement.lower is None or improvement.upper is None:
         return False, f"There is no row on which both have a {name}."
-    told = f"{name} {improvement.holder:.6g} -> {improvement.challenger:.6g}, better by {improvement.estimate:.4g}"
+    told = f"{name} {improvement.holder:.6g} -> {improvement.challenger:.6g}, improvement {improvement.estimate:.4g}"
     told += f" (95 %: {improvement.lower:.4g} to {improvement.upper:.4g})"
     if lost_rows:
         return False, f"{told}, but the challenger has no {name} for {lost_rows:,} rows that the holder answers."
