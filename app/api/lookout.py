@@ -13,7 +13,8 @@ from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
 
 from app.api.event_stream import rendered
-from app.domain.jobs import FINISHED, Event, Job, JobKind
+from app.domain.job_states import FINISHED, JobKind
+from app.domain.jobs import Event, Job
 from app.services.jobs import Jobs
 from app.services.watching import Watcher
 

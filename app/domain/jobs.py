@@ -1,6 +1,5 @@
 """Jobs and the only moves they can make."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -8,6 +7,7 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, Fault, NotFoundError
 from app.domain.identity import uuid7
+from app.domain.job_states import FINISHED, NOUNS, ROOMS, JobKind, JobState
 from app.domain.requests import (
     JudgingRequest,
     PredictionPlan,
@@ -21,60 +21,13 @@ from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from app.domain.starts import Resumption
 
-JobKind = Literal["training", "evaluation", "prediction", "promotion"]
-
-NOUNS: Mapping[JobKind, str] = {
-    "training": "training job",
-    "evaluation": "evaluation",
-    "prediction": "batch prediction",
-    "promotion": "promotion",
-}
-"""What a job is called where its owner is told of it."""
-
-ROOMS: Mapping[JobKind, str] = {
-    "training": "/v1/training-jobs",
-    "evaluation": "/v1/evaluations",
-    "prediction": "/v1/batch-predictions",
-    "promotion": "/v1/promotions",
-}
-"""Under which path jobs of a kind are found."""
-
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan
 
 JobResult: TypeAlias = Evaluation | Promotion | BatchPredicted
 """What jobs found that learn nothing."""
 
-JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-
-MOVES: Mapping[JobState, Mapping[JobState, str]] = {
-    "queued": {
-        "running": "a worker starts it",
-        "failed": "its time is over before a worker could begin",
-        "cancelled": "its owner asks for it",
-    },
-    "running": {
-        "running": "the next start goes on with it",
-        "succeeded": "what came of it is recorded",
-        "failed": "the rows can't be learned from, its time is over, or its starts died",
-        "cancelled": "its owner asks for it",
-    },
-    "succeeded": {},
-    "failed": {},
-    "cancelled": {},
-}
-"""From each state, the states that may follow, and when. `running` follows itself when a new attempt takes over."""
-
-FINISHED: frozenset[JobState] = frozenset(state for state, following in MOVES.items() if not following)
-UNFINISHED: frozenset[JobState] = frozenset(MOVES) - FINISHED
-
-
 LEAST_PRIORITY, MOST_PRIORITY = -100, 100
-
-
-def may_move(now: JobState, following: JobState) -> bool:
-    """Whether a job in state `now` may go to `following`."""
-    return following in MOVES[now]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.jobs import ALL, Event, Job, JobKind, JobResult, JobState, Problem, Progress, Which
+from app.domain.job_states import JobKind, JobState
+from app.domain.jobs import ALL, Event, Job, JobResult, Problem, Progress, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page

@@ -1,7 +1,6 @@
-"""Webhooks: who is told that a job has ended, in which words, and how often it is tried (Standard Webhooks, 1.0.0)."""
+"""Webhooks: who is told that a job has ended, and how often it is tried (Standard Webhooks, 1.0.0)."""
 
 import hmac
-import json
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from datetime import datetime
 from typing import Literal, get_args
 from uuid import UUID
 
-from app.domain.jobs import Job, JobKind, JobState, Problem
+from app.domain.job_states import JobKind, JobState
 
 EventType = Literal[
     "training_job.succeeded",
@@ -149,44 +148,3 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """HMAC-SHA256 of "id.timestamp.body", as the header `webhook-signature` has it."""
     key = b64decode(secret.removeprefix(SECRET_PREFIX))
     return "v1," + b64encode(hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")).decode()
-
-
-def trial_message(webhook_id: UUID, at: datetime) -> bytes:
-    """What is sent where a receiver is tried: the same bytes each time."""
-    content = {"type": TEST, "timestamp": _moment(at), "data": {"webhook_id": str(webhook_id)}}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-def message(event: MessageType, job: Job) -> bytes:
-    """What is sent: the same bytes each time, since a job that has ended never changes.
-
-    The members of `data` are those that the job has where it is looked at, without what is long.
-    """
-    data = {
-        "id": str(job.id),
-        "state": job.state,
-        "created_at": _moment(job.created_at),
-        "started_at": _moment(job.started_at),
-        "finished_at": _moment(job.finished_at),
-        "attempt": job.attempt,
-        "version": None if job.number is None else {"model": job.model or job.plan.model, "version": job.number},
-        "error": None if job.error is None else _problem(job.error, job.path),
-        "dataset_id": str(job.request.dataset_id),
-        "model": job.plan.model,
-        "task": job.plan.task,
-    }
-    content = {"type": event, "timestamp": _moment(job.finished_at), "data": data}
-    return json.dumps(content, separators=(",", ":")).encode()
-
-
-def _problem(problem: Problem, path: str) -> dict[str, str]:
-    return {
-        "type": f"/problems/{problem.kind}",
-        "title": problem.title,
-        "detail": problem.detail,
-        "instance": path,
-    }
-
-
-def _moment(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")

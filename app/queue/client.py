@@ -7,7 +7,7 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
-from app.domain.jobs import JobKind
+from app.domain.job_states import JobKind
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
 from app.queue.names import (

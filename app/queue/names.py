@@ -1,6 +1,7 @@
 """What the engine's rows are called: workers and API processes of all versions have to agree on it."""
 
-from app.domain.jobs import MOST_PRIORITY, JobKind
+from app.domain.job_states import JobKind
+from app.domain.jobs import MOST_PRIORITY
 
 APPLICATION = "relevance"
 VERSION = "1"

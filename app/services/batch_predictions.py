@@ -7,7 +7,8 @@ from uuid import UUID
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, Fault, GoneError, InvalidRequestError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import FINISHED, Job, prediction_of, queued
+from app.domain.job_states import FINISHED
+from app.domain.jobs import Job, prediction_of, queued
 from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest

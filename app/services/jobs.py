@@ -7,7 +7,8 @@ from uuid import UUID
 
 from app.domain.errors import ConflictError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import ALL, FINISHED, Event, Job, JobKind, Which
+from app.domain.job_states import FINISHED, JobKind
+from app.domain.jobs import ALL, Event, Job, Which
 from app.domain.ports import OpenUnitOfWork, Page, QueueControl, Slice, UnitOfWork
 
 

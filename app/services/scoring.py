@@ -6,7 +6,8 @@ from uuid import UUID
 
 from app.domain.errors import NotFoundError
 from app.domain.idempotency import Keyed
-from app.domain.jobs import Job, JobKind, judging_of, queued
+from app.domain.job_states import JobKind
+from app.domain.jobs import Job, judging_of, queued
 from app.domain.models import Version
 from app.domain.planning import plan_evaluation, plan_promotion
 from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork

@@ -6,7 +6,8 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Discriminator, TypeAdapter
 
-from app.domain.jobs import JobKind, JobResult, JobState, Problem, Progress
+from app.domain.job_states import JobKind, JobState
+from app.domain.jobs import JobResult, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
 from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
 from app.domain.tables import Cell, ColumnSummary

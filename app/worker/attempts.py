@@ -10,7 +10,8 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.errors import UnavailableError
-from app.domain.jobs import FINISHED, Job, Problem, Progress
+from app.domain.job_states import FINISHED
+from app.domain.jobs import Job, Problem, Progress
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.starts import Claim, Kept
 from app.domain.tables import Block

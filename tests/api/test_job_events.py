@@ -22,7 +22,7 @@ from app.client.event_stream import Message as Told
 from app.client.event_stream import messages
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import JobKind
+from app.domain.job_states import JobKind
 from app.services.jobs import History, Jobs
 from tests.api.conftest import LIMITS, StoredParts
 from tests.api.problems import assert_problem

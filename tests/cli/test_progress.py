@@ -7,7 +7,7 @@ from rich.console import Console
 
 from app.cli.progress import watch
 from app.client.answers import Event, Progress, Transition
-from app.domain.jobs import JobState
+from app.domain.job_states import JobState
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-from app.domain.jobs import MOVES
+from app.domain.job_states import MOVES
 from examples.states import PAGE, drawn, redrawn
 
 

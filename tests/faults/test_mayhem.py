@@ -13,7 +13,8 @@ from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.jobs import FINISHED, Job
+from app.domain.job_states import FINISHED
+from app.domain.jobs import Job
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import KernelChoice, SupervisedRequest, Validation
 from app.domain.starts import MOST_STARTS

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from app.domain.jobs import JobKind
+from app.domain.job_states import JobKind
 
 
 class ListedQueue:

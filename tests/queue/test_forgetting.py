@@ -8,7 +8,7 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
-from app.domain.jobs import JobKind
+from app.domain.job_states import JobKind
 from app.domain.ports import OpenUnitOfWork
 from app.domain.webhooks import Attempt
 from app.queue.client import Control

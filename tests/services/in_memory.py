@@ -15,14 +15,12 @@ from app.domain.datasets import Dataset, Upload
 from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
+from app.domain.job_states import FINISHED, JobKind, JobState
 from app.domain.jobs import (
     ALL,
-    FINISHED,
     Event,
     Job,
-    JobKind,
     JobResult,
-    JobState,
     Problem,
     Progress,
     Transition,

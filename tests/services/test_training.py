@@ -15,7 +15,8 @@ from app.domain.errors import (
 )
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.jobs import Job, JobState
+from app.domain.job_states import JobState
+from app.domain.jobs import Job
 from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
 from app.domain.tables import Block
 from app.services.idempotency import Idempotency

@@ -15,13 +15,11 @@ from app.api.schemas.lists import ScoringsQuery, StateQuery
 from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests.scoring import EVALUATION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.jobs import Job, JobState, Which
+from app.domain.jobs import Job, Which
 
 TAG = "Evaluations"
 router = APIRouter(prefix="/v1/evaluations", tags=[TAG], dependencies=[AcceptsJson])
 of_versions = APIRouter(prefix="/v1/models", tags=[TAG], dependencies=[AcceptsJson])
-
-State = Annotated[JobState | None, Query(description="Only those in this state.")]
 
 
 @router.post(

@@ -20,7 +20,8 @@ from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.jobs import EventOut
 from app.api.schemas.pages import Limit, PageOut, Wait
 from app.domain.errors import NotFoundError, UnavailableError
-from app.domain.jobs import NOUNS, ROOMS, Event, JobKind, Transition
+from app.domain.job_states import NOUNS, ROOMS, JobKind
+from app.domain.jobs import Event, Transition
 
 STILL_HERE_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""

@@ -7,7 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.jobs import JobKind, JobState, Which
+from app.domain.job_states import JobKind, JobState
+from app.domain.jobs import Which
 from app.domain.pages import Order, Slice
 from app.domain.references import GREATEST_NUMBER
 from app.domain.requests import AnyTask

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.jobs.shared import FromDomain, VersionNameOut
-from app.domain.jobs import JobState
+from app.domain.job_states import JobState
 from app.domain.requests import Task
 from app.domain.webhooks import EVENT_TYPES, LONGEST_DESCRIPTION, DeliveryState, EventType, MessageType, Obstacle
 

@@ -8,7 +8,7 @@ import msgspec
 
 from app.client.answers.datasets import Choice
 from app.client.errors import Problem
-from app.domain.jobs import FINISHED, JobState
+from app.domain.job_states import FINISHED, JobState
 from app.domain.tables import ColumnKind, Label
 
 

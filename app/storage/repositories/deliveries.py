@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError, NotFoundError
 from app.domain.identity import uuid7
-from app.domain.jobs import JobKind, JobState
+from app.domain.job_states import JobKind, JobState
 from app.domain.ports import Clock, Page, Queue, Slice
 from app.domain.webhooks import OF_KIND, TEST, Attempt, Delivery, DeliveryState, Errand, MessageType
 from app.storage import cursors

@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import UNFINISHED, Event, Job, JobKind, JobState, Transition
+from app.domain.job_states import UNFINISHED, JobKind, JobState
+from app.domain.jobs import Event, Job, Transition
 from app.domain.starts import Resumption
 from app.storage.documents import (
     KIND,

@@ -8,21 +8,8 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.jobs import (
-    ALL,
-    FINISHED,
-    MOVES,
-    Event,
-    Job,
-    JobKind,
-    JobResult,
-    JobState,
-    Problem,
-    Progress,
-    Which,
-    no_such_job,
-    too_late_to_cancel,
-)
+from app.domain.job_states import FINISHED, MOVES, JobKind, JobState
+from app.domain.jobs import ALL, Event, Job, JobResult, Problem, Progress, Which, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
 from app.domain.starts import MOST_STARTS, Claim, Resumption

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.jobs import FINISHED, MOVES, NOUNS
+from app.domain.job_states import FINISHED, MOVES, NOUNS
 from app.storage.tables.base import Base, one_of
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"

@@ -10,7 +10,8 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
-from app.domain.jobs import MOVES, JobState, Progress, Which, may_move
+from app.domain.job_states import MOVES, JobState, may_move
+from app.domain.jobs import Progress, Which
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim

@@ -23,7 +23,8 @@ from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook, message, new_secret
+from app.domain.webhook_messages import message
+from app.domain.webhooks import EVENT_TYPES, PAUSES, Attempt, Delivery, Webhook, new_secret
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import WEBHOOK_SHARE, Engine
 from app.storage.unit_of_work import unit_of_work

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
 from app.api.schemas.problems import JobProblemOut, PlaceOut
-from app.domain.jobs import Event, Job, JobState, Problem
+from app.domain.job_states import JobState
+from app.domain.jobs import Event, Job, Problem
 from app.domain.requests import ScoringPlan, TrainingPlan
 from app.domain.tables import ColumnKind
 
