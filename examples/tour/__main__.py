@@ -1,10 +1,10 @@
-"""`python -m examples.tour` takes the README's tour and the examples of five pages, and writes their answers anew."""
+"""`python -m examples.tour` takes the README's tour and the examples of six pages, and writes their answers anew."""
 
 import tempfile
 from pathlib import Path
 
 from examples.demo.service import running_service
-from examples.tour import decisions, known, signals
+from examples.tour import decisions, folder, known, signals
 from examples.tour.readme import README, rewritten, take, tour
 
 
@@ -22,6 +22,9 @@ def main() -> None:
                 known.renew(page, url)
         with running_service(directory / "signals.db", log=directory / "signals.log") as url:
             signals.renew(url)
+        with running_service(directory / "folder.db", log=directory / "folder.log") as url:
+            (directory / "empty").mkdir()
+            folder.renew(url, directory / "empty")
 
 
 if __name__ == "__main__":

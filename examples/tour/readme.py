@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.client import DEFAULT_URL
 from app.client.answers import Json
-from app.domain.jobs import UNFINISHED
+from app.domain.job_states import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -19,7 +19,7 @@ MORE = "..."
 
 BLOCK = re.compile(r"^```(sh|json|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\w]+|[][{},:]|\s+')
-ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)

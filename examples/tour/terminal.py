@@ -26,13 +26,17 @@ def spoken_in(text: str) -> list[Spoken]:
     return [Spoken(command, shown) for command, shown in SPOKEN.findall(text)]
 
 
-def printed(command: str, url: str) -> str:
-    """What a command prints, asking the service at `url`; without what it says on the way to people that wait."""
+def printed(command: str, url: str, *, where: Path = README.parent) -> str:
+    """What a command prints, asking the service at `url`; without what it says on the way to people that wait.
+
+    Of one that is refused, why: the last that it says.
+    """
     here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(
-        ("sh", "-c", command), cwd=README.parent, env=here, capture_output=True, text=True, timeout=120, check=True
+        ("sh", "-ec", command), cwd=where, env=here, capture_output=True, text=True, timeout=120, check=False
     )
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    lines = done.stdout.splitlines() if done.returncode == 0 else done.stderr.splitlines()[-1:]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def shape_of(printed: str) -> list[list[str]]:

@@ -1,11 +1,8 @@
 """What docs/exports.md says is so."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -19,7 +16,7 @@ from app.exports import schema
 from app.exports.formats import Format
 from app.exports.reading import MOST_FUNCTIONS
 from examples.demo.service import running_service
-from examples.tour.terminal import spoken_in
+from examples.tour.terminal import printed, spoken_in
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
@@ -33,26 +30,16 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def said(command: str, url: str, where: Path) -> str:
-    """What a command prints, in a folder of its own."""
-    here = os.environ | {"RELEVANCE_URL": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ("sh", "-c", command), cwd=where, env=here, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_the_pages_files_tell_what_it_shows(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples" / "tour", tmp_path / "examples" / "tour", ignore=shutil.ignore_patterns("*.py"))
     (training,) = re.findall(r"`(relevance train [^`]*)`", PAGE)
-    said(training, url, tmp_path)
+    printed(training, url, where=tmp_path)
     commands = spoken_in(PAGE)
     assert len(commands) == 3
     for spoken in commands:
-        assert said(spoken.command, url, tmp_path) == spoken.shown
+        assert printed(spoken.command, url, where=tmp_path) == spoken.shown
     (importing,) = re.findall(r"^(relevance import .*)$", PAGE, re.MULTILINE)
-    said(importing, url, tmp_path)
+    printed(importing, url, where=tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     told = run(PAGE)

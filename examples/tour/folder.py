@@ -1,0 +1,80 @@
+"""docs/tour.md: its commands taken in an empty folder, from the first to the last, and their answers made anew."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from app.client import DEFAULT_URL
+from examples.tour.readme import BLOCK, ID, MORE, README, Step, differences, renewed
+from examples.tour.terminal import NUMBER, printed
+
+PAGE = README.parent / "docs" / "tour.md"
+WORD = re.compile(r"\S+")
+FIGURE = re.compile(f"{ID.pattern}|{NUMBER.pattern}")
+
+
+def walk(text: str, url: str, folder: Path) -> Iterator[tuple[Step, str]]:
+    """Each command, with what the page shows of its answer as that is now; ids are those of the service at `url`.
+
+    Raises SystemExit where an answer has another shape: what the text says about it may then be wrong too.
+    """
+    ids: dict[str, str] = {}
+    for step in _steps(text):
+        command = step.command.replace(DEFAULT_URL, url)
+        for shown, actual in ids.items():
+            command = command.replace(shown, actual)
+        answer = printed(command, url, where=folder)
+        now = _json(step, answer) if step.shown.startswith("{") else reworded(step.shown, answer)
+        if now is None:
+            raise SystemExit(f"{step.command}{answer}")
+        ids |= dict(zip(ID.findall(step.shown), ID.findall(now), strict=True))
+        yield step, now
+
+
+def renew(url: str, folder: Path) -> None:
+    """Write the answers of a new service into the page; raises SystemExit as `walk` does."""
+    text = PAGE.read_text()
+    told = [(step.shown, now) for step, now in walk(text, url, folder) if step.shown]
+    ids = [pair for old, new in told for pair in zip(ID.findall(old), ID.findall(new), strict=True)]
+    for old, new in (*told, *ids):
+        text = text.replace(old, new)
+    PAGE.write_text(text)
+
+
+def reworded(shown: str, answer: str) -> str | None:
+    """A shown text with the figures and ids of an answer, or None where that has other words.
+
+    `...` stands for one word of the answer or more, and lines may break elsewhere.
+    """
+    pattern = r"\s+".join(r"\S.*?" if word == MORE else f"({_with_any_figures(word)})" for word in shown.split())
+    found = re.fullmatch(rf"\s*{pattern}\s*", answer, re.DOTALL)
+    if found is None:
+        return None
+    words = iter(found.groups())
+    return WORD.sub(lambda word: MORE if word[0] == MORE else next(words), shown)
+
+
+def _steps(text: str) -> list[Step]:
+    """All commands, with what the page shows of their answers; of some that is nothing."""
+    blocks = [*BLOCK.findall(text), ("", "")]
+    return [
+        Step(said, "" if follows == "sh" else shown)
+        for (kind, said), (follows, shown) in pairwise(blocks)
+        if kind == "sh"
+    ]
+
+
+def _json(step: Step, answer: str) -> str | None:
+    read = json.loads(answer)
+    return None if differences(step.answer, read) else renewed(step.shown, read)
+
+
+def _with_any_figures(word: str) -> str:
+    """A pattern of the words that differ from this one in figures and ids alone."""
+    parts, at = [], 0
+    for figure in FIGURE.finditer(word):
+        parts += [re.escape(word[at : figure.start()]), ID.pattern if ID.fullmatch(figure[0]) else NUMBER.pattern]
+        at = figure.end()
+    return "".join([*parts, re.escape(word[at:])])
