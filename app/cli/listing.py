@@ -15,7 +15,7 @@ from app.client.answers import ApproximationJob, ComponentsJob, Job, RelevanceVe
 
 def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
     """The newest jobs."""
-    jobs = tuple(islice(client.jobs(), limit))
+    jobs = tuple(islice(client.trainings.all(), limit))
     if as_json:
         print_json(jobs)
         return
@@ -25,7 +25,7 @@ def list_jobs(client: Relevance, *, limit: int, as_json: bool) -> None:
 
 def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """One job, with its history."""
-    job = client.job(job_id, of=Job)
+    job = client.trainings.get(job_id, of=Job)
     if as_json:
         print_json(job)
         return
@@ -50,7 +50,7 @@ def show_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 def follow_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """What happens to a job until it has ended, then all of it."""
-    watch(client.follow(job_id), label=client.job(job_id, of=Job).model)
+    watch(client.trainings.follow(job_id), label=client.trainings.get(job_id, of=Job).model)
     show_job(client, job_id, as_json=as_json)
 
 
@@ -96,7 +96,7 @@ def _learned(job: Job) -> str:
 
 def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for a job's end."""
-    job = client.cancel(job_id)
+    job = client.trainings.cancel(job_id)
     if as_json:
         print_json(job)
     else:
@@ -105,7 +105,7 @@ def cancel_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
 
 def retry_job(client: Relevance, job_id: str, *, as_json: bool) -> None:
     """Ask for a finished job's training again."""
-    job = client.retry(job_id)
+    job = client.trainings.retry(job_id)
     print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
 
 

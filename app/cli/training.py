@@ -72,16 +72,16 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
 def train(client: Relevance, file: Path, document: Document, *, wait: bool, as_json: bool) -> None:
     """Train on `file` as `document` says; raises typer.Exit(1) when the job does not succeed."""
     dataset = client.upload(file)
-    job = client.submit({"dataset_id": dataset.id, **document}, of=Job)
+    job = client.trainings.submit({"dataset_id": dataset.id, **document}, of=Job)
     if not wait:
         print_json(job) if as_json else say(f"Job {job.id} is {job.state}. See: relevance jobs {job.id}")
         return
     try:
-        watch(client.follow(job.id), label=file.name)
+        watch(client.trainings.follow(job.id), label=file.name)
     except KeyboardInterrupt:
         warn(f"The job goes on. See: relevance jobs {job.id}; end it: relevance jobs --cancel {job.id}")
         raise
-    job = client.job(job.id, of=Job)
+    job = client.trainings.get(job.id, of=Job)
     if job.version is None:
         refuse(in_plain_text(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}.")))
     version = client.version(job.version.model, job.version.version, of=VersionBase)

@@ -12,7 +12,7 @@ from app.client.answers.batch_predictions import BatchPrediction
 from app.client.deciding import listed
 from app.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
 from app.client.http import PATIENCE
-from app.client.job_room import JobRoom
+from app.client.job_room import VersionJobRoom
 from app.client.paths import part, reference
 from app.domain.tables import Label
 
@@ -20,7 +20,7 @@ _ONE: Decoder[BatchPrediction] = Decoder(BatchPrediction)
 
 
 @dataclass(frozen=True)
-class BatchPredictions(JobRoom[BatchPrediction]):
+class BatchPredictions(VersionJobRoom[BatchPrediction]):
     """Files of predictions for whole datasets."""
 
     path: str = "/v1/batch-predictions"

@@ -89,7 +89,7 @@ def _image(client: Relevance, file: Path, model: str, wanted: Wanted) -> ImageVe
     said: dict[str, Json] = {"functions": wanted.functions, "psnr": wanted.psnr, "noise_sd": wanted.noise_sd}
     request: dict[str, Json] = {"task": "image", "dataset_id": dataset.id, "model": model}
     asked = request | {name: value for name, value in said.items() if value is not None}
-    job = client.finished(client.submit(asked, of=ImageJob).id, of=ImageJob)
+    job = client.trainings.finished(client.trainings.submit(asked, of=ImageJob).id, of=ImageJob)
     return client.version(model, _number(job), of=ImageVersion)
 
 
@@ -109,7 +109,7 @@ def _signal(client: Relevance, values: Array, model: str, wanted: Wanted) -> Sup
     }
     if wanted.noise_sd is not None:
         request["likelihood"] = {"type": "gaussian", "noise_sd": wanted.noise_sd}
-    job = client.finished(client.submit(request).id, of=SupervisedJob)
+    job = client.trainings.finished(client.trainings.submit(request).id, of=SupervisedJob)
     return client.version(model, _number(job))
 
 

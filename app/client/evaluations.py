@@ -7,14 +7,14 @@ from msgspec.json import Decoder
 
 from app.client.answers import Json, Slice
 from app.client.answers.evaluations import Evaluation
-from app.client.job_room import JobRoom
+from app.client.job_room import VersionJobRoom
 from app.client.paths import reference, version_path
 
 _ONE: Decoder[Evaluation] = Decoder(Evaluation)
 
 
 @dataclass(frozen=True)
-class Evaluations(JobRoom[Evaluation]):
+class Evaluations(VersionJobRoom[Evaluation]):
     """How good versions are on datasets."""
 
     path: str = "/v1/evaluations"

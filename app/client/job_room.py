@@ -37,6 +37,35 @@ class JobRoom(Generic[J]):
             pass
         return job
 
+    def all(self, *, state: str | None = None) -> Iterator[J]:
+        """All, or those in this state, newest first."""
+        return self.http.pages(self.many, self.path, {"state": state})
+
+    def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Slice[Event]:
+        """What happened to it past `after`, as soon as there is something or `wait` seconds have passed."""
+        path = f"{self.path}/{part(job_id)}/events"
+        return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
+
+    def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
+        """Everything that happens to it past event number `after`, as it happens, to its end.
+
+        Where the connection breaks, or its process is started again, it goes on with what was not seen yet.
+        """
+        return follow(self.http, f"{self.path}/{part(job_id)}/events", after=after)
+
+    def cancel(self, job_id: str) -> J:
+        """Ask for its end; a running one is gone within a second."""
+        return self.http.post(self.one, f"{self.path}/{part(job_id)}/cancel")
+
+    def retry(self, job_id: str, *, key: str | None = None) -> J:
+        """Ask for a new one of a finished one's request; `key` as in `Relevance.upload`."""
+        return self.http.create(self.one, f"{self.path}/{part(job_id)}/retry", key=key)
+
+
+@dataclass(frozen=True)
+class VersionJobRoom(JobRoom[J]):
+    """Jobs of one kind that put versions to use on datasets."""
+
     def all(
         self,
         *,
@@ -48,15 +77,3 @@ class JobRoom(Generic[J]):
         """All of which this is said, newest first, without pictures; those on one dataset compare versions."""
         query = {"model": model, "version": version, "dataset_id": dataset_id, "state": state}
         return self.http.pages(self.many, self.path, query)
-
-    def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
-        """Everything that happens to it past event number `after`, as it happens, to its end."""
-        return follow(self.http, f"{self.path}/{part(job_id)}/events", after=after)
-
-    def cancel(self, job_id: str) -> J:
-        """Ask for its end."""
-        return self.http.post(self.one, f"{self.path}/{part(job_id)}/cancel")
-
-    def retry(self, job_id: str, *, key: str | None = None) -> J:
-        """Ask for a new one of a finished one's request; `key` as in `Relevance.upload`."""
-        return self.http.create(self.one, f"{self.path}/{part(job_id)}/retry", key=key)

@@ -6,14 +6,14 @@ from msgspec.json import Decoder
 
 from app.client.answers import Json, Slice
 from app.client.answers.promotions import Promotion
-from app.client.job_room import JobRoom
+from app.client.job_room import VersionJobRoom
 from app.client.paths import part
 
 _ONE: Decoder[Promotion] = Decoder(Promotion)
 
 
 @dataclass(frozen=True)
-class Promotions(JobRoom[Promotion]):
+class Promotions(VersionJobRoom[Promotion]):
     """Whether versions are better than those to which aliases point."""
 
     path: str = "/v1/promotions"

@@ -9,17 +9,13 @@ from app.client.aliases import Aliases
 from app.client.answers import (
     ApproximationJob,
     Dataset,
-    Event,
     Expansion,
-    Job,
     Json,
     Model,
     Predictions,
     RelevanceVector,
     Slice,
-    SupervisedJob,
     SupervisedVersion,
-    TrainingJob,
     Version,
     VersionBase,
 )
@@ -31,21 +27,16 @@ from app.client.expansions.gaussian import GaussianExpansion
 from app.client.expansions.told import gaussian
 from app.client.exports import ExportFormat, exported_name
 from app.client.files import MEDIA_TYPES, Files
-from app.client.following import follow
 from app.client.http import DEFAULT_URL, Http
-from app.client.kinds import ANY_JOB, ANY_VERSION, SUPERVISED_VERSION, of_kind
+from app.client.kinds import ANY_VERSION, SUPERVISED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
 from app.client.promotions import Promotions
 from app.client.registry import Registry, tag_query
+from app.client.trainings import Trainings
 from app.client.webhooks import Webhooks
 from app.domain.tables import Label
 
-T = TypeVar("T")
-J = TypeVar("J", bound=Job)
 V = TypeVar("V", bound=VersionBase)
-
-LONGEST_WAIT = 30
-"""Seconds for which one question may be held open by the service."""
 
 
 def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
@@ -96,6 +87,11 @@ class Relevance:
         return Registry(self.http)
 
     @property
+    def trainings(self) -> Trainings:
+        """What makes versions."""
+        return Trainings(self.http)
+
+    @property
     def webhooks(self) -> Webhooks:
         """Who is told of the ends of jobs."""
         return Webhooks(self.http)
@@ -130,22 +126,6 @@ class Relevance:
 
     # Training
 
-    @overload
-    def submit(self, request: Mapping[str, Json], *, key: str | None = None) -> SupervisedJob: ...
-    @overload
-    def submit(self, request: Mapping[str, Json], *, of: type[J], key: str | None = None) -> J: ...
-    def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob, key: str | None = None) -> Job:
-        """Ask for a training; `request` as in the API: `dataset_id` and `target`, the rest has good defaults.
-
-        Jobs and versions of numbers and classes are what is expected; `of` names another class, or `Job` for any.
-        `key` as in `upload`.
-        """
-        return of_kind(of, self.http.create(ANY_JOB, "/v1/training-jobs", request, key=key))
-
-    def retry(self, job_id: str, *, key: str | None = None) -> Job:
-        """Ask for a new job of a finished one's request; `key` as in `upload`."""
-        return self.http.create(ANY_JOB, f"/v1/training-jobs/{part(job_id)}/retry", key=key)
-
     def approximate(
         self,
         expansion: GaussianExpansion,
@@ -159,46 +139,8 @@ class Relevance:
         terms = self.create_dataset(expansion.columns, name=model)
         wanted: dict[str, Json] = {"tolerance": tolerance, "most": most, "density": density}
         said = {name: value for name, value in wanted.items() if value is not None}
-        return self.submit({"dataset_id": terms.id, "model": model, **expansion.asked, **said}, of=ApproximationJob)
-
-    @overload
-    def job(self, job_id: str, *, wait: float = 0) -> SupervisedJob: ...
-    @overload
-    def job(self, job_id: str, *, of: type[J], wait: float = 0) -> J: ...
-    def job(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
-        """One job, as soon as it has ended or `wait` seconds have passed; `of` as in `submit`."""
-        path = f"/v1/training-jobs/{part(job_id)}"
-        return of_kind(of, self.http.get(ANY_JOB, path, {"wait": wait or None}, wait=wait))
-
-    def jobs(self, *, state: str | None = None) -> Iterator[TrainingJob]:
-        """All jobs, newest first."""
-        return self.http.pages(Slice[TrainingJob], "/v1/training-jobs", {"state": state})
-
-    @overload
-    def finished(self, job_id: str) -> SupervisedJob: ...
-    @overload
-    def finished(self, job_id: str, *, of: type[J]) -> J: ...
-    def finished(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
-        """Wait for the end of a job, however long it takes; `of` as in `submit`."""
-        while not (job := self.job(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
-            pass
-        return job
-
-    def events(self, job_id: str, *, after: str | None = None, wait: float = 0) -> Slice[Event]:
-        """What happened to a job past `after`, as soon as there is something or `wait` seconds have passed."""
-        path = f"/v1/training-jobs/{part(job_id)}/events"
-        return self.http.get(Slice[Event], path, {"after": after, "wait": wait or None}, wait=wait)
-
-    def follow(self, job_id: str, *, after: int = 0) -> Iterator[Event]:
-        """Everything that happens to a job past event number `after`, as it happens, to its end.
-
-        Where the connection breaks, or its process is started again, it goes on with what was not seen yet.
-        """
-        return follow(self.http, f"/v1/training-jobs/{part(job_id)}/events", after=after)
-
-    def cancel(self, job_id: str) -> Job:
-        """Ask for the end of a job; a running one is gone within a second."""
-        return self.http.post(ANY_JOB, f"/v1/training-jobs/{part(job_id)}/cancel")
+        asked = {"dataset_id": terms.id, "model": model, **expansion.asked, **said}
+        return self.trainings.submit(asked, of=ApproximationJob)
 
     # Models
 
@@ -223,7 +165,7 @@ class Relevance:
     ) -> VersionBase:
         """What one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
 
-        `of` as in `submit`.
+        Versions that predict numbers and classes are expected; `of` names another class, or `VersionBase` for any.
         """
         model, selector = reference(name, version)
         if selector is None:

@@ -41,15 +41,15 @@ def _survivor(deploy: Deploy, times: int, settings: Mapping[str, float], may_jud
     with deploy() as deployment, connect(deployment.api()) as calls:
         holder = deployment.worker(**settings)
         for _ in range(times):
-            job = calls.submit(requests.endless(calls))
+            job = calls.trainings.submit(requests.endless(calls))
             _starts(calls, job, 1)
             survivor = deployment.worker(**settings)
             time.sleep(may_judge)
             holder.kill()
             killed = datetime.now(UTC)
             taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
-            calls.cancel(job.id)
-            calls.finished(job.id)
+            calls.trainings.cancel(job.id)
+            calls.trainings.finished(job.id)
             holder = survivor
     return taken
 
@@ -60,15 +60,15 @@ def _alone(deploy: Deploy, times: int, settings: Mapping[str, float]) -> list[fl
     with deploy() as deployment, connect(deployment.api()) as calls:
         for _ in range(times):
             worker = deployment.worker(**settings)
-            job = calls.submit(requests.endless(calls))
+            job = calls.trainings.submit(requests.endless(calls))
             _starts(calls, job, 1)
             time.sleep(WORKER_BEGINS)
             worker.kill()
             killed = datetime.now(UTC)
             worker = deployment.worker(**settings)
             taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
-            calls.cancel(job.id)
-            calls.finished(job.id)
+            calls.trainings.cancel(job.id)
+            calls.trainings.finished(job.id)
             worker.kill()
     return taken
 
@@ -80,16 +80,16 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
         asked = requests.long(calls, rows=rows)
         holder = deployment.worker(**SHORT)
         time.sleep(WORKER_BEGINS)
-        unbroken = _seconds(calls.finished(calls.submit(asked).id))
+        unbroken = _seconds(calls.trainings.finished(calls.trainings.submit(asked).id))
         for _ in range(times):
             time.sleep(WORKER_BEGINS)
-            job = calls.submit(asked)
+            job = calls.trainings.submit(asked)
             (began,) = _starts(calls, job, 1)
             survivor = deployment.worker(**SHORT)
             time.sleep(max(0.0, unbroken / 2 - (datetime.now(UTC) - began).total_seconds()))
             holder.kill()
             before = (datetime.now(UTC) - began).total_seconds()
-            ended = calls.finished(job.id)
+            ended = calls.trainings.finished(job.id)
             again.append(before + _seconds(ended) - unbroken)
             holder = survivor
     return again
@@ -98,7 +98,7 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
 def _starts(calls: Relevance, job: Job, number: int) -> list[datetime]:
     """When the job's starts were, once there are so many."""
     while True:
-        starts = [move.at for move in calls.job(job.id).transitions if move.state == "running"]
+        starts = [move.at for move in calls.trainings.get(job.id).transitions if move.state == "running"]
         if len(starts) >= number:
             return starts
         time.sleep(LOOK_SECONDS)

@@ -27,11 +27,11 @@ def running(deploy: Deploy, options: Options) -> Cells:
         jobs = []
         for _ in range(now_and_then):
             time.sleep(PAUSE_SECONDS)
-            jobs.append(calls.finished(calls.submit(asked).id))
+            jobs.append(calls.trainings.finished(calls.trainings.submit(asked).id))
         for _ in range(in_a_row):
-            calls.submit(asked)
+            calls.trainings.submit(asked)
         seconds = seconds_for_each(calls, in_a_row, before=now_and_then)
-        heard = [late for _ in range(followed) for late in _lateness(calls, calls.submit(longer).id)]
+        heard = [late for _ in range(followed) for late in _lateness(calls, calls.trainings.submit(longer).id)]
         begun = [_first_progress(calls, job) for job in jobs]
     return {
         "submit to first progress": typical(begun),
@@ -55,12 +55,12 @@ def seconds_for_each(calls: Relevance, number: int, *, before: int = 0) -> float
 
 
 def _first_progress(calls: Relevance, job: Job) -> float:
-    return _seconds(job.created_at, next(event.at for event in calls.events(job.id).items if event.progress))
+    return _seconds(job.created_at, next(event.at for event in calls.trainings.events(job.id).items if event.progress))
 
 
 def _lateness(calls: Relevance, job_id: str) -> list[float]:
     """Of what happened after the submission: seconds from when it was written down to when a reader has it."""
-    return [_seconds(event.at, datetime.now(UTC)) for event in calls.follow(job_id) if event.number > 1]
+    return [_seconds(event.at, datetime.now(UTC)) for event in calls.trainings.follow(job_id) if event.number > 1]
 
 
 def _seconds(since: datetime | None, until: datetime | None) -> float:

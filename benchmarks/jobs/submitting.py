@@ -64,7 +64,7 @@ def _from_another(url: str, asked: Mapping[str, Json], number: int) -> list[floa
 
 
 def _submissions(calls: Relevance, asked: Mapping[str, Json], number: int) -> list[float]:
-    return [_seconds(lambda: calls.submit(asked)) for _ in range(number)]
+    return [_seconds(lambda: calls.trainings.submit(asked)) for _ in range(number)]
 
 
 def _seconds(call: Callable[[], object]) -> float:

@@ -66,7 +66,7 @@ def train(deployment: Deployment, *, vectors: int = VECTORS) -> None:
             "likelihood": {"type": "gaussian", "noise_sd": 0.5},
             "holdout": 0.0,
         }
-        job = calls.finished(calls.submit(request).id)
+        job = calls.trainings.finished(calls.trainings.submit(request).id)
         if job.state != "succeeded":
             raise RuntimeError(f"the job ended as {job.state}: {job.error}")
     deployment.stop()

@@ -55,8 +55,10 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     fresh = truth.draw_table(FRESH, seed=2)
     measured = {}
     for name, prior in PRIORS.items():
-        job = client.submit({"dataset_id": dataset.id, "target": "y", "model": f"friedman-{name}", "prior": prior})
-        watch(client.follow(job.id), label=name, console=console)
+        job = client.trainings.submit(
+            {"dataset_id": dataset.id, "target": "y", "model": f"friedman-{name}", "prior": prior}
+        )
+        watch(client.trainings.follow(job.id), label=name, console=console)
         measured[name] = _measured(client, trained_version(client, job.id), fresh)
     what_was_learned(console, measured["automatic"].version, truth=f"(the truth: {truth.FRIEDMAN_NOISE_SD:g})")
     _beside_each_other(console, measured)

@@ -9,7 +9,7 @@ from app.client.answers import SupervisedVersion
 
 def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:
     """The version that a job has made; raises ClientError when it made none."""
-    job = client.job(job_id)
+    job = client.trainings.get(job_id)
     if job.version is None:
         raise ClientError(job.error or Problem(title="No model", detail=f"The job has ended as {job.state}."))
     return client.version(job.version.model, job.version.version)

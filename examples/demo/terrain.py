@@ -43,8 +43,10 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
     judged = {}
     for name, prior in PRIORS.items():
-        job = client.submit({"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", "prior": prior})
-        watch(client.follow(job.id), label=name, console=console)
+        job = client.trainings.submit(
+            {"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", "prior": prior}
+        )
+        watch(client.trainings.follow(job.id), label=name, console=console)
         version = trained_version(client, job.id)
         judged[NAMES[name]] = _judged(_told(client, NAMES[name], version, asked), asked)
         if name == "automatic":

@@ -54,7 +54,7 @@ def test_it_goes_on_after_the_last_event_that_was_whole(connected: Connected) ->
 
 def test_it_ends_where_the_job_has_ended_and_all_was_seen(connected: Connected) -> None:
     pair = connected({f"GET {PATH}": lambda _: httpx.Response(204)})
-    assert list(pair.client.follow("j1", after=7)) == []
+    assert list(pair.client.trainings.follow("j1", after=7)) == []
     assert pair.service.asked[0].headers["Last-Event-ID"] == "7"
 
 

@@ -29,7 +29,7 @@ def refuse(_: httpx.Request) -> httpx.Response:
 def test_a_problem_becomes_an_error_that_says_what_is_wrong_and_where(connected: Connected) -> None:
     client = connected({"POST /v1/training-jobs": refuse}).client
     with pytest.raises(ClientError) as caught:
-        client.submit({"dataset_id": "d", "target": "z"})
+        client.trainings.submit({"dataset_id": "d", "target": "z"})
     assert caught.value.problem.status == 422
     assert caught.value.problem.request_id == "r1"
     assert str(caught.value).splitlines() == [

@@ -30,7 +30,7 @@ class Api:
 
     def train(self, **request: Json) -> SupervisedJob:
         """A job, succeeded."""
-        job = self.calls.finished(self.calls.submit(request).id)
+        job = self.calls.trainings.finished(self.calls.trainings.submit(request).id)
         assert job.state == "succeeded", job
         return job
 

@@ -32,8 +32,8 @@ def density(terms: list[Json], at: Array) -> Array:
 
 def trained(api: Api, **request: Json) -> ApproximationVersion:
     """The version of a job that succeeded."""
-    submitted = api.calls.submit({"task": "approximation", "width": WIDTH, **request}, of=ApproximationJob)
-    job = api.calls.finished(submitted.id, of=ApproximationJob)
+    submitted = api.calls.trainings.submit({"task": "approximation", "width": WIDTH, **request}, of=ApproximationJob)
+    job = api.calls.trainings.finished(submitted.id, of=ApproximationJob)
     assert job.state == "succeeded", job
     return api.calls.version(job.model, of=ApproximationVersion)
 
@@ -109,7 +109,7 @@ def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) ->
 def test_terms_that_cancel_are_no_function(api: Api) -> None:
     dataset = api.calls.create_dataset({"x": [1.0, 1.0], "c": [1.0, -1.0]}, name="cancelled-terms")
     asked: dict[str, Json] = {"task": "approximation", "dataset_id": dataset.id, "coefficients": "c", "width": 1.0}
-    job = api.calls.finished(api.calls.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
+    job = api.calls.trainings.finished(api.calls.trainings.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
     assert job.error is not None
     assert "cancel" in job.error.detail
 
@@ -127,7 +127,7 @@ def test_a_support_vector_machine_goes_in_and_comes_out_smaller(api: Api) -> Non
     machine = SVR(C=10.0, gamma=1.0, epsilon=0.01).fit(x[:, None], np.sin(2.0 * x))
     expansion = expansion_of(machine)
     submitted = api.calls.approximate(expansion, model="machine", tolerance=0.01)
-    job = api.calls.finished(submitted.id, of=ApproximationJob)
+    job = api.calls.trainings.finished(submitted.id, of=ApproximationJob)
     assert job.state == "succeeded", job
     version = api.calls.version("machine", of=ApproximationVersion)
     assert version.functions < len(expansion.weights) / 2
@@ -158,7 +158,7 @@ def test_a_version_of_ours_goes_in_and_comes_out_smaller(api: Api) -> None:
     means = np.array([answer.mean for answer in answers], np.float64)
     np.testing.assert_allclose(told.constant + bumps @ told.weights, means, rtol=1e-9)
     submitted = api.calls.approximate(told, model="land-by-few", tolerance=0.02)
-    assert api.calls.finished(submitted.id, of=ApproximationJob).state == "succeeded"
+    assert api.calls.trainings.finished(submitted.id, of=ApproximationJob).state == "succeeded"
     few = api.calls.predict("land-by-few", {"columns": at}).predictions
     np.testing.assert_allclose(np.array([one.value for one in few], np.float64), means, atol=1.0)
 

@@ -36,7 +36,9 @@ def uploaded(api: Api, name: str, rows: Array = USUAL) -> str:
 
 def trained(api: Api, **request: Json) -> ComponentsVersion:
     """The version of a job that succeeded."""
-    job = api.calls.finished(api.calls.submit({"task": "components", **request}, of=ComponentsJob).id, of=ComponentsJob)
+    job = api.calls.trainings.finished(
+        api.calls.trainings.submit({"task": "components", **request}, of=ComponentsJob).id, of=ComponentsJob
+    )
     assert job.state == "succeeded", job
     return api.calls.version(job.model, of=ComponentsVersion)
 
@@ -113,7 +115,7 @@ def test_a_bad_row_has_its_problem_in_its_place(api: Api) -> None:
 def test_what_is_wrong_is_refused_where_it_stands(api: Api, request_: dict[str, Json], pointer: str) -> None:
     dataset_id = uploaded(api, "refused", USUAL[:10])
     with pytest.raises(ClientError) as refused:
-        api.calls.submit({"task": "components", "dataset_id": dataset_id, **request_}, of=ComponentsJob)
+        api.calls.trainings.submit({"task": "components", "dataset_id": dataset_id, **request_}, of=ComponentsJob)
     problem = refused.value.problem
     assert (problem.status, [one.pointer for one in problem.errors]) == (422, [pointer])
 
@@ -128,6 +130,8 @@ def test_predictions_of_another_task_are_refused_where_they_are_asked_for(api: A
 def test_rows_that_are_all_alike_have_no_components(api: Api) -> None:
     dataset_id = api.calls.create_dataset({"x": [1.0, 1.0, None], "z": [2.0, 2.0, 3.0]}, name="alike").id
     asked: dict[str, Json] = {"task": "components", "dataset_id": dataset_id, "inputs": ["x", "z"], "width": 1.0}
-    job = api.calls.finished(api.calls.submit({**asked, "missing": "drop_rows"}, of=ComponentsJob).id, of=ComponentsJob)
+    job = api.calls.trainings.finished(
+        api.calls.trainings.submit({**asked, "missing": "drop_rows"}, of=ComponentsJob).id, of=ComponentsJob
+    )
     assert job.error is not None
     assert "alike" in job.error.detail

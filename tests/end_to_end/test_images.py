@@ -81,7 +81,7 @@ def test_a_signal_is_told_by_functions_that_jump_or_ring(api: Api) -> None:
 def test_what_is_no_image_is_refused_where_it_stands(api: Api) -> None:
     table = api.calls.create_dataset({"x": [0.0, 1.0]}, name="a-table")
     with pytest.raises(ClientError) as refused:
-        api.calls.submit({"task": "image", "dataset_id": table.id})
+        api.calls.trainings.submit({"task": "image", "dataset_id": table.id})
     assert (refused.value.problem.status, refused.value.problem.errors[0].pointer) == (422, "/dataset_id")
     with pytest.raises(ClientError) as grey:
         encode(api.calls, np.ones((9, 9)), model="grey")

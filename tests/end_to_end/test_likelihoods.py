@@ -128,7 +128,7 @@ def test_how_heavy_tails_are_is_learned(api: Api) -> None:
 def test_a_target_that_cannot_be_counted_is_refused_with_what_to_use(api: Api) -> None:
     dataset = api.calls.create_dataset(sinc(20), name="not-counted")
     with pytest.raises(ClientError) as refused:
-        api.calls.submit({"dataset_id": dataset.id, "target": "y", "likelihood": {"type": "poisson"}})
+        api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "likelihood": {"type": "poisson"}})
     problem = refused.value.problem
     assert (problem.status, problem.errors[0].pointer) == (422, "/likelihood")
     assert '"gaussian" or "student_t"' in problem.detail

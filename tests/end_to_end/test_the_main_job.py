@@ -51,7 +51,7 @@ def test_numbers_go_in_and_distributions_come_out(api: Api) -> None:
     job = api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=5)
     assert (job.version, job.error) == (VersionName("sinc-main", 1), None)
     assert [move.state for move in job.transitions] == ["queued", "running", "succeeded"]
-    assert_told_from_first_to_last(list(api.calls.follow(job.id)))
+    assert_told_from_first_to_last(list(api.calls.trainings.follow(job.id)))
     version = api.calls.version("sinc-main", 1)
     assert (version.job_id, version.task, version.rows + version.rows_held_out) == (job.id, "regression", 40)
     assert 0 < version.rows_held_out < 20
@@ -73,7 +73,7 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     dataset = api.calls.create_dataset(sinc(60, seed=4), name="sinc-process")
     job = api.train(dataset_id=dataset.id, target="y", prior=PROCESS)
     assert job.algorithm == {"type": "greedy"}
-    assert_told_from_first_to_last(list(api.calls.follow(job.id)))
+    assert_told_from_first_to_last(list(api.calls.trainings.follow(job.id)))
     found = api.calls.version("sinc-process", 1).hyperparameters
     assert [width.input for width in found.widths] == ["x"]
     assert [warp.input for warp in found.warps] == ["x"]
@@ -192,7 +192,7 @@ def test_a_failed_fit_says_what_to_do(api: Api) -> None:
     }
     dataset = api.calls.create_dataset(columns, name="gaps")
     request: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "inputs": ["x", "z"], "missing": "drop_rows"}
-    job = api.calls.finished(api.calls.submit(request).id)
+    job = api.calls.trainings.finished(api.calls.trainings.submit(request).id)
     assert (job.state, job.version) == ("failed", None)
     assert job.error is not None
     assert job.error.detail
@@ -235,12 +235,12 @@ def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployme
         "worker": False,
     }
     dataset = api.calls.create_dataset(sinc(20), name="sinc-waiting")
-    job = api.calls.submit({"dataset_id": dataset.id, "target": "y"})
-    assert api.calls.job(job.id).state == "queued"
+    job = api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y"})
+    assert api.calls.trainings.get(job.id).state == "queued"
     with pytest.raises(ClientError) as refused:
         api.calls.delete_dataset(dataset.id)
     assert (refused.value.problem.status, refused.value.problem.type) == (409, "/problems/in-use")
-    assert api.calls.cancel(job.id).state == "cancelled"
+    assert api.calls.trainings.cancel(job.id).state == "cancelled"
     api.calls.delete_dataset(dataset.id)
     with pytest.raises(ClientError) as gone:
         api.calls.dataset(dataset.id)
@@ -248,7 +248,7 @@ def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployme
     deployment.start("worker")
     other = api.calls.create_dataset(sinc(20), name="sinc-later")
     api.train(dataset_id=other.id, target="y", basis=WIDTH)
-    assert api.calls.job(job.id).state == "cancelled"
+    assert api.calls.trainings.get(job.id).state == "cancelled"
 
 
 def test_with_a_key_only_those_who_know_it_get_in(sqlite_deployment: Deployment) -> None:

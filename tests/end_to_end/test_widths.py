@@ -60,6 +60,6 @@ def test_a_width_too_few_is_refused_where_it_stands(api: Api) -> None:
     basis: Json = [{"type": "bias"}, {"type": "kernel", "width": {"type": "fixed", "value": [1.0, 2.0]}}]
     asked: dict[str, Json] = {"target": "y", "inputs": ["side", "x", "aside"], "missing": "indicator", "basis": basis}
     with pytest.raises(ClientError) as refused:
-        api.calls.submit({"dataset_id": dataset.id, **asked})
+        api.calls.trainings.submit({"dataset_id": dataset.id, **asked})
     problem = refused.value.problem
     assert (problem.status, problem.errors[0].pointer) == (422, "/basis/1/width/value")

@@ -32,7 +32,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with connect(address) as service:
             dataset_id = service.upload(kiosk.FILE).id
             for more in (MEAN_ALONE, HELD_OUT):
-                job = service.finished(service.submit({"dataset_id": dataset_id, "target": "litres", **more}).id)
+                job = service.trainings.finished(
+                    service.trainings.submit({"dataset_id": dataset_id, "target": "litres", **more}).id
+                )
                 assert job.state == "succeeded", job
         yield address
 

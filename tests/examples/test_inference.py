@@ -21,7 +21,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_service(directory / "inference.db", log=directory / "service.log") as address:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
-            job = service.finished(service.submit({"dataset_id": dataset.id, "target": "litres"}).id)
+            job = service.trainings.finished(
+                service.trainings.submit({"dataset_id": dataset.id, "target": "litres"}).id
+            )
             assert job.state == "succeeded", job
         yield address
 

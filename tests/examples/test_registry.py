@@ -26,7 +26,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
             for _ in range(2):
-                job = service.finished(service.submit({"dataset_id": dataset.id, "target": "litres"}).id)
+                job = service.trainings.finished(
+                    service.trainings.submit({"dataset_id": dataset.id, "target": "litres"}).id
+                )
                 assert job.state == "succeeded", job
         yield address
 

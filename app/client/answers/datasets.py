@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from app.domain.tables import ColumnKind
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 """What JSON can say."""
@@ -16,10 +16,10 @@ Choice = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Slice(Generic[T]):
+class Slice(Generic[T_co]):
     """A part of a list; `after` asks for the following part, None at the end."""
 
-    items: tuple[T, ...]
+    items: tuple[T_co, ...]
     has_more: bool
     after: str | None = None
 

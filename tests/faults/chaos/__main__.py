@@ -73,9 +73,13 @@ def _run(containers: Containers, number: int, draw: np.random.Generator) -> Iter
 def _ended(containers: Containers, jobs: list[SupervisedJob]) -> Iterator[SupervisedJob]:
     """Them, each once it has."""
     for job in jobs:
-        while not (found := containers.ask(partial(Relevance.job, job_id=job.id))).has_ended:
+        while not (found := containers.ask(partial(_look, job))).has_ended:
             time.sleep(LOOK_SECONDS)
         yield found
+
+
+def _look(job: SupervisedJob, calls: Relevance) -> SupervisedJob:
+    return calls.trainings.get(job.id)
 
 
 def _fits(jobs: list[SupervisedJob]) -> str:

@@ -92,11 +92,11 @@ def _submit(calls: Relevance, model: str) -> SupervisedJob:
     y = np.sin(40.0 * x) + 0.01 * draw.standard_normal(ROWS)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
     asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": NARROW}
-    return calls.submit({**asked, "prior": {"type": "independent"}})
+    return calls.trainings.submit({**asked, "prior": {"type": "independent"}})
 
 
 def _look(containers: Containers, job: SupervisedJob) -> SupervisedJob:
-    return containers.ask(partial(Relevance.job, job_id=job.id))
+    return containers.ask(lambda calls: calls.trainings.get(job.id))
 
 
 def _ended(containers: Containers, job: SupervisedJob) -> SupervisedJob:
