@@ -2,8 +2,7 @@
 
 from itertools import islice
 
-from app.cli.listing import time_text
-from app.cli.rendering import print_json, print_table
+from app.cli.rendering import print_json, print_table, time_text
 from app.cli.saying import say
 from app.client import Relevance
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from app.cli.listing import time_text
-from app.cli.rendering import print_facts, print_json
+from app.cli.rendering import print_facts, print_json, time_text
 from app.cli.saying import say
 from app.cli.versions import imported_text, tags_text
 from app.client import Relevance

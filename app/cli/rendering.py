@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -54,6 +55,11 @@ def cell_text(cell: str | int | float | bool | None) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
     return number(cell) if isinstance(cell, float) else "" if cell is None else str(cell)
+
+
+def time_text(moment: datetime) -> str:
+    """A moment as the clock on the wall here has it."""
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _console() -> Console:

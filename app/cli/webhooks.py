@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from app.cli.listing import time_text
-from app.cli.rendering import number, print_facts, print_json, print_table
+from app.cli.rendering import number, print_facts, print_json, print_table, time_text
 from app.cli.saying import say
 from app.client import Relevance
 from app.client.answers.webhooks import Delivery

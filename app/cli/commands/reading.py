@@ -89,9 +89,9 @@ def jobs(
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
-    """List training jobs, show or follow one, cancel one, or do one again."""
+    """List jobs of all kinds, show or follow one, cancel one, or do one again."""
     from app.cli.connection import service
-    from app.cli.listing import cancel_job, follow_job, list_jobs, retry_job, show_job
+    from app.cli.jobs import cancel_job, follow_job, list_jobs, retry_job, show_job
 
     if follow and job is None:
         raise typer.BadParameter("which job?", param_hint="--follow")
