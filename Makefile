@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLIENT_STAMPS := $(patsubst %,$(CLIENTS)/%/.installed,kserve mlserver triton)
+PEER_SERVERS := .venv-peers
+PEER_STAMPS := $(patsubst %,$(PEER_SERVERS)/%/.installed,bentoml kserve mlserver)
 
 export UV_SYSTEM_CERTS := true
 export UV_PYTHON_DOWNLOADS := never
@@ -16,7 +18,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients demo run test check thorough faults chaos format bench bench-accuracy lock protocol secrets clean
+.PHONY: help install clients peers demo run test check thorough faults chaos format bench bench-accuracy lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,10 +39,19 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 
 clients: $(CLIENT_STAMPS) ## the same for clients that others wrote, each of which needs an environment of its own
 
-$(CLIENTS)/%/.installed: tests/foreign/requirements-%.lock | $(BIN)/uv
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(CLIENTS)/$*
-	$(UV_PIP) sync --quiet --python $(CLIENTS)/$*/bin/python --require-hashes --only-binary :all: $<
+peers: $(PEER_STAMPS) ## the same for servers that others wrote, which `serving` of the benchmarks measures beside ours
+
+define environment
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
+	$(UV_PIP) sync --quiet --python $(@D)/bin/python --require-hashes --only-binary :all: $<
 	@touch $@
+endef
+
+$(CLIENTS)/%/.installed: tests/foreign/requirements-%.lock | $(BIN)/uv
+	$(environment)
+
+$(PEER_SERVERS)/%/.installed: benchmarks/serving/peers/requirements-%.lock | $(BIN)/uv
+	$(environment)
 
 demo: install ## train models through the running service, show what was learned
 	$(BIN)/python -m examples.demo
@@ -86,11 +97,11 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 	$(BIN)/python -m benchmarks accuracy --pictures $(if $(QUICK),--quick) $(if $(OURS),--engines ours) \
 		$(if $(DATA),--data "$(DATA)") $(if $(PEERS),--peers-cache "$(PEERS)")
 
-lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients are wanted
+lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
-	for client in kserve mlserver schemathesis triton; do \
-		$(COMPILE) --upgrade --output-file tests/foreign/requirements-$$client.lock tests/foreign/requirements-$$client.in || exit 1; \
+	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in; do \
+		$(COMPILE) --upgrade --output-file "$${wanted%.in}.lock" "$$wanted" || exit 1; \
 	done
 	@$(MAKE) install
 
@@ -105,6 +116,6 @@ secrets: ## random secrets for docker compose, where there are none yet
 			od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > secrets/$$name && chmod 644 secrets/$$name && echo "made secrets/$$name"; }; \
 	done
 
-clean: ## remove both kinds of .venv and everything that was generated (never a database, never a secret)
-	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+clean: ## remove every .venv and everything that was generated (never a database, never a secret)
+	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find app tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
