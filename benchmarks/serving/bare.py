@@ -1,7 +1,6 @@
 """The application that ours is measured against: Starlette, orjson and numpy, which checks nothing."""
 
-import os
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import orjson
@@ -11,17 +10,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from benchmarks.serving.forms import FIGURES, LENGTH, NAME
-from benchmarks.serving.model import INPUTS, PlainModel
-
-MODEL = "RELEVANCE_BENCH_MODEL"
-"""The variable of the environment that names the file of the model."""
+from benchmarks.serving.model import INPUTS
+from benchmarks.serving.plain import Array, PlainModel
 
 VERSION = {"model_name": NAME, "model_version": "1"}
 
 
 def make_application() -> Starlette:
     """For `uvicorn --factory`."""
-    model = PlainModel.read(Path(os.environ[MODEL]))
+    model = PlainModel.read()
 
     async def predict(request: Request) -> Response:
         rows = orjson.loads(await request.body())["rows"]
@@ -40,26 +37,31 @@ def make_application() -> Starlette:
         content = orjson.dumps({"model": "benchmark", "version": 1, "predictions": predictions})
         return Response(content, media_type="application/json")
 
+    def asked(head: Mapping[str, Sequence[Mapping[str, str]]], X: Array) -> list[tuple[str, Array]]:
+        found = dict(zip(FIGURES, model.answer(X), strict=True))
+        return [(output["name"], found[output["name"]]) for output in head["outputs"]]
+
     async def infer(request: Request) -> Response:
         body, length = await request.body(), request.headers.get(LENGTH)
         if length is None:
-            (tensor,) = orjson.loads(body)["inputs"]
-            found = model.answer(np.array(tensor["data"]).reshape(tensor["shape"]))
+            head = orjson.loads(body)
+            (tensor,) = head["inputs"]
             outputs = [
                 {"name": name, "datatype": "FP64", "shape": column.shape, "data": column}
-                for name, column in zip(FIGURES, found, strict=True)
+                for name, column in asked(head, np.array(tensor["data"]).reshape(tensor["shape"]))
             ]
             content = orjson.dumps({**VERSION, "outputs": outputs}, option=orjson.OPT_SERIALIZE_NUMPY)
             return Response(content, media_type="application/json")
-        (tensor,) = orjson.loads(body[: int(length)])["inputs"]
-        found = model.answer(np.frombuffer(body, np.float64, offset=int(length)).reshape(tensor["shape"]))
+        head = orjson.loads(body[: int(length)])
+        (tensor,) = head["inputs"]
+        found = asked(head, np.frombuffer(body, np.float64, offset=int(length)).reshape(tensor["shape"]))
         outputs = [
             {"name": name, "datatype": "FP64", "shape": column.shape, "parameters": {"binary_data_size": column.nbytes}}
-            for name, column in zip(FIGURES, found, strict=True)
+            for name, column in found
         ]
-        head = orjson.dumps({**VERSION, "outputs": outputs})
-        content = b"".join((head, *(column.tobytes() for column in found)))
-        return Response(content, headers={LENGTH: str(len(head))}, media_type="application/octet-stream")
+        said = orjson.dumps({**VERSION, "outputs": outputs})
+        content = b"".join((said, *(column.tobytes() for _, column in found)))
+        return Response(content, headers={LENGTH: str(len(said))}, media_type="application/octet-stream")
 
     return Starlette(
         routes=[

@@ -1,8 +1,9 @@
 """The forms in which rows are asked with and answers come, all with the same numbers."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import orjson
@@ -35,28 +36,49 @@ def _numbers_of_rows(answer: bytes, _: int) -> Array:
     return np.array([float(found) for found in re.findall(rb":(-?[0-9][0-9.e+-]*)", answer)])
 
 
-def _ask_tensor(X: Array) -> tuple[bytes, str]:
+def _ask_tensors(X: Array, names: Sequence[str]) -> tuple[bytes, str]:
     tensor = {"name": "input", "datatype": "FP64", "shape": X.shape, "data": X.ravel().tolist()}
-    asked = {"inputs": [tensor], "outputs": [{"name": name} for name in FIGURES]}
+    asked = {"inputs": [tensor], "outputs": [{"name": name} for name in names]}
     return orjson.dumps(asked), "Content-Type: application/json\r\n"
 
 
 def _numbers_of_tensors(answer: bytes, _: int) -> Array:
-    return np.array([output["data"] for output in orjson.loads(answer)["outputs"]])
+    return np.concatenate([output["data"] for output in orjson.loads(answer)["outputs"]])
 
 
-def _ask_bytes(X: Array) -> tuple[bytes, str]:
+def _ask_bytes(X: Array, names: Sequence[str]) -> tuple[bytes, str]:
     tensor = {"name": "input", "datatype": "FP64", "shape": X.shape, "parameters": {"binary_data_size": X.nbytes}}
-    outputs = [{"name": name, "parameters": {"binary_data": True}} for name in FIGURES]
+    outputs = [{"name": name, "parameters": {"binary_data": True}} for name in names]
     head = orjson.dumps({"inputs": [tensor], "outputs": outputs})
     return head + X.tobytes(), f"Content-Type: application/octet-stream\r\n{LENGTH}: {len(head)}\r\n"
 
 
-def _numbers_of_bytes(answer: bytes, rows: int) -> Array:
-    return np.frombuffer(answer[-8 * rows * len(FIGURES) :], np.float64)
+def _tensors(names: Sequence[str]) -> Form:
+    ask = partial(_ask_tensors, names=names)
+    return Form("rows, tensors in JSON", f"/v2/models/{NAME}/infer", ask, _numbers_of_tensors)
+
+
+def _bytes(names: Sequence[str]) -> Form:
+    def numbers(answer: bytes, rows: int) -> Array:
+        return np.frombuffer(answer[-8 * rows * len(names) :], np.float64)
+
+    return Form("rows, tensors as bytes", f"/v2/models/{NAME}/infer", partial(_ask_bytes, names=names), numbers)
+
+
+def _ask_nested(X: Array) -> tuple[bytes, str]:
+    return orjson.dumps(X.tolist()), "Content-Type: application/json\r\n"
+
+
+def _numbers_of_nested(answer: bytes, _: int) -> Array:
+    return np.concatenate(orjson.loads(answer))
 
 
 ROWS = Form("rows in JSON", f"/v1/models/{NAME}/predict", _ask_rows, _numbers_of_rows)
-TENSORS = Form("rows, tensors in JSON", f"/v2/models/{NAME}/infer", _ask_tensor, _numbers_of_tensors)
-BYTES = Form("rows, tensors as bytes", f"/v2/models/{NAME}/infer", _ask_bytes, _numbers_of_bytes)
+TENSORS = _tensors(FIGURES)
+BYTES = _bytes(FIGURES)
 FORMS = (ROWS, TENSORS, BYTES)
+
+MOMENTS = _tensors(FIGURES[:2])
+MOMENTS_AS_BYTES = _bytes(FIGURES[:2])
+NESTED = Form("rows, lists in JSON", "/predict", _ask_nested, _numbers_of_nested)
+"""Rows as lists in a list, and means in a list beside variances in another."""

@@ -12,7 +12,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.services.answering import SupervisedAnswering
 from app.services.prediction import Prediction
 from benchmarks.jobs.deployment import Deployment
-from benchmarks.serving.forms import NAME, ROWS, Form
+from benchmarks.serving.forms import NAME, Form
 from benchmarks.serving.load import Timed, busy, load
 from benchmarks.serving.model import points
 from benchmarks.serving.processes import Server
@@ -47,13 +47,13 @@ class Costs:
 
 
 def taking_turns(
-    servers: Sequence[Server], *, rows: int, requests: int, connections: int, rounds: int, form: Form = ROWS
+    forms: Mapping[Server, Form], *, rows: int, requests: int, connections: int, rounds: int
 ) -> Mapping[str, Costs]:
-    """By the servers' names."""
-    cpu: dict[str, list[float]] = {server.name: [] for server in servers}
-    timed: dict[str, list[Timed]] = {server.name: [] for server in servers}
+    """By the servers' names, each asked in its form."""
+    cpu: dict[str, list[float]] = {server.name: [] for server in forms}
+    timed: dict[str, list[Timed]] = {server.name: [] for server in forms}
     for _ in range(rounds):
-        for server in servers:
+        for server, form in forms.items():
             asked = server.asked(points(rows), form)
             load(asked, requests=WARM_UP, connections=connections)
             before = server.cpu()

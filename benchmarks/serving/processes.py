@@ -1,12 +1,13 @@
-"""The two applications as processes of one worker each, and what the kernel says of them."""
+"""Applications as processes of one worker each, and what the kernel says of them."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,18 +19,21 @@ from app.client.answers import Json
 from app.domain.identity import BUILT_IN_OWNER
 from app.sparse_bayes.types import Array
 from benchmarks.jobs.deployment import Deployment
-from benchmarks.serving.bare import MODEL
-from benchmarks.serving.forms import FORMS, NAME, ROWS, Form
+from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Asked, once
-from benchmarks.serving.model import INPUTS, PlainModel, points
+from benchmarks.serving.model import INPUTS, plain_model, points
+from benchmarks.serving.plain import MODEL
 
+ROOT = Path(__file__).parents[2]
 VECTORS = 20
-BEGINS_WITHIN = 30.0
+BEGINS_WITHIN = 60.0
+PORT = "{port}"
+"""Stands for a free port in commands and in what they find in their environment."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A process that answers all forms at a URL."""
+    """What answers at a URL: a process and those that it has started."""
 
     name: str
     url: str
@@ -40,13 +44,27 @@ class Server:
         return Asked.of(self.url, form.path, *form.ask(X))
 
     def cpu(self) -> float:
-        """Seconds of CPU that all its threads have had, to the nanosecond."""
-        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        """Seconds of CPU that all threads have had, to the nanosecond."""
+        tasks = [task for pid in processes(self.pid) for task in Path(f"/proc/{pid}/task").iterdir()]
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def megabytes(self) -> float:
-        """Memory that it holds."""
-        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        """Memory that they hold, what two of them share twice."""
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in processes(self.pid))
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def processes(pid: int) -> list[int]:
+    """A process, those that it has started, and theirs."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended since
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+            parents.setdefault(parent, []).append(int(stat.parent.name))
+    found = [pid]
+    for one in found:
+        found += parents.get(one, [])
+    return found
 
 
 def train(deployment: Deployment, *, vectors: int = VECTORS) -> None:
@@ -78,43 +96,71 @@ def ours(deployment: Deployment, name: str, *, log: bool) -> Server:
     return Server(name, url, deployment.processes[-1].pid)
 
 
-@contextmanager
-def bare(deployment: Deployment) -> Iterator[Server]:
-    """The bare application with the same model, on the same server."""
+def write_model(deployment: Deployment) -> Mapping[str, str]:
+    """The model's arrays go to a file; what the environment of all that read it has."""
     parts = build(deployment.settings)
     file = deployment.folder / "model.npz"
-    PlainModel.of(parts.prediction.version(BUILT_IN_OWNER, NAME)).write(file)
+    plain_model(parts.prediction.version(BUILT_IN_OWNER, NAME)).write(file)
     parts.close()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    return {MODEL: str(file)}
+
+
+@contextmanager
+def bare(model: Mapping[str, str], folder: Path) -> Iterator[Server]:
+    """The bare application on the server that ours is on."""
     server = ("benchmarks.serving.bare:make_application", "--factory", "--no-access-log", "--log-level", "warning")
-    with subprocess.Popen(
-        [sys.executable, "-m", "uvicorn", *server, "--http", "httptools", "--loop", "uvloop", "--port", str(port)],
-        env=os.environ | {MODEL: str(file)},
-    ) as process:
+    command = (sys.executable, "-m", "uvicorn", *server, "--http", "httptools", "--loop", "uvloop", "--port", PORT)
+    with answering("bare", command, model, folder, ROWS) as found:
+        yield found
+
+
+@contextmanager
+def answering(
+    name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path, form: Form
+) -> Iterator[Server]:
+    """A server that is killed in the end, once it answers in a form; what it says and leaves behind is in a folder."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    theirs = {variable: value.replace(PORT, port) for variable, value in environment.items()}
+    said = folder / f"{name}.log"
+    with (
+        said.open("w") as log,
+        subprocess.Popen(
+            [argument.replace(PORT, port) for argument in command],
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | theirs,
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        ) as process,
+    ):
+        server = Server(name, f"http://127.0.0.1:{port}", process.pid)
         try:
-            found = Server("bare", f"http://127.0.0.1:{port}", process.pid)
-            _wait_for(port)
-            yield found
+            if not _answers(server, form, process):
+                raise RuntimeError(f"{name} does not answer: {said.read_text()[-2_000:]}")
+            yield server
         finally:
-            process.kill()
+            for pid in processes(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
-def agree(servers: list[Server]) -> None:
-    """Raise RuntimeError unless all of them say the same in every form, to the ninth digit."""
+def agree(forms: Mapping[Server, Form]) -> None:
+    """Raise RuntimeError unless all of them say the same, each in its form, to the ninth digit."""
     X = points(100)
-    for form in FORMS:
-        first, *others = (form.numbers(once(server.asked(X, form)), len(X)) for server in servers)
-        for other in others:
-            if first.shape != other.shape or not np.allclose(first, other, rtol=1e-9, atol=1e-9):
-                raise RuntimeError(f"expected the same answers as {form.name}")
+    found = {server: form.numbers(once(server.asked(X, form)), len(X)) for server, form in forms.items()}
+    first, *others = found
+    for other in others:
+        if found[first].shape != found[other].shape or not np.allclose(
+            found[first], found[other], rtol=1e-9, atol=1e-9
+        ):
+            raise RuntimeError(f"expected {other.name} to say in {forms[other].name} what {first.name} does")
 
 
-def _wait_for(port: int) -> None:
+def _answers(server: Server, form: Form, process: subprocess.Popen[bytes]) -> bool:
     until = time.monotonic() + BEGINS_WITHIN
-    while time.monotonic() < until:
-        with socket.socket() as tried:
-            if tried.connect_ex(("127.0.0.1", port)) == 0:
-                return
+    while time.monotonic() < until and process.poll() is None:
+        with suppress(OSError, EOFError, RuntimeError):
+            once(server.asked(points(1), form))
+            return True
         time.sleep(0.1)
-    raise RuntimeError("the bare application did not start")
+    return False

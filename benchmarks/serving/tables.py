@@ -4,17 +4,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from benchmarks.jobs.deployment import on_sqlite
+from benchmarks.jobs.deployment import Deployment, on_sqlite
 from benchmarks.options import Options
 from benchmarks.report import Table
-from benchmarks.serving.forms import BYTES, TENSORS
+from benchmarks.serving.forms import BYTES, FORMS, MOMENTS, MOMENTS_AS_BYTES, ROWS, TENSORS
 from benchmarks.serving.measuring import Costs, Mixed, cold, from_memory_to_memory, mixed, taking_turns
-from benchmarks.serving.processes import Server, agree, bare, ours, train
+from benchmarks.serving.peers.running import running
+from benchmarks.serving.processes import Server, agree, bare, ours, train, write_model
 
 FEW, MANY, BATCH = 1, 1_000, 100_000
 CONNECTIONS, FEW_CONNECTIONS = 8, 4
 COLD_VECTORS = 50
 
+HEADER = ("asked with", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
 NOTES = """\
 `relevance api` with a key, on SQLite, and Starlette with orjson and numpy that computes the same figures of the same
 model without any check (`serving/bare.py`): one process each on uvicorn, httptools and uvloop, taking turns in one run
@@ -24,56 +26,93 @@ bare application's answer in the same form. CPU is the server's as the kernel co
 of the rounds' ratios."""
 
 
+PEERS_NOTES = """\
+Mean and variance by servers that others wrote, each in an environment of its own (`make peers`, `serving/peers`), from
+the same file of the same model by the same lines of numpy, beside ours and the bare application asked for those two
+alone; all of them take turns. Asked by the Open Inference Protocol, BentoML by a POST of its own: lists in, lists out.
+CPU and memory are those of all processes that a server has. Each is set to what is fastest for it with one worker:
+MLServer predicts in the process that answers (`parallel_workers` 0), BentoML on its event loop; uvloop and httptools
+are installed for all of them; access logs are off, metrics where that is a setting (MLServer, BentoML), and so are
+KServe's gRPC and its log of latencies. None of them checks a key, as ours does."""
+
+
 def serving(options: Options) -> list[Table]:
-    """What an answer costs, beside other work, and what a process holds."""
+    """What an answer costs, beside other servers and other work, and what a process holds."""
     rounds, times = (3, 3) if options.quick else (9, 9)
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment)
+        model = write_model(deployment)
         quiet = ours(deployment, "ours, log of requests off", log=False)
         logging = ours(deployment, "ours", log=True)
         idle = quiet.megabytes()
-        with bare(deployment) as plain:
+        with bare(model, deployment.folder) as plain:
             servers = [plain, quiet, logging]
-            agree(servers)
-            costs = {
-                "1 row in JSON": taking_turns(
-                    servers, rows=FEW, requests=1_500, connections=CONNECTIONS, rounds=rounds
-                ),
-                "1,000 rows in JSON": taking_turns(
-                    servers, rows=MANY, requests=60, connections=CONNECTIONS, rounds=rounds
-                ),
-                **{
-                    f"1,000 {form.name}": taking_turns(
-                        servers, rows=MANY, requests=120, connections=CONNECTIONS, rounds=rounds, form=form
-                    )
-                    for form in (TENSORS, BYTES)
-                },
-                "100,000 rows in JSON": taking_turns(servers[:2], rows=BATCH, requests=2, connections=1, rounds=times),
-            }
+            for form in FORMS:
+                agree(dict.fromkeys(servers, form))
+            peers = _beside_peers(deployment, model, servers, rounds)
+            costs = _all_figures(servers, rounds, times)
         found = mixed(quiet, rows=BATCH, requests=2_000, connections=FEW_CONNECTIONS, rounds=rounds)
         core = from_memory_to_memory(deployment, BATCH, times)
         others = _others(quiet, found, idle, costs["100,000 rows in JSON"][quiet.name], core)
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment, vectors=COLD_VECTORS)
         others[f"a version of {COLD_VECTORS} vectors that was not at hand"] = f"{1e3 * cold(deployment, times):.1f} ms"
-    return [_costs(costs, plain.name), Table("One process under load", ("", "ours"), tuple(others.items()), ())]
+    rows = tuple(row for asked, each in costs.items() for row in _rows(asked, each, plain.name))
+    return [
+        Table("Serving", HEADER, rows, (NOTES,)),
+        peers,
+        Table("One process under load", ("", "ours"), tuple(others.items()), ()),
+    ]
 
 
-def _costs(costs: Mapping[str, Mapping[str, Costs]], plain: str) -> Table:
-    rows = [
+def _all_figures(servers: list[Server], rounds: int, times: int) -> Mapping[str, Mapping[str, Costs]]:
+    in_rows = dict.fromkeys(servers, ROWS)
+    return {
+        "1 row in JSON": taking_turns(in_rows, rows=FEW, requests=1_500, connections=CONNECTIONS, rounds=rounds),
+        "1,000 rows in JSON": taking_turns(in_rows, rows=MANY, requests=60, connections=CONNECTIONS, rounds=rounds),
+        **{
+            f"1,000 {form.name}": taking_turns(
+                dict.fromkeys(servers, form), rows=MANY, requests=120, connections=CONNECTIONS, rounds=rounds
+            )
+            for form in (TENSORS, BYTES)
+        },
+        "100,000 rows in JSON": taking_turns(
+            dict.fromkeys(servers[:2], ROWS), rows=BATCH, requests=2, connections=1, rounds=times
+        ),
+    }
+
+
+def _beside_peers(deployment: Deployment, model: Mapping[str, str], servers: list[Server], rounds: int) -> Table:
+    plain, *_ = servers
+    rows: list[tuple[str, ...]] = []
+    with running(model, deployment.folder) as (peers, absent):
+        in_json = dict.fromkeys(servers, MOMENTS) | {server: peer.form for server, peer in peers.items()}
+        speak_bytes = [*servers, *(server for server, peer in peers.items() if peer.speaks_bytes)]
+        in_bytes = dict.fromkeys(speak_bytes, MOMENTS_AS_BYTES)
+        for asked, forms, number, requests in (
+            ("1 row in JSON", in_json, FEW, 1_500),
+            ("1,000 rows in JSON", in_json, MANY, 120),
+            ("1,000 rows as bytes", in_bytes, MANY, 120),
+        ):
+            agree(forms)
+            costs = taking_turns(forms, rows=number, requests=requests, connections=CONNECTIONS, rounds=rounds)
+            memory = [f"{server.megabytes():.0f}" for server in forms]
+            rows += [(*row, held) for row, held in zip(_rows(asked, costs, plain.name), memory, strict=True)]
+    return Table("Serving beside peers", (*HEADER, "MB"), tuple(rows), (PEERS_NOTES, *absent))
+
+
+def _rows(asked: str, costs: Mapping[str, Costs], plain: str) -> list[tuple[str, ...]]:
+    return [
         (
             asked,
             server,
             f"{found.microseconds:,.0f}",
-            "" if server == plain else f"{found.beside(each[plain]):.2f}",
+            "" if server == plain else f"{found.beside(costs[plain]):.2f}",
             f"{found.per_second:,.0f}" if found.per_second >= 10.0 else f"{found.per_second:.1f}",
             f"{found.milliseconds(0.5):.1f} / {found.milliseconds(0.99):.1f}",
         )
-        for asked, each in costs.items()
-        for server, found in each.items()
+        for server, found in costs.items()
     ]
-    header = ("asked with", "server", "CPU us", "times bare", "requests/s", "ms, median / p99")
-    return Table("Serving", header, tuple(rows), (NOTES,))
 
 
 def _others(server: Server, found: list[Mixed], idle: float, batch: Costs, core: float) -> dict[str, str]:
