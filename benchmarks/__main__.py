@@ -22,6 +22,7 @@ from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
 from benchmarks.papers.tables import papers
 from benchmarks.report import Table
+from benchmarks.serving.endurance import endurance
 from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "wdbc": service.wdbc,
     "jobs": jobs,
     "serving": serving,
+    "endurance": endurance,
 }
 
 ACCURACY: dict[str, Callable[[Options], list[Table]]] = {

@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 
 import numpy as np
 import orjson
+import pyarrow as pa
 
 from app.sparse_bayes.types import Array
-from benchmarks.serving.model import OUTPUTS, table
+from benchmarks.serving.model import INPUTS, OUTPUTS, table
 
 NAME = "benchmark"
 FIGURES = ("mean", "variance_total", "variance_noise", "variance_weights", "variance_beyond", "lower", "upper")
@@ -65,6 +67,32 @@ def _bytes(names: Sequence[str]) -> Form:
     return Form("rows, tensors as bytes", f"/v2/models/{NAME}/infer", partial(_ask_bytes, names=names), numbers)
 
 
+def _ask_npy(X: Array) -> tuple[bytes, str]:
+    with BytesIO() as file:
+        np.save(file, X)
+        return file.getvalue(), _both_ways("application/x-npy")
+
+
+def _numbers_of_npy(answer: bytes, _: int) -> Array:
+    found: Array = np.load(BytesIO(answer), allow_pickle=False)
+    return found.T.ravel()
+
+
+def _ask_arrow(X: Array) -> tuple[bytes, str]:
+    rows, sink = pa.table(dict(zip(INPUTS, X.T, strict=True))), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return sink.getvalue().to_pybytes(), _both_ways("application/vnd.apache.arrow.stream")
+
+
+def _numbers_of_arrow(answer: bytes, _: int) -> Array:
+    return np.concatenate([column.to_numpy() for column in pa.ipc.open_stream(answer).read_all().columns])
+
+
+def _both_ways(media_type: str) -> str:
+    return f"Content-Type: {media_type}\r\nAccept: {media_type}\r\n"
+
+
 def _ask_nested(X: Array) -> tuple[bytes, str]:
     return orjson.dumps(X.tolist()), "Content-Type: application/json\r\n"
 
@@ -77,6 +105,11 @@ ROWS = Form("rows in JSON", f"/v1/models/{NAME}/predict", _ask_rows, _numbers_of
 TENSORS = _tensors(FIGURES)
 BYTES = _bytes(FIGURES)
 FORMS = (ROWS, TENSORS, BYTES)
+
+IN_QUERY = f"/v1/models/{NAME}/predict?outputs={','.join(OUTPUTS)}"
+NPY = Form("rows in npy", IN_QUERY, _ask_npy, _numbers_of_npy)
+ARROW = Form("rows in Arrow", IN_QUERY, _ask_arrow, _numbers_of_arrow)
+"""Ours alone speaks these."""
 
 MOMENTS = _tensors(FIGURES[:2])
 MOMENTS_AS_BYTES = _bytes(FIGURES[:2])

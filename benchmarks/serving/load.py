@@ -3,10 +3,13 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPResponse
+from itertools import cycle
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from threading import Thread
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -31,7 +34,7 @@ class Asked:
         assert parts.hostname is not None
         assert parts.port is not None
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {KEY}\r\nAccept: */*\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {KEY}\r\n"
             f"{headers}Content-Length: {len(body)}\r\n\r\n"
         )
         return cls(parts.hostname, parts.port, head.encode() + body)
@@ -56,33 +59,41 @@ def load(asked: Asked, *, requests: int, connections: int) -> Timed:
 
 
 @contextmanager
-def busy(asked: Asked) -> Iterator[list[float]]:
-    """While it is open, a process of its own asks again and again; then it has the seconds that each answer took."""
+def busy(*asked: Asked) -> Iterator[list[float]]:
+    """While it is open, a process of its own asks one host these in turn; afterwards the seconds of each answer."""
     taken: list[float] = []
     spawn = get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=_ask_on, args=(asked, sender), daemon=True)
     process.start()
+    sender.close()
     receiver.recv()  # the first answer, from a client that has only just begun
+    gathering = Thread(target=_gather, args=(receiver, taken))
+    gathering.start()
     try:
         yield taken
     finally:
         process.kill()
         process.join()
-        while receiver.poll():
+        gathering.join()
+
+
+def _gather(receiver: "Connection[float, float]", taken: list[float]) -> None:
+    with suppress(EOFError):
+        while True:
             taken.append(receiver.recv())
 
 
-def _ask_on(asked: Asked, sender: "Connection[float, float]") -> None:
-    with socket.create_connection((asked.host, asked.port)) as open_socket, open_socket.makefile("rb") as answers:
-        while True:
+def _ask_on(asked: Sequence[Asked], sender: "Connection[float, float]") -> None:
+    with socket.create_connection((asked[0].host, asked[0].port)) as open_socket:
+        for one in cycle(asked):
             began = perf_counter()
-            open_socket.sendall(asked.content)
-            length = 0
-            while (line := answers.readline().lower()) != b"\r\n":
-                if line.startswith(b"content-length:"):
-                    length = int(line.partition(b":")[2])
-            answers.read(length)
+            open_socket.sendall(one.content)
+            answer = HTTPResponse(open_socket, method="POST")
+            answer.begin()
+            said = answer.read()
+            if answer.status != 200:
+                raise RuntimeError(f"expected 200, got {answer.status}: {said[:200]!r}")
             sender.send(perf_counter() - began)
 
 

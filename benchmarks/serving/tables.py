@@ -7,8 +7,10 @@ import numpy as np
 from benchmarks.jobs.deployment import Deployment, on_sqlite
 from benchmarks.options import Options
 from benchmarks.report import Table
-from benchmarks.serving.forms import BYTES, FORMS, MOMENTS, MOMENTS_AS_BYTES, ROWS, TENSORS
+from benchmarks.serving.forms import ARROW, BYTES, FORMS, MOMENTS, MOMENTS_AS_BYTES, NPY, ROWS, TENSORS
+from benchmarks.serving.load import once
 from benchmarks.serving.measuring import Costs, Mixed, cold, from_memory_to_memory, mixed, taking_turns
+from benchmarks.serving.model import points
 from benchmarks.serving.peers.running import running
 from benchmarks.serving.processes import Server, agree, bare, ours, train, write_model
 
@@ -45,6 +47,8 @@ def serving(options: Options) -> list[Table]:
         quiet = ours(deployment, "ours, log of requests off", log=False)
         logging = ours(deployment, "ours", log=True)
         idle = quiet.megabytes()
+        once(logging.asked(points(MANY), ARROW))
+        after_arrow = logging.megabytes()
         with bare(model, deployment.folder) as plain:
             servers = [plain, quiet, logging]
             for form in FORMS:
@@ -53,7 +57,16 @@ def serving(options: Options) -> list[Table]:
             costs = _all_figures(servers, rounds, times)
         found = mixed(quiet, rows=BATCH, requests=2_000, connections=FEW_CONNECTIONS, rounds=rounds)
         core = from_memory_to_memory(deployment, BATCH, times)
-        others = _others(quiet, found, idle, costs["100,000 rows in JSON"][quiet.name], core)
+        batches = {"100,000 rows in JSON": costs["100,000 rows in JSON"][quiet.name]} | {
+            f"{BATCH:,} {form.name}": taking_turns({quiet: form}, rows=BATCH, requests=2, connections=1, rounds=times)[
+                quiet.name
+            ]
+            for form in (NPY, ARROW)
+        }
+        others = _meanwhile(found) | _batches(batches, core)
+        others["memory, idle"] = f"{idle:.0f} MB"
+        others["memory after Arrow was used"] = f"{after_arrow:.0f} MB"
+        others["memory after all that"] = f"{quiet.megabytes():.0f} MB"
     with on_sqlite() as deploy, deploy() as deployment:
         train(deployment, vectors=COLD_VECTORS)
         others[f"a version of {COLD_VECTORS} vectors that was not at hand"] = f"{1e3 * cold(deployment, times):.1f} ms"
@@ -115,18 +128,22 @@ def _rows(asked: str, costs: Mapping[str, Costs], plain: str) -> list[tuple[str,
     ]
 
 
-def _others(server: Server, found: list[Mixed], idle: float, batch: Costs, core: float) -> dict[str, str]:
+def _meanwhile(found: list[Mixed]) -> dict[str, str]:
     alone, beside = (
-        [1e3 * float(np.quantile([took for one in each for took in one.each], 0.99))]
+        1e3 * float(np.quantile([took for one in each for took in one.each], 0.99))
         for each in ([one.alone for one in found], [one.beside for one in found])
     )
     taken = [seconds for one in found for seconds in one.batches]
     return {
-        "p99 of 1 row, alone": f"{alone[0]:.1f} ms",
-        f"p99 of 1 row, while batches of {BATCH:,} rows come": f"{beside[0]:.1f} ms",
+        "p99 of 1 row, alone": f"{alone:.1f} ms",
+        f"p99 of 1 row, while batches of {BATCH:,} rows come": f"{beside:.1f} ms",
         "such a batch, meanwhile": f"{np.median(taken):.2f} s" if taken else "none ended",
-        f"{BATCH:,} rows: CPU of the request": f"{1e-6 * batch.microseconds:.3f} s",
-        f"{BATCH:,} rows: the core's predict, from memory to memory": f"{core:.3f} s",
-        "memory, idle": f"{idle:.0f} MB",
-        "memory after all that": f"{server.megabytes():.0f} MB",
     }
+
+
+def _batches(costs: Mapping[str, Costs], core: float) -> dict[str, str]:
+    found = {f"{BATCH:,} rows: the core's predict, from memory to memory": f"{core:.3f} s"}
+    for asked, cost in costs.items():
+        cpu = 1e-6 * cost.microseconds
+        found[f"{asked}: CPU of the request"] = f"{cpu:.3f} s ({core / cpu:.2f} of it the core's)"
+    return found
