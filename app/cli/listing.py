@@ -1,12 +1,14 @@
-"""`relevance models`: what there is."""
+"""`relevance datasets`, `models` and `versions`: what there is."""
 
 from collections.abc import Mapping
 from itertools import islice
 
 from app.cli.rendering import cell_text, number, print_json, print_table, time_text
-from app.cli.versions import show_version, tags_text
+from app.cli.versions import measured_text, show_version, tags_text
 from app.client import Relevance
 from app.client.answers import RelevanceVector, VersionBase
+
+MOST_COLUMNS_SHOWN = 8
 
 
 def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
@@ -31,6 +33,52 @@ def list_models(client: Relevance, tags: Mapping[str, str], *, limit: int, as_js
     print_table(
         ("model", "task", "target", "inputs", "versions", "aliases", "tags", "created"), rows, if_none="No models."
     )
+
+
+def list_datasets(client: Relevance, name: str | None, *, limit: int, as_json: bool) -> None:
+    """The newest datasets, or those of a name."""
+    datasets = tuple(islice(client.datasets(name=name), limit))
+    if as_json:
+        print_json(datasets)
+        return
+    rows = (
+        (
+            dataset.id,
+            dataset.name,
+            f"{dataset.rows:,}",
+            "an image" if dataset.image else ", ".join(column.name for column in dataset.columns[:MOST_COLUMNS_SHOWN]),
+            time_text(dataset.created_at),
+        )
+        for dataset in datasets
+    )
+    print_table(("dataset", "name", "rows", "columns", "created"), rows, if_none="No datasets.")
+
+
+def list_versions(client: Relevance, model: str, tags: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+    """A model's newest versions that have these tags."""
+    versions = tuple(islice(client.versions(model, tags=tags), limit))
+    if as_json:
+        print_json(versions)
+        return
+    named: dict[int, list[str]] = {}
+    for alias, number_ in client.model(model).aliases.items():
+        named.setdefault(number_, []).append(alias)
+    rows = (
+        (
+            str(version.version),
+            ", ".join(named.get(version.version, ())),
+            f"{version.functions:,}",
+            f"{version.rows:,}",
+            version.dataset.id,
+            measured_text(version),
+            tags_text(version.tags),
+            version.description or "",
+            time_text(version.created_at),
+        )
+        for version in versions
+    )
+    headings = ("version", "aliases", "functions", "rows", "dataset", "measured", "tags", "description", "created")
+    print_table(headings, rows, if_none="No versions.")
 
 
 def show_model(client: Relevance, name: str, version: str | None, *, as_json: bool) -> None:

@@ -59,6 +59,15 @@ def tags_text(tags: Mapping[str, str]) -> str:
     return ", ".join(f"{name}:{value}" for name, value in tags.items())
 
 
+def measured_text(version: VersionBase) -> str:
+    """The first figure of a version that predicts, and on which rows it was measured."""
+    if not isinstance(version, SupervisedVersion) or not version.metrics:
+        return ""
+    rows, scores = next(iter(version.metrics.items()))
+    name, score = next(iter(scores.items()))
+    return f"{name} {number(score)} {MEASURED.get(rows, rows)}"
+
+
 def _show_approximation(version: ApproximationVersion) -> None:
     kept, all_terms = version.integral_kept, version.integral
     print_facts(

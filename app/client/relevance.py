@@ -116,9 +116,9 @@ class Relevance:
         """One dataset."""
         return self.http.get(Dataset, f"/v1/datasets/{part(dataset_id)}")
 
-    def datasets(self) -> Iterator[Dataset]:
-        """All datasets, newest first."""
-        return self.http.pages(Slice[Dataset], "/v1/datasets")
+    def datasets(self, *, name: str | None = None) -> Iterator[Dataset]:
+        """All datasets, or those of this name, newest first."""
+        return self.http.pages(Slice[Dataset], "/v1/datasets", {"name": name})
 
     def delete_dataset(self, dataset_id: str) -> None:
         """Remove a dataset that no unfinished job needs."""

@@ -52,6 +52,24 @@ def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
     assert sizes == sorted(sizes, reverse=True)
 
 
+def test_datasets_and_versions_are_listed_by_name_and_tag(asked: Run, trained: str) -> None:
+    assert asked("annotate", f"{trained}@1", "--tag", "stage:trial").exit_code == 0
+    assert asked("aliases", "set", trained, "first", "1").exit_code == 0
+    listed = asked("versions", trained, "--tag", "stage:trial").stdout.splitlines()
+    (version,) = json.loads(asked("versions", trained, "--json").stdout)
+    assert listed[1].split()[:2] == ["1", "first"]
+    rows, scores = next(iter(version["metrics"].items()))
+    assert rows == "leave_one_out"
+    assert f"rmse {scores['rmse']:.4g} leave-one-out" in listed[1]
+    assert "stage:trial" in listed[1]
+    assert asked("versions", trained, "--tag", "stage:live").stdout.strip() == "No versions."
+    (dataset,) = json.loads(asked("datasets", "--name", "lines", "--json").stdout)
+    assert dataset["id"] == version["dataset"]["id"]
+    assert dataset["id"] in asked("datasets").stdout
+    assert asked("datasets", "--name", "nobodys").stdout.strip() == "No datasets."
+    assert asked("versions", "nobodys").exit_code == 1
+
+
 @pytest.mark.parametrize("said", [(), ("--prior", "automatic")], ids=["unsaid", "automatic"])
 def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     asked: Run, tmp_path: Path, said: tuple[str, ...]

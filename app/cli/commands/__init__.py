@@ -4,7 +4,18 @@ import typer
 
 from app.cli.commands.aliases import history, list_aliases, move, unset
 from app.cli.commands.exporting import export, import_version
-from app.cli.commands.reading import annotate, compare, decode, jobs, lineage, models, predict, statistics
+from app.cli.commands.reading import (
+    annotate,
+    compare,
+    datasets,
+    decode,
+    jobs,
+    lineage,
+    models,
+    predict,
+    statistics,
+    versions,
+)
 from app.cli.commands.scoring import evaluate, predict_dataset, promote
 from app.cli.commands.service import api, check_worker, migrate, serve, worker
 from app.cli.commands.training import train
@@ -24,7 +35,7 @@ application = typer.Typer(
 )
 SERVING = (serve, api, worker, migrate)
 LEARNING = (train, approximate, components, encode)
-READING = (predict, decode, jobs, models, annotate, lineage, statistics, compare, export)
+READING = (predict, decode, jobs, datasets, models, versions, annotate, lineage, statistics, compare, export)
 SCORING = (evaluate, predict_dataset, promote)
 for command in (*SERVING, *LEARNING, *READING, *SCORING):
     application.command()(command)

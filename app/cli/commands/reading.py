@@ -108,6 +108,38 @@ def jobs(
             list_jobs(client, limit=limit, as_json=as_json)
 
 
+def datasets(
+    *,
+    name: Annotated[str | None, typer.Option(help="List those of this name.")] = None,
+    limit: Annotated[int, typer.Option(help="Most datasets to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List datasets, whose ids stand for their files."""
+    from app.cli.connection import service
+    from app.cli.listing import list_datasets
+
+    with service(url) as client:
+        list_datasets(client, name, limit=limit, as_json=as_json)
+
+
+def versions(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
+    *,
+    tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="List those that have this tag.")] = None,
+    limit: Annotated[int, typer.Option(help="Most versions to list.", min=1)] = 20,
+    as_json: AsJson = False,
+    url: Url = HERE,
+) -> None:
+    """List the versions of MODEL: their aliases, what they learned from, and how well they did."""
+    from app.cli.connection import service
+    from app.cli.listing import list_versions
+    from app.cli.registry import read_tags
+
+    with service(url) as client:
+        list_versions(client, model, read_tags(tag or (), "--tag"), limit=limit, as_json=as_json)
+
+
 def models(
     name: Annotated[str | None, typer.Argument(help="Show this one, or NAME@ALIAS.")] = None,
     *,
