@@ -77,7 +77,7 @@ class JobsQuery(StateQuery):
     """Jobs by what they need."""
 
     model: str | None = Field(None, description="Only those that make, or use, versions of this model.")
-    dataset_id: UUID | None = Field(None, description="Only those that this dataset is for.")
+    dataset_id: UUID | None = Field(None, description="Only those that learn from this dataset, or predict for it.")
 
     def which(self, kind: JobKind) -> Which:
         """As the service has it."""
