@@ -1,14 +1,15 @@
 """Requests for inference, and their answers, as one body: JSON, then the tensors that come as bytes."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 import orjson
 
 from app.api.formats.cells import JSON
-from app.api.inference.tensors import Tensor, from_bytes, from_json, to_bytes, to_json
+from app.api.inference.tensors import FLOATS, Tensor, from_bytes, from_json, from_values, to_bytes, to_json
 from app.domain.errors import MalformedBodyError
 
 BINARY_SIZE = "binary_data_size"
@@ -18,14 +19,15 @@ UNSUPPORTED = frozenset({"shared_memory_region", "classification", "sequence_id"
 """Parameters that would change the answer, and are not to be passed over in silence."""
 
 T = TypeVar("T", bool, int, float)
+Data = TypeVar("Data", msgspec.Raw, list[float])
 
 
-class _Tensor(msgspec.Struct):
+class _Tensor(msgspec.Struct, Generic[Data]):
     name: str
     shape: list[int]
     datatype: str
     parameters: dict[str, msgspec.Raw] | None = None
-    data: msgspec.Raw = msgspec.Raw()
+    data: Data | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Output(msgspec.Struct):
@@ -33,14 +35,15 @@ class _Output(msgspec.Struct):
     parameters: dict[str, msgspec.Raw] | None = None
 
 
-class _Request(msgspec.Struct):
-    inputs: list[_Tensor]
+class _Request(msgspec.Struct, Generic[Data]):
+    inputs: list[_Tensor[Data]]
     id: str | None = None
     parameters: dict[str, msgspec.Raw] | None = None
     outputs: list[_Output] | None = None
 
 
-_REQUEST = msgspec.json.Decoder(_Request)
+_REQUEST = msgspec.json.Decoder(_Request[msgspec.Raw])
+_FLAT_FLOATS = msgspec.json.Decoder(_Request[list[float]])
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def read_request(body: bytes, header_length: int | None) -> InferenceRequest:
     if not 0 < length <= len(body):
         raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
     try:
-        asked = _REQUEST.decode(body[:length])
+        asked = _decoded(body[:length])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"The request can't be read: {error}.") from error
     said = asked.parameters or {}
@@ -82,23 +85,35 @@ def read_request(body: bytes, header_length: int | None) -> InferenceRequest:
     )
 
 
-def _tensors(asked: Sequence[_Tensor], content: memoryview) -> tuple[Tensor, ...]:
+def _decoded(said: bytes) -> _Request[list[float]] | _Request[msgspec.Raw]:
+    """Raises msgspec.DecodeError."""
+    # What nearly all send is read in one go: their values need not be looked for first.
+    with suppress(msgspec.ValidationError):
+        flat = _FLAT_FLOATS.decode(said)
+        if all(tensor.datatype in FLOATS for tensor in flat.inputs):
+            return flat
+    return _REQUEST.decode(said)
+
+
+def _tensors(asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], content: memoryview) -> tuple[Tensor, ...]:
     tensors: list[Tensor] = []
     place = 0
     for one in asked:
         said = one.parameters or {}
         _refuse(said)
         size = _parameter(said, BINARY_SIZE, int)
-        data = bytes(one.data)
-        if (size is None) == (not data):
+        if (size is None) == (one.data is msgspec.UNSET):
             raise MalformedBodyError(f"Tensor {one.name!r}: expected either `data` or the parameter `{BINARY_SIZE}`.")
-        if size is None:
-            tensors.append(from_json(one.name, one.datatype, one.shape, data))
-            continue
-        if not 0 <= size <= len(content) - place:
-            raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {len(content) - place} came.")
-        tensors.append(from_bytes(one.name, one.datatype, one.shape, content[place : place + size]))
-        place += size
+        if size is not None:
+            if not 0 <= size <= len(content) - place:
+                left = len(content) - place
+                raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {left} came.")
+            tensors.append(from_bytes(one.name, one.datatype, one.shape, content[place : place + size]))
+            place += size
+        elif isinstance(one.data, list):
+            tensors.append(from_values(one.name, one.datatype, one.shape, one.data))
+        elif isinstance(one.data, msgspec.Raw):
+            tensors.append(from_json(one.name, one.datatype, one.shape, bytes(one.data)))
     if place != len(content):
         raise MalformedBodyError(f"After the tensors there are {len(content) - place} bytes more.")
     if len({tensor.name for tensor in tensors}) < len(tensors):

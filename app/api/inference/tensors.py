@@ -36,6 +36,9 @@ CODES: Mapping[str, str] = {
 }
 """The numbers of each data type, as numpy names them."""
 
+FLOATS = frozenset({"FP32", "FP64"})
+"""Those whose values JSON has as it has all numbers."""
+
 DATATYPES = (*CODES, TEXT)
 MOST_AXES = 8
 

@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from app import __version__
 from app.api.application import make_application
+from app.api.predicting import Predicting
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.sparse_bayes.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
@@ -341,7 +342,20 @@ def test_bodies_may_be_packed(client: TestClient, encoding: str, pack: Callable[
     assert refused(client.post(PATH, content=body, headers={"Content-Encoding": "br"}), 415)
 
 
-def test_large_bodies_are_answered_in_a_thread_alike(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    inline = client.post(PATH, json={"inputs": TENSORS}).json()
-    monkeypatch.setattr("app.api.inferring.MOST_BYTES_INLINE", 0)
+@pytest.mark.parametrize("bound", ["MOST_BYTES_INLINE", "MOST_WORK_INLINE"])
+def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    inline, handed = client.post(PATH, json={"inputs": TENSORS}).json(), []
+    run_large = Predicting.run_large
+
+    async def noted(self: Predicting, *what: Callable[[], object]) -> object:
+        handed.append(what)
+        return await run_large(self, *what)
+
+    monkeypatch.setattr(Predicting, "run_large", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
+    assert handed == []
+    monkeypatch.setattr(f"app.api.inferring.{bound}", 0)
+    assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
+    assert len(handed) == 1
