@@ -55,7 +55,7 @@ def serving(options: Options) -> list[Table]:
                 agree(dict.fromkeys(servers, form))
             peers = _beside_peers(deployment, model, servers, rounds)
             costs = _all_figures(servers, rounds, times)
-        found = mixed(quiet, rows=BATCH, requests=2_000, connections=FEW_CONNECTIONS, rounds=rounds)
+        found = mixed(quiet, rows=BATCH, requests=8_000, connections=FEW_CONNECTIONS, rounds=rounds)
         core = from_memory_to_memory(deployment, BATCH, times)
         batches = {"100,000 rows in JSON": costs["100,000 rows in JSON"][quiet.name]} | {
             f"{BATCH:,} {form.name}": taking_turns({quiet: form}, rows=BATCH, requests=2, connections=1, rounds=times)[
