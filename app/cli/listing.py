@@ -1,12 +1,12 @@
 """`relevance datasets`, `models` and `versions`: what there is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from app.cli.rendering import cell_text, number, print_json, print_table, time_text
 from app.cli.versions import measured_text, show_version, tags_text
 from app.client import Relevance
-from app.client.answers import RelevanceVector, VersionBase
+from app.client.answers import Column, RelevanceVector, VersionBase
 
 MOST_COLUMNS_SHOWN = 8
 
@@ -46,7 +46,7 @@ def list_datasets(client: Relevance, name: str | None, *, limit: int, as_json: b
             dataset.id,
             dataset.name,
             f"{dataset.rows:,}",
-            "an image" if dataset.image else ", ".join(column.name for column in dataset.columns[:MOST_COLUMNS_SHOWN]),
+            "an image" if dataset.image else _named(dataset.columns),
             time_text(dataset.created_at),
         )
         for dataset in datasets
@@ -101,6 +101,13 @@ def list_vectors(client: Relevance, name: str, version: str | None, *, limit: in
     print_table(
         headings, (_vector(vector, inputs) for vector in vectors), if_none="No functions: it predicts a constant."
     )
+
+
+def _named(columns: Sequence[Column]) -> str:
+    """The first columns, and how many more there are."""
+    names = ", ".join(column.name for column in columns[:MOST_COLUMNS_SHOWN])
+    more = len(columns) - MOST_COLUMNS_SHOWN
+    return f"{names} and {more:,} more" if more > 0 else names
 
 
 def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]:
