@@ -37,7 +37,7 @@ from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
 from app.settings import Settings
-from app.storage import migrations as storage_migrations
+from app.storage import revision
 from app.storage.engine import make_engine
 from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.unit_of_work import unit_of_work
@@ -196,6 +196,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
 
 def migrate(settings: Settings) -> None:
     """Make the database's tables, or bring them up to date; raises UnavailableError."""
+    # Imported here alone: a process that serves does without Alembic.
+    from app.storage import migrations as storage_migrations
+
     engine = make_engine(settings.url)
     try:
         storage_migrations.migrate(engine)
@@ -245,7 +248,7 @@ def _base(settings: Settings) -> Base:
 
 
 def _is_migrated(base: Base) -> bool:
-    return storage_migrations.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
+    return revision.is_migrated(base.engine) and queue_migrations.is_migrated(base.client)
 
 
 def _alive(open_uow: OpenUnitOfWork, within: float) -> tuple[str, ...]:

@@ -14,7 +14,8 @@ from app.domain.errors import InUseError, UnavailableError
 from app.domain.models import InputWidth
 from app.domain.ports import OpenUnitOfWork
 from app.storage.engine import make_engine
-from app.storage.migrations import downgrade, is_migrated, migrate, ours
+from app.storage.migrations import downgrade, migrate, ours
+from app.storage.revision import is_migrated
 from app.storage.tables import Base
 from tests.storage import samples
 
@@ -99,6 +100,11 @@ def test_going_back_to_when_every_version_had_a_job_keeps_those_that_have(
     migrate(engine)
     with open_uow() as uow:
         assert uow.models.version(samples.OWNER, "prices").number == 1
+
+
+def test_one_revision_back_is_not_migrated(engine: Engine) -> None:
+    downgrade(engine, "-1")
+    assert not is_migrated(engine)
 
 
 def test_migrating_twice_changes_nothing(engine: Engine) -> None:
