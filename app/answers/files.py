@@ -1,6 +1,6 @@
 """Predictions as files: CSV, Arrow's stream, Parquet and npy; Arrow is imported where it is needed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,14 +23,22 @@ class Written:
 
 def predictions_file(
     coded: FlatFormat, version: Version, answer: Answer, written: Written, faults: Sequence[Fault]
-) -> bytes:
-    """One row of the file for each; what is not told of it, and all of a row with faults, is missing."""
+) -> Iterator[bytes]:
+    """One row of the file for each, in pieces; what is not told of it, and all of a row with faults, is missing.
+
+    Raises InvalidRequestError before the first piece.
+    """
     columns = flat_columns(answer, written.outputs)
     faulty = faulty_rows(rows_of(answer), faults)
     if coded == "npy":
         return npy_file([column for column in columns.values() if not isinstance(column, Labels)], faulty)
-    from app.answers.arrow_files import arrow_file
     from app.answers.tables import about, arrow_table
 
     table = arrow_table(columns, faulty, errors_by_row(faults) if written.tells_errors else None, about(version))
-    return arrow_file(coded, table)
+    if coded == "parquet":
+        from app.answers.parquet_file import parquet_file
+
+        return iter([parquet_file(table)])
+    from app.answers.parts import parts_of
+
+    return parts_of(coded, table)

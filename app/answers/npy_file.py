@@ -1,6 +1,6 @@
 """Numbers of predictions as numpy's own file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 
 import numpy as np
@@ -12,21 +12,25 @@ ROWS_AT_ONCE = 8192
 """So many rows of all columns are in the processor's caches while they are put side by side."""
 
 
-def npy_file(columns: Sequence[Array], faulty: Mask | None) -> bytes:
-    """A matrix (N, c) in C order, NaN in the rows that are `faulty`; raises InvalidRequestError for no columns."""
+def npy_file(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
+    """A matrix (N, c) in C order, NaN in the rows that are `faulty`, in pieces.
+
+    Raises InvalidRequestError for no columns.
+    """
     if not columns:
         raise InvalidRequestError("There are no numbers among these outputs.", [Fault("No numbers.", "/outputs")])
-    rows = len(columns[0])
-    header = BytesIO()
+    return _pieces(columns, faulty)
+
+
+def _pieces(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
+    rows, before = len(columns[0]), BytesIO()
     said = {"descr": "<f8", "fortran_order": False, "shape": (rows, len(columns))}
-    np.lib.format.write_array_header_1_0(header, said)
-    body = bytearray(header.tell() + rows * len(columns) * 8)
-    body[: header.tell()] = header.getvalue()
-    matrix = np.frombuffer(body, "<f8", offset=header.tell()).reshape(rows, len(columns))
-    for first in range(0, rows, ROWS_AT_ONCE):
+    np.lib.format.write_array_header_1_0(before, said)
+    header = before.getvalue()
+    for first in range(0, max(rows, 1), ROWS_AT_ONCE):
         some = slice(first, first + ROWS_AT_ONCE)
-        for place, column in enumerate(columns):
-            matrix[some, place] = column[some]
-    if faulty is not None:
-        matrix[faulty] = np.nan
-    return bytes(body)
+        matrix = np.column_stack([column[some] for column in columns]).astype("<f8", copy=False)
+        if faulty is not None:
+            matrix[faulty[some]] = np.nan
+        yield header + matrix.tobytes()
+        header = b""

@@ -1,16 +1,12 @@
 """A file of predictions in parts: one after the other they are the file, so that rows can be written as they are known.
 
-What a part says depends on its rows alone, and on whether it is the first. A Parquet file, whose end tells where
-everything stands, is made of the parts of a stream once they are all there.
+What a part says depends on its rows alone, and on whether it is the first.
 """
 
 from collections.abc import Iterator
-from io import BufferedReader, RawIOBase
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
 PartsFormat = Literal["csv", "arrow"]
 
@@ -19,13 +15,15 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 ENDS: dict[PartsFormat, bytes] = {"csv": b"", "arrow": END_OF_STREAM}
 """What stands behind the last part."""
 
-PIECE = 2**20
-"""About so many bytes of a Parquet file are held in memory, beside a part and the places of all that was written."""
+ROWS_AT_ONCE = 65_536
+"""Rows of a part of what is known whole."""
 
 
 def part_of(coded: PartsFormat, table: pa.Table, *, is_first: bool) -> bytes:
     """The next rows of a file, behind its beginning where they are the first."""
     if coded == "csv":
+        import pyarrow.csv as pacsv  # a part of Arrow that its own streams do without
+
         sink = pa.BufferOutputStream()
         options = pacsv.WriteOptions(include_header=is_first, quoting_style="needed")
         pacsv.write_csv(table, sink, options)
@@ -34,55 +32,8 @@ def part_of(coded: PartsFormat, table: pa.Table, *, is_first: bool) -> bytes:
     return b"".join([table.schema.serialize().to_pybytes() if is_first else b"", *batches])
 
 
-def parquet_of(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """A Parquet file, a piece after the other, of the bytes of a stream, divided anywhere: each part a row group."""
-    with pa.ipc.open_stream(pa.PythonFile(BufferedReader(_Joined(parts)), "r")) as stream:
-        sink = _Sink()
-        with pq.ParquetWriter(pa.PythonFile(sink, "w"), stream.schema) as writer:
-            for batch in stream:
-                writer.write_batch(batch, row_group_size=max(1, batch.num_rows))
-                if sink.size >= PIECE:
-                    yield sink.taken()
-        yield sink.taken()
-
-
-class _Joined(RawIOBase):
-    """Reads pieces as if they were one file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the wider type has a name from 3.12 on
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-
-class _Sink(RawIOBase):
-    """Keeps what is written until it is taken."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self.size = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, piece: bytes, /) -> int:  # type: ignore[override]  # as above
-        self._pieces.append(bytes(piece))
-        self.size += len(piece)
-        return len(piece)
-
-    def taken(self) -> bytes:
-        taken, self._pieces, self.size = b"".join(self._pieces), [], 0
-        return taken
+def parts_of(coded: PartsFormat, table: pa.Table) -> Iterator[bytes]:
+    """The parts of a file of all rows, the last with its end."""
+    for first in range(0, max(table.num_rows, 1), ROWS_AT_ONCE):
+        part = part_of(coded, table.slice(first, ROWS_AT_ONCE), is_first=first == 0)
+        yield part if first + ROWS_AT_ONCE < table.num_rows else part + ENDS[coded]

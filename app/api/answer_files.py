@@ -1,11 +1,10 @@
-"""Predictions on lines, and what can be told in which format."""
+"""What can be told in which format."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from app.api.answers import prediction_lines
 from app.api.negotiation import RowFormat
 from app.domain.errors import Fault, InvalidRequestError
-from app.services.answering import Answer, ServedVersion, Wanted
+from app.services.answering import Wanted
 
 FLAT: frozenset[RowFormat] = frozenset({"csv", "arrow", "parquet", "npy"})
 
@@ -25,14 +24,3 @@ def check_writable(answer: RowFormat, wanted: Wanted, outputs: Sequence[str] | N
     ]
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)
-
-
-def predictions_lines(
-    served: ServedVersion, answer: Answer, outputs: Sequence[str], faults: Sequence[Fault], breathe: Callable[[], None]
-) -> bytes:
-    """On each line one prediction as JSON has it; a row with a fault has its problem in its place."""
-    pieces: list[bytes] = []
-    for piece in prediction_lines(served, answer, outputs=outputs, faults=faults):
-        pieces.append(piece)
-        breathe()
-    return b"".join(pieces)

@@ -1,6 +1,6 @@
 """Predictions as bytes: from arrays to JSON without detours, since this is what the service does most."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -49,22 +49,21 @@ def predictions_json(
     *,
     outputs: Sequence[str],
     faults: Iterable[Fault] = (),
-    breathe: Callable[[], None] = lambda: None,
-) -> list[bytes]:
-    """The whole answer, a long one in pieces with a `breathe` after each; where a row has a fault is its problem."""
+) -> Iterator[bytes]:
+    """The whole answer, a long one in pieces; where a row has a fault is its problem."""
     version, problems = served.version, _row_problems(faults, 0)
     whole: dict[str, object] = {"model": version.model, "version": version.number, "predictions": []}
     if rows_of(answer) <= ROWS_AT_ONCE:
         whole["predictions"] = _told(answer, outputs, served.functions, problems)
         if isinstance(answer, RegressionAnswer) and answer.covariance is not None:
             whole["covariance"] = answer.covariance.tolist()
-        return [_ENCODER.encode(whole)]
-    pieces = [_ENCODER.encode(whole).removesuffix(b"]}")]
+        yield _ENCODER.encode(whole)
+        return
+    before = _ENCODER.encode(whole).removesuffix(b"]}")
     for some, theirs in _pieces(answer, problems):
-        pieces.append(_ENCODER.encode(_told(some, outputs, served.functions, theirs))[1:-1] + b",")
-        breathe()
-    pieces[-1] = pieces[-1].removesuffix(b",") + b"]}"
-    return pieces
+        yield before + _ENCODER.encode(_told(some, outputs, served.functions, theirs))[1:-1]
+        before = b","
+    yield b"]}"
 
 
 def _told(

@@ -1,6 +1,6 @@
 """Predictions line by line: answers leave while rows still come, and rows are read no faster than answers are taken."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
@@ -18,7 +18,7 @@ from app.api.expanding import Expander
 from app.api.formats.expected import Expected, need_rows
 from app.api.formats.line_rows import Line, read_lines
 from app.api.predict_query import Pairs, asked_in
-from app.api.predicting import Predicting, answered, wanted_of
+from app.api.predicting import Breathe, Predicting, answered, wanted_of
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, sentence
 from app.domain.references import Reference
@@ -68,7 +68,7 @@ class _Rows:
         check_writable("ndjson", wanted_of(options), outputs_asked(served.version, options.outputs))
         return cls(served, options, expected_of(served, predicting), counted)
 
-    def answered(self, lines: Sequence[Line], first: int, breathe: Callable[[], None]) -> bytes:
+    def answered(self, lines: Sequence[Line], first: int, breathe: Breathe) -> bytes:
         """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
         try:
             read = read_lines(lines, self.expected, strict=self.options.on_error == "refuse")

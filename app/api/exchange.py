@@ -1,17 +1,17 @@
 """Predictions for rows in any format, told in any: what the hot path, JSON for JSON, has not."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from app.answers.files import Written, predictions_file
-from app.api.answer_files import check_writable, predictions_lines
-from app.api.answers import predictions_json
+from app.api.answer_files import check_writable
+from app.api.answers import prediction_lines, predictions_json
 from app.api.expanding import Expander, expanded
 from app.api.formats.csv_dialect import CsvOptions
 from app.api.formats.expected import Expected, ReadRows
@@ -19,7 +19,7 @@ from app.api.formats.line_rows import lines_of, read_lines
 from app.api.formats.npy_rows import read_npy
 from app.api.negotiation import ROW_TYPES, RowFormat, answer_type, media_type_of, row_format_of
 from app.api.predict_query import Pairs, asked_in
-from app.api.predicting import Asked, Predicting, answered, asked_in_json, wanted_of
+from app.api.predicting import Asked, Breathe, Content, Predicting, answered, asked_in_json, wanted_of
 from app.api.schemas.requests import PredictOptions
 from app.domain.references import Reference
 from app.services.answering import ServedVersion, outputs_asked, outputs_of
@@ -72,8 +72,15 @@ async def exchange(predicting: Predicting, owner: str, reference: Reference, bod
     served = await predicting.served(owner, reference)
     with CountedRequest(served.counts) as counted:
         call = partial(exchanged, served, body, wanted, predicting, counted)
-        content = await predicting.run(served, body, call, inline=wanted.is_light)
-    return Response(content, media_type=wanted.answer_type, headers=told_of(served))
+        content = await predicting.told(served, body, call, inline=wanted.is_light)
+    return response_of(content, wanted.answer_type, told_of(served))
+
+
+def response_of(content: Content, media_type: str, headers: Mapping[str, str] | None = None) -> Response:
+    """With its length where that is known."""
+    if isinstance(content, bytes):
+        return Response(content, media_type=media_type, headers=headers)
+    return StreamingResponse(content, media_type=media_type, headers=headers)
 
 
 def told_of(served: ServedVersion) -> dict[str, str]:
@@ -88,33 +95,25 @@ def exchanged(
     wanted: Exchange,
     limits: Predicting,
     counted: Rows,
-    breathe: Callable[[], None],
-) -> bytes:
-    """Predictions for the rows in a body; `breathe` is called between pieces of the work."""
+    breathe: Breathe,
+) -> Iterator[bytes]:
+    """Predictions for the rows in a body, made at once and told in pieces; `breathe` is called now and then."""
     body = expanded(body, wanted.encoding, limits.most_bytes)
     asked = _asked(served, body, wanted, limits, breathe)
     breathe()
-    return _written(served, asked, wanted.answer, limits.most_rows, counted, breathe)
+    return _told(served, asked, wanted.answer, limits.most_rows, counted)
 
 
-def _written(
-    served: ServedVersion,
-    asked: Asked,
-    answer: RowFormat,
-    most_rows: int,
-    counted: Rows,
-    breathe: Callable[[], None],
-) -> bytes:
+def _told(served: ServedVersion, asked: Asked, answer: RowFormat, most_rows: int, counted: Rows) -> Iterator[bytes]:
     """Predictions as they were asked for, in a format."""
     every = outputs_of(served.version)
     check_writable(answer, asked.wanted, None if asked.outputs == every else asked.outputs)
     found, faults = answered(served, asked, most_rows, counted)
-    breathe()
     match answer:
         case "json":
-            return b"".join(predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe))
+            return predictions_json(served, found, outputs=asked.outputs, faults=faults)
         case "ndjson":
-            return predictions_lines(served, found, asked.outputs, faults, breathe)
+            return prediction_lines(served, found, outputs=asked.outputs, faults=faults)
         case _:
             told = Written(asked.outputs, tells_errors=not asked.refuses)
             return predictions_file(answer, served.version, found, told, faults)
@@ -132,9 +131,7 @@ def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lin
     return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines))
 
 
-def _asked(
-    served: ServedVersion, body: bytes, wanted: Exchange, limits: Predicting, breathe: Callable[[], None]
-) -> Asked:
+def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predicting, breathe: Breathe) -> Asked:
     if wanted.body == "json":
         return asked_in_json(served, body, breathe)
     asked = asked_in(wanted.query, csv=wanted.body == "csv")
@@ -158,7 +155,7 @@ def _asked(
 
             rows = read_arrow(body, expected)
         case "parquet":
-            from app.api.formats.arrow_rows import read_parquet
+            from app.api.formats.parquet_rows import read_parquet
 
             rows = read_parquet(body, expected)
         case _:

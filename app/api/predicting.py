@@ -1,10 +1,11 @@
 """From the body of a predict call to the bytes of its answer."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TypeVar, TypeVarTuple, Unpack
+from functools import lru_cache, partial
+from itertools import islice
+from typing import TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
@@ -21,6 +22,12 @@ from app.domain.tables import Block, block_rows
 from app.services.answering import Answer, ServedVersion, Wanted, answer, outputs_asked, outputs_of, support_of
 from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction
+
+Content: TypeAlias = bytes | AsyncIterator[bytes]
+"""An answer, a long one piece by piece."""
+
+Breathe: TypeAlias = Callable[[], None]
+"""What a long call calls now and then, so that others run."""
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
@@ -53,32 +60,43 @@ class Predicting:
         self.most_bytes = most_bytes
         self._large = CapacityLimiter(LARGE_AT_ONCE)
 
-    async def answered(self, owner: str, reference: Reference, body: bytes) -> list[bytes]:
-        """The answer to a JSON body, in pieces; raises as `Prediction.version` does, and for a body that is refused."""
+    async def answered(self, owner: str, reference: Reference, body: bytes) -> Content:
+        """The answer to a JSON body; raises as `Prediction.version` does, and for a body that is refused."""
         served = await self.served(owner, reference)
         if not is_quick(served, body):
             with CountedRequest(served.counts) as counted:
-                return await self.run_large(predicted, served, body, self.most_rows, counted, breathe)
-        began, pieces = time.perf_counter_ns(), None
+                call = partial(predicted, served, body, self.most_rows, counted)
+                return await self.told(served, body, call, inline=False)
+        began, content = time.perf_counter_ns(), None
         try:
-            pieces = predicted(served, body, self.most_rows, served.counts.rows)
-            return pieces
+            content = b"".join(predicted(served, body, self.most_rows, served.counts.rows))
+            return content
         finally:
-            served.counts.end(began, pieces is None)
+            served.counts.end(began, content is None)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
         served = self._prediction.at_hand(owner, *reference)
         return await to_thread.run_sync(self._prediction.version, owner, *reference) if served is None else served
 
-    async def run(
-        self, served: ServedVersion, body: bytes, call: Callable[[Callable[[], None]], T], *, inline: bool
-    ) -> T:
+    async def told(
+        self, served: ServedVersion, body: bytes, call: Callable[[Breathe], Iterator[bytes]], *, inline: bool
+    ) -> Content:
+        """What `call` tells in pieces, run as by `run`: whole where it is short, else with the rest to come."""
+        begun, rest = await self.run(served, body, lambda breathe: _begun(call(breathe)), inline=inline)
+        return b"".join(begun) if rest is None else self._streamed(begun, rest)
+
+    async def _streamed(self, begun: Sequence[bytes], rest: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """Each piece is made in a turn of its own, and once the client has taken those before."""
+        for piece in begun:
+            yield piece
+        while (another := await self.run_large(_another, rest)) is not None:
+            yield another
+
+    async def run(self, served: ServedVersion, body: bytes, call: Callable[[Breathe], T], *, inline: bool) -> T:
         """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
-        if inline and is_quick(served, body):
-            return call(no_breath)
-        if len(body) <= MOST_BYTES_INLINE:
-            return await to_thread.run_sync(call, breathe)
+        if is_quick(served, body):
+            return call(no_breath) if inline else await to_thread.run_sync(call, breathe)
         return await self.run_large(call, breathe)
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
@@ -90,6 +108,16 @@ def is_quick(served: ServedVersion, body: bytes) -> bool:
     """Whether to answer at once, on the event loop, rather than in a thread."""
     small = len(body) <= MOST_BYTES_INLINE and served.version.report.functions <= MOST_FUNCTIONS_INLINE
     return small and b'"covariance"' not in body
+
+
+def _begun(pieces: Iterator[bytes]) -> tuple[Sequence[bytes], Iterator[bytes] | None]:
+    """The first pieces, by which it is known whether there is a rest."""
+    begun = [*islice(pieces, 2)]
+    return begun, None if len(begun) < 2 else pieces
+
+
+def _another(pieces: Iterator[bytes]) -> bytes | None:
+    return next(pieces, None)
 
 
 def breathe() -> None:
@@ -106,12 +134,15 @@ def predicted(
     body: bytes,
     most_rows: int,
     counted: Rows,
-    breathe: Callable[[], None] = no_breath,
-) -> list[bytes]:
-    """Predictions for the table in a body, as JSON in pieces; `breathe` is called after each piece of a long one."""
+    breathe: Breathe = no_breath,
+) -> Iterator[bytes]:
+    """Predictions for the table in a body, made at once and told as JSON in pieces.
+
+    `breathe` is called after each piece of a long body.
+    """
     asked = asked_in_json(served, body, breathe)
     found, faults = answered(served, asked, most_rows, counted)
-    return predictions_json(served, found, outputs=asked.outputs, faults=faults, breathe=breathe)
+    return predictions_json(served, found, outputs=asked.outputs, faults=faults)
 
 
 def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) -> tuple[Answer, list[Fault]]:
@@ -149,12 +180,12 @@ class Asked:
         return [fault if fault.row is None else replace(fault, line=self.lines[fault.row]) for fault in faults]
 
 
-def asked_in_json(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> Asked:
+def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked:
     """What a JSON body asks for."""
     return _asked_shortly(served, body, breathe) or _asked(served, body)
 
 
-def _asked_shortly(served: ServedVersion, body: bytes, breathe: Callable[[], None]) -> Asked | None:
+def _asked_shortly(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked | None:
     """Rows of numbers with the commonest options; None for all else, also where something is wrong with it."""
     found = read_number_rows(body, served.number_names, breathe=breathe)
     if found is None:

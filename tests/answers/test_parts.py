@@ -10,8 +10,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from app.answers.arrow_files import arrow_file
-from app.answers.parts import ENDS, PartsFormat, parquet_of, part_of
+from app.answers.parquet_file import parquet_of
+from app.answers.parts import ENDS, PartsFormat, part_of, parts_of
 from app.answers.tables import arrow_table, raw_array
 from app.services.answering import Labels
 from tests.domain.small_tables import flags, moments, numbers, texts
@@ -33,6 +33,17 @@ def table(first: int = 0, last: int = ROWS) -> pa.Table:
     )
 
 
+def whole(coded: PartsFormat) -> bytes:
+    """As Arrow itself writes it."""
+    sink = pa.BufferOutputStream()
+    if coded == "csv":
+        pacsv.write_csv(table(), sink, pacsv.WriteOptions(quoting_style="needed"))
+    else:
+        with pa.ipc.new_stream(sink, table().schema) as writer:
+            writer.write_table(table())
+    return sink.getvalue().to_pybytes()
+
+
 def parts(coded: PartsFormat, *, size: int) -> Iterator[bytes]:
     for first in range(0, ROWS, size):
         yield part_of(coded, table(first, min(first + size, ROWS)), is_first=first == 0)
@@ -41,7 +52,7 @@ def parts(coded: PartsFormat, *, size: int) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("size", [1, 13, ROWS])
 def test_lines_of_parts_are_those_of_the_whole(size: int) -> None:
-    assert b"".join(parts("csv", size=size)) == arrow_file("csv", table())
+    assert b"".join(parts("csv", size=size)) == whole("csv")
 
 
 @pytest.mark.parametrize("size", [1, 13, ROWS])
@@ -49,7 +60,16 @@ def test_a_stream_of_parts_holds_the_whole(size: int) -> None:
     read = pa.ipc.open_stream(b"".join(parts("arrow", size=size))).read_all()
     assert read.equals(table(), check_metadata=True)
     if size == ROWS:
-        assert b"".join(parts("arrow", size=size)) == arrow_file("arrow", table())
+        assert b"".join(parts("arrow", size=size)) == whole("arrow")
+
+
+@pytest.mark.parametrize("rows_at_once", [13, ROWS, ROWS + 1])
+def test_what_is_known_whole_is_divided_too(monkeypatch: pytest.MonkeyPatch, rows_at_once: int) -> None:
+    monkeypatch.setattr("app.answers.parts.ROWS_AT_ONCE", rows_at_once)
+    lines, stream = [*parts_of("csv", table())], [*parts_of("arrow", table())]
+    assert len(lines) == len(stream) == -(-ROWS // rows_at_once)
+    assert b"".join(lines) == whole("csv")
+    assert pa.ipc.open_stream(b"".join(stream)).read_all().equals(table(), check_metadata=True)
 
 
 def test_a_parquet_file_of_a_streams_parts_holds_the_whole_a_row_group_each() -> None:
@@ -67,7 +87,7 @@ def test_a_parquet_file_is_the_same_however_the_stream_comes_in_pieces() -> None
 
 
 def test_a_parquet_file_leaves_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.answers.parts.PIECE", 1)
+    monkeypatch.setattr("app.answers.parquet_file.PIECE", 1)
     pieces = [*parquet_of(parts("arrow", size=13))]
     assert len(pieces) == 5  # one for each row group, and the end
     monkeypatch.undo()

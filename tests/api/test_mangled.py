@@ -63,7 +63,7 @@ def answered(version: ServedVersion, coded: RowFormat, encoding: str, body: byte
     if coded == "json":
         exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", ())
     try:
-        return exchanged(version, body, exchange, LIMITS, Rows(), no_breath)
+        return b"".join(exchanged(version, body, exchange, LIMITS, Rows(), no_breath))
     except RelevanceError as refused:
         return refused
 

@@ -1,10 +1,9 @@
-"""Rows to predict for in Arrow: a stream of record batches, or a Parquet file."""
+"""Rows to predict for in a stream of Arrow's record batches."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from app.api.formats.arrow_blocks import check_types
 from app.api.formats.arrow_columns import typed_column
@@ -13,39 +12,22 @@ from app.api.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
 from app.domain.tables import Column, ColumnKind
 
-BATCH = 65_536
-
 
 def read_arrow(body: bytes, expected: Expected) -> ReadRows:
     """The rows of an Arrow stream, without copying what is numbers already.
 
     Raises MalformedBodyError, InvalidDataError for columns that are not those expected, and TooLargeError.
     """
-    with _readable("an Arrow stream"):
+    with readable("an Arrow stream"):
         buffer = pa.py_buffer(body)
         refuse_compressed(buffer)
         reader = pa.ipc.open_stream(buffer)
         columns = expected.among(reader.schema.names)
-        return _read(reader.schema, reader, columns, expected)
+        return rows_of(reader.schema, reader, columns, expected)
 
 
-def read_parquet(body: bytes, expected: Expected) -> ReadRows:
-    """The rows of a Parquet file; raises as `read_arrow` does."""
-    with _readable("Parquet"):
-        parquet = pq.ParquetFile(pa.BufferReader(body))
-        schema, about = parquet.schema_arrow, parquet.metadata
-        columns = expected.among(schema.names)
-        expected.check_rows(about.num_rows)
-        groups = [about.row_group(number) for number in range(about.num_row_groups)]
-        expected.check_bytes(sum(group.total_byte_size for group in groups))
-        # As codes, because one long text may stand in all rows.
-        texts = [name for name, kind in columns if kind == "category" and pa.types.is_string(schema.field(name).type)]
-        parquet = pq.ParquetFile(pa.BufferReader(body), read_dictionary=texts)
-        batches = parquet.iter_batches(batch_size=BATCH, use_threads=False, columns=[name for name, _ in columns])
-        return _read(parquet.schema_arrow, batches, columns, expected)
-
-
-def _read(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Columns, expected: Expected) -> ReadRows:
+def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Columns, expected: Expected) -> ReadRows:
+    """Those columns of batches that have no more rows than may be; raises as `read_arrow` does."""
     names = [name for name, _ in columns]
     check_types(pa.schema([schema.field(name) for name in names]))
     found: list[pa.RecordBatch] = []
@@ -78,7 +60,8 @@ def _column(
 
 
 @contextmanager
-def _readable(what: str) -> Iterator[None]:
+def readable(what: str) -> Iterator[None]:
+    """Raise MalformedBodyError for what Arrow raises of a body in that format."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -9,10 +9,10 @@ from starlette.types import Receive, Scope, Send
 from app.api.by_lines import by_lines
 from app.api.dependencies import owner_of, predicting_of
 from app.api.documentation import problems
-from app.api.exchange import Exchange, exchange
+from app.api.exchange import Exchange, exchange, response_of
 from app.api.express import BareRoute, body_of, documented, names_in, reference_of
 from app.api.handlers import problem_of
-from app.api.predicting import Predicting
+from app.api.predicting import Content, Predicting
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.row_formats import other_contents, query_parameters
 from app.domain.errors import RelevanceError
@@ -43,17 +43,17 @@ class Express:
                 response = await _exchanged(Request(scope, receive), self._predicting)
                 await response(scope, receive, send)
                 return
-            pieces = await _answer(scope, receive, self._predicting)
+            content = await _answer(scope, receive, self._predicting)
         except (RelevanceError, HTTPException) as error:
             response = await problem_of(Request(scope, receive), error)
             await response(scope, receive, send)
             return
-        headers = [(b"content-length", b"%d" % sum(map(len, pieces))), (b"content-type", JSON)]
+        if not isinstance(content, bytes):
+            await response_of(content, "application/json")(scope, receive, send)
+            return
+        headers = [(b"content-length", b"%d" % len(content)), (b"content-type", JSON)]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        *others, last = pieces
-        for piece in others:  # no faster than the client reads them
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": last})
+        await send({"type": "http.response.body", "body": content})
 
 
 _BODY: dict[str, object] = {
@@ -110,11 +110,10 @@ async def _responded(request: Request) -> Response:
     predicting = predicting_of(request)
     if not _is_usual(request.scope):
         return await _exchanged(request, predicting)
-    pieces = await _answer(request.scope, request.receive, predicting)
-    return Response(b"".join(pieces), media_type="application/json")
+    return response_of(await _answer(request.scope, request.receive, predicting), "application/json")
 
 
-async def _answer(scope: Scope, receive: Receive, predicting: Predicting) -> list[bytes]:
+async def _answer(scope: Scope, receive: Receive, predicting: Predicting) -> Content:
     """JSON for JSON."""
     reference = reference_of(scope)
     return await predicting.answered(scope["state"]["owner"], reference, await body_of(receive))

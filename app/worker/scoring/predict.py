@@ -7,7 +7,8 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.answers.faults import errors_by_row, faulty_rows
-from app.answers.parts import ENDS, PartsFormat, parquet_of, part_of
+from app.answers.parquet_file import parquet_of
+from app.answers.parts import ENDS, PartsFormat, part_of
 from app.answers.tables import about, arrow_table, raw_array
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault

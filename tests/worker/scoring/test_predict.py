@@ -162,7 +162,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     assert made == BatchPredicted(ROWS, 1, len(content))
     version = served(small_version())
     found = answer(version, table())
-    told = predictions_file(
+    pieces = predictions_file(
         coded,
         version.version,
         found,
@@ -171,7 +171,7 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     )
     kept = read(coded, content)
     assert kept.column("id").to_pylist() == [*range(ROWS)]
-    assert kept.drop_columns(["id"]).equals(read(coded, told))
+    assert kept.drop_columns(["id"]).equals(read(coded, b"".join(pieces)))
     assert kept.column_names == [*of_kind(type(job.plan), job.plan).columns]  # type: ignore[union-attr]
     assert job.progress is not None
     assert (job.progress.total, job.progress.unit) == (ROWS, "rows")
