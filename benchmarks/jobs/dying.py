@@ -96,11 +96,14 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
 
 
 def _starts(calls: Relevance, job: Job, number: int) -> list[datetime]:
-    """When the job's starts were, once there are so many."""
+    """When the job's starts were, once there are so many; raises RuntimeError where it ends before that."""
     while True:
-        starts = [move.at for move in calls.trainings.get(job.id).transitions if move.state == "running"]
+        job = calls.trainings.get(job.id)
+        starts = [move.at for move in job.transitions if move.state == "running"]
         if len(starts) >= number:
             return starts
+        if job.finished_at is not None:
+            raise RuntimeError(f"the job ended as {job.state} after {len(starts)} starts")
         time.sleep(LOOK_SECONDS)
 
 

@@ -23,8 +23,9 @@ def long(calls: Relevance, *, rows: int = MANY_ROWS) -> Mapping[str, Json]:
 
 
 def endless(calls: Relevance) -> Mapping[str, Json]:
-    """A fit of minutes, to be cancelled."""
-    return {**_asked(calls, HUGE_ROWS, {"type": "fixed", "value": 1.0}), "algorithm": {"type": "re_estimation"}}
+    """A fit of many minutes, to be cancelled: each width that is tried takes some."""
+    search: Json = {"type": "cross_validation", "folds": 10}
+    return {**_asked(calls, HUGE_ROWS, search), "algorithm": {"type": "re_estimation"}}
 
 
 def _asked(calls: Relevance, rows: int, width: Json) -> Mapping[str, Json]:
