@@ -41,7 +41,34 @@ def test_without_its_tables_the_service_lives_and_is_not_ready(settings: Setting
         assert client.get("/health/ready").status_code == 503
 
 
+FOR_FITS = {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"}
+
+
 def test_a_process_that_has_not_predicted_yet_holds_nothing_of_what_fits_alone_need() -> None:
     loaded = "import sys, app.main; print(*(name for name in sys.modules if name.startswith('scipy.')), sep='\\n')"
     found = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"scipy.linalg", "scipy.optimize", "scipy.special", "scipy.sparse", "scipy.interpolate"} & set(found)
+    assert not FOR_FITS & set(found)
+
+
+PREDICTS = """
+import sys
+import app.main
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.services.answering import Wanted, answer
+from app.services.prediction import Prediction
+from tests.domain.small_tables import numbers, texts
+from tests.services.in_memory import InMemory
+from app.sparse_bayes.priors import GaussianProcess
+from tests.services.small_models import small_version
+
+kept = InMemory()
+kept.models.put(OWNER, small_version(prior=GaussianProcess()), number=1)
+answer(Prediction(kept.open, 10**6).version(OWNER, "small"), {"x": numbers(0.5), "colour": texts("red")}, Wanted())
+print(*sys.modules, sep="\\n")
+"""
+
+
+def test_a_process_that_predicts_numbers_holds_no_more() -> None:
+    found = subprocess.run([sys.executable, "-c", PREDICTS], capture_output=True, text=True, check=True).stdout.split()
+    assert "app.services.answering.supervised" in found
+    assert not {*FOR_FITS, "alembic", "pyarrow"} & set(found)

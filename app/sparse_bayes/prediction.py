@@ -10,7 +10,7 @@ from app.sparse_bayes.basis import KernelFunctions, evaluate
 from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.likelihoods.gaussian import RealPrediction
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction, Prediction
-from app.sparse_bayes.linalg import cholesky
+from app.sparse_bayes.linalg import inverse_of_upper, light_cholesky
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array
@@ -54,7 +54,7 @@ class Ready:
         # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
         # The scale keeps the Cholesky factor safe whatever the weights' units.
         scale = np.sqrt(model.covariance.diagonal())
-        lower = scale[:, None] * cholesky(model.covariance / np.outer(scale, scale))
+        lower = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
         whitening = _whitening(model)
         return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening))
 
@@ -131,7 +131,7 @@ def _whitening(model: Model) -> Whitening | None:
     vectors, *_ = model.functions
     if not isinstance(vectors, KernelFunctions):
         raise SparseBayesError("expected the kernel functions of a process first")
-    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)))
+    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)), light_cholesky)
 
 
 def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:
@@ -139,7 +139,7 @@ def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:
     if whitening is not None:
         m = len(whitening.lower)
         parts.append(np.zeros((len(lower), m)))
-        parts[-1][:m] = whitening.weights(np.eye(m))
+        parts[-1][:m] = inverse_of_upper(whitening.lower.T)
     return np.concatenate(parts, axis=1)
 
 

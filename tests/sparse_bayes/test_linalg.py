@@ -8,6 +8,8 @@ from app.sparse_bayes.linalg import (
     cholesky,
     factors_of_sum,
     inverse_from_cholesky,
+    inverse_of_upper,
+    light_cholesky,
     log_determinant,
     orthonormal,
     solve_lower,
@@ -38,6 +40,21 @@ def test_one_factor_gives_the_matrix_its_determinant_its_inverse_and_solutions(o
     np.testing.assert_allclose(log_determinant(lower), np.linalg.slogdet(matrix)[1], rtol=1e-12)
     np.testing.assert_allclose(inverse_from_cholesky(lower), np.linalg.solve(matrix, np.eye(order)), rtol=1e-8)
     np.testing.assert_allclose(solve_with_cholesky(lower, right), np.linalg.solve(matrix, right), rtol=1e-8)
+
+
+@pytest.mark.parametrize("order", [0, 1, 7, 60])
+def test_factors_for_predictions_are_those_for_fits(order: int) -> None:
+    matrix = positive_definite(order)
+    lower = light_cholesky(matrix)
+    np.testing.assert_allclose(lower, cholesky(matrix), rtol=1e-12, atol=1e-12)
+    inverse = inverse_of_upper(lower.T)
+    np.testing.assert_allclose(inverse, solve_lower_transposed(lower, np.eye(order)), rtol=1e-12, atol=1e-12)
+
+
+def test_an_upper_triangle_of_any_scales_has_an_exact_inverse() -> None:
+    upper = np.array([[1e-9, 1.0, -1e9], [0.0, 1e-9, 1e-3], [0.0, 0.0, 1e9]])
+    np.testing.assert_allclose(upper @ inverse_of_upper(upper), np.eye(3), atol=1e-6)
+    assert np.array_equal(inverse_of_upper(upper), solve_lower_transposed(upper.T, np.eye(3)))
 
 
 def test_the_inverse_is_symmetric_to_the_bit() -> None:
@@ -75,6 +92,11 @@ def test_a_triangle_without_rows_or_a_right_side_without_columns_is_solved(solve
     assert solve(np.empty((0, 0)), np.empty(0)).shape == (0,)
     assert solve(np.empty((0, 0)), np.empty((0, 3))).shape == (0, 3)
     assert solve(np.eye(3), np.empty((3, 0))).shape == (3, 0)
+
+
+def test_an_indefinite_matrix_is_refused_for_predictions_too() -> None:
+    with pytest.raises(NotPositiveDefiniteError, match="of order 2"):
+        light_cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
 def test_an_indefinite_matrix_is_refused_with_the_minor_that_fails() -> None:

@@ -1,5 +1,6 @@
 """A Gaussian process seen through few functions: the prior under which evidence can be trusted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -44,9 +45,9 @@ class Whitening:
     lower: Array
 
     @classmethod
-    def of(cls, kernel: Array) -> "Whitening":
+    def of(cls, kernel: Array, factorise: Callable[[Array], Array] = cholesky) -> "Whitening":
         """From the kernel matrix (m, m) of the vectors; raises NotPositiveDefiniteError."""
-        return cls(cholesky(kernel + JITTER * np.eye(len(kernel))))
+        return cls(factorise(kernel + JITTER * np.eye(len(kernel))))
 
     def columns(self, E: Array) -> Array:
         """B = E L^-T, (N, m)."""
