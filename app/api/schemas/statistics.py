@@ -18,7 +18,7 @@ class LatencyBucketOut(BaseModel):
 
 
 class LatencyOut(BaseModel):
-    """How long answered requests took, from when their body was there until their answer was."""
+    """How long answered requests took, from when their body was there until their answer was, or a long one began."""
 
     seconds: float = Field(description="All of them together.")
     buckets: Sequence[LatencyBucketOut]
