@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx2
 
-from app.domain.exports import ExportedVersion
+from app.domain.exports import ExportedSupervised
 from app.domain.models import NewSupervisedVersion
 from app.exports.formats import RENDERINGS
 from app.sparse_bayes.priors import GaussianProcess, Independent
@@ -57,7 +57,7 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
 
 
 def _add(http: httpx2.Client, name: str, made: NewSupervisedVersion) -> None:
-    exported = ExportedVersion(name, 1, datetime(2024, 5, 1, tzinfo=UTC), made.report, made.predictor)
+    exported = ExportedSupervised(name, 1, datetime(2024, 5, 1, tzinfo=UTC), made.report, made.predictor)
     content = RENDERINGS["json"].render(exported)
     response = http.post(f"/v1/models/{name}/versions", content=content, headers={"Content-Type": "application/json"})
     assert response.status_code == 201, response.text

@@ -73,6 +73,7 @@ def _show_approximation(version: ApproximationVersion) -> None:
     print_facts(
         [
             *_named(version),
+            ("imported", imported_text(version.imported)),
             ("task", f"{version.task} of {_terms_of(version)}"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),

@@ -4,22 +4,14 @@ from typing import TypeVar
 
 from msgspec.json import Decoder
 
-from app.client.answers import (
-    ClassificationVersion,
-    Job,
-    RegressionVersion,
-    SupervisedVersion,
-    TrainingJob,
-    Version,
-    VersionBase,
-)
+from app.client.answers import ImportedVersion, Job, TrainingJob, Version, VersionBase
 from app.client.errors import ClientError, Problem
 
 A = TypeVar("A", Job, VersionBase)
 
 ANY_JOB: Decoder[Job] = Decoder(TrainingJob)
 ANY_VERSION: Decoder[VersionBase] = Decoder(Version)
-SUPERVISED_VERSION: Decoder[SupervisedVersion] = Decoder(RegressionVersion | ClassificationVersion)
+IMPORTED_VERSION: Decoder[ImportedVersion] = Decoder(ImportedVersion)
 
 
 def of_kind(kind: type[A], answer: A) -> A:

@@ -10,6 +10,7 @@ from app.client.answers import (
     ApproximationJob,
     Dataset,
     Expansion,
+    ImportedVersion,
     Json,
     Model,
     Predictions,
@@ -28,7 +29,7 @@ from app.client.expansions.told import gaussian
 from app.client.exports import ExportFormat, exported_name
 from app.client.files import MEDIA_TYPES, Files
 from app.client.http import DEFAULT_URL, Http
-from app.client.kinds import ANY_VERSION, SUPERVISED_VERSION, of_kind
+from app.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
 from app.client.promotions import Promotions
 from app.client.registry import Registry, tag_query
@@ -193,7 +194,7 @@ class Relevance:
         """A version as a file: all that it predicts with, or a program that does."""
         return self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
 
-    def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> SupervisedVersion:
+    def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> ImportedVersion:
         """Make an exported .json or .npz the next version of `model`, by default of the name that it had.
 
         Raises OSError; `key` as in `upload`.
@@ -201,7 +202,7 @@ class Relevance:
         name = exported_name(file) if model is None else model
         media_type = "application/x-npz" if file.suffix.lower() == ".npz" else "application/json"
         path = f"/v1/models/{part(name)}/versions"
-        return self.http.upload(SUPERVISED_VERSION, path, file, media_type=media_type, key=key)
+        return self.http.upload(IMPORTED_VERSION, path, file, media_type=media_type, key=key)
 
     def delete_model(self, name: str) -> None:
         """Remove a model and all its versions."""

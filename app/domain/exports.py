@@ -2,16 +2,37 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
-from app.domain.models import SupervisedPredictor, SupervisedReport
+from app.domain.models import ApproximationPredictor, ApproximationReport, SupervisedPredictor, SupervisedReport
 
 
 @dataclass(frozen=True, eq=False)
-class ExportedVersion:
-    """Version `number` of `model`, as the service that trained it had it: all that it predicts with, and its report."""
+class ExportedBase:
+    """Version `number` of `model`, as the service that trained it had it.
+
+    Each kind of task adds its `report` and its `predictor`, which is all that it predicts with.
+    """
 
     model: str
     number: int
     created_at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedSupervised(ExportedBase):
+    """One that predicts numbers or classes."""
+
     report: SupervisedReport
     predictor: SupervisedPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedApproximation(ExportedBase):
+    """A known function, told by few terms."""
+
+    report: ApproximationReport
+    predictor: ApproximationPredictor
+
+
+ExportedVersion: TypeAlias = ExportedSupervised | ExportedApproximation

@@ -9,6 +9,7 @@ import numpy as np
 from app.domain.encoding import InputEncoding, column_names, column_units
 from app.domain.models import ClassWeight, InputShape, RelevanceVector
 from app.domain.tables import Cell, Label
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import (
     ConstantFunction,
     Functions,
@@ -99,4 +100,26 @@ def listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> It
             shape=place.shape,
             phase=place.phase,
             weight_means=tuple(map(ClassWeight, classes, model.mean[number].tolist())) if several else (),
+        )
+
+
+def listed_terms(terms: Expansion, names: Sequence[str], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+    """The terms of a known function, at these places, over the inputs of these names.
+
+    Their coefficients are those of least error, to which no prior adds anything.
+    """
+    numbers = zip(terms.coefficients.tolist(), terms.centres.tolist(), terms.widths.tolist(), strict=True)
+    for number, (place, (coefficient, stands, spreads)) in enumerate(zip(found, numbers, strict=True), 1):
+        yield RelevanceVector(
+            number=number,
+            kind=place.kind,
+            row=place.row,
+            inputs=place.cells,
+            weight_mean=coefficient,
+            weight_sd=0.0,
+            alpha=0.0,
+            gamma=1.0,
+            shape=tuple(
+                InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
+            ),
         )

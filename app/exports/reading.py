@@ -4,12 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.exports import ExportedVersion
-from app.domain.models import SupervisedPredictor
-from app.exports.reports import report_of
+from app.domain.encoding import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    InputEncoding,
+)
+from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
+from app.domain.models import ApproximationPredictor, SupervisedPredictor
+from app.domain.planning.approximation import MOST_TERMS
+from app.exports.reports import approximation_report, supervised_report
 from app.exports.schema import (
+    ApproximationDocument,
     AugmentationPart,
     BiasPart,
     CategoryInput,
@@ -22,11 +30,15 @@ from app.exports.schema import (
     SinglePart,
     SplinesPart,
     StepsPart,
+    SupervisedDocument,
     TargetPart,
+    TermsPart,
     VersionDocument,
     WaveletsPart,
     WavesPart,
 )
+from app.exports.sizes import columns, matrix, vector, wrong
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -41,7 +53,7 @@ from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Array
 
 MOST_FUNCTIONS = 2_048
 """Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
@@ -49,12 +61,29 @@ MOST_FUNCTIONS = 2_048
 
 def version_of(document: VersionDocument) -> ExportedVersion:
     """The version that a document says; raises InvalidRequestError, ReportError."""
+    match document:
+        case SupervisedDocument():
+            return _supervised(document)
+        case ApproximationDocument():
+            return _approximation(document)
+
+
+def _supervised(document: SupervisedDocument) -> ExportedSupervised:
     encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
     model = _model(document.model, encoding.width, len(encoding.target.classes))
-    report = report_of(document, encoding, len(model.alpha))
+    report = supervised_report(document, encoding.target, len(model.alpha))
     source = document.source
-    return ExportedVersion(
+    return ExportedSupervised(
         source.model, source.version, source.created_at, report, SupervisedPredictor(encoding, model)
+    )
+
+
+def _approximation(document: ApproximationDocument) -> ExportedApproximation:
+    encoding = InputEncoding(tuple(map(_input, document.inputs)))
+    terms = _terms(document.model, encoding.width)
+    report, source = approximation_report(document), document.source
+    return ExportedApproximation(
+        source.model, source.version, source.created_at, report, ApproximationPredictor(encoding, terms)
     )
 
 
@@ -83,15 +112,15 @@ def _model(part: ModelPart, inputs: int, classes: int) -> Model:
     functions = tuple(_functions(one, inputs, f"/model/functions/{place}") for place, one in enumerate(part.functions))
     size = sum(one.size for one in functions)
     if size > MOST_FUNCTIONS:
-        raise _wrong("/model/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+        raise wrong("/model/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
     latents = classes if part.likelihood.latents > 1 else None
     return Model(
         likelihood=part.likelihood,
         functions=functions,
         mean=_mean(part.mean, size, latents),
-        covariance=_matrix(part.covariance, (size, size), "/model/covariance"),
-        alpha=_vector(part.alpha, size, "/model/alpha"),
-        gamma=_vector(part.gamma, size, "/model/gamma"),
+        covariance=matrix(part.covariance, (size, size), "/model/covariance"),
+        alpha=vector(part.alpha, size, "/model/alpha"),
+        gamma=vector(part.gamma, size, "/model/gamma"),
         noise_sd=part.noise_sd,
         log_marginal_likelihood=part.log_marginal_likelihood,
         inputs=inputs,
@@ -109,11 +138,11 @@ def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int
     rows, numbers = _rows_and_numbers(mean)
     if latents is None:
         if rows:
-            raise _wrong("/model/mean", "Each function has one weight here, and no list of them.")
-        return _vector(numbers, size, "/model/mean")
+            raise wrong("/model/mean", "Each function has one weight here, and no list of them.")
+        return vector(numbers, size, "/model/mean")
     if numbers:
-        raise _wrong("/model/mean", f"Each function has a weight for each of {latents} classes: a list of lists.")
-    return _matrix(rows, (size, latents), "/model/mean")
+        raise wrong("/model/mean", f"Each function has a weight for each of {latents} classes: a list of lists.")
+    return matrix(rows, (size, latents), "/model/mean")
 
 
 def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[list[list[float]], list[float]]:
@@ -130,18 +159,18 @@ def _augmentation(part: AugmentationPart, inputs: int) -> Augmentation:
     functions = _kernel(part.functions, inputs, "/model/augmentation/functions")
     if not 1 <= functions.size <= MOST_FUNCTIONS:
         detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {functions.size:,}."
-        raise _wrong("/model/augmentation/functions/centres", detail)
+        raise wrong("/model/augmentation/functions/centres", detail)
     known = part.precisions
-    precisions = None if known is None else _vector(known, functions.size, "/model/augmentation/precisions")
+    precisions = None if known is None else vector(known, functions.size, "/model/augmentation/precisions")
     return Augmentation(functions, part.spread, precisions)
 
 
 def _functions(part: FunctionsPart, inputs: int, where: str) -> Functions:
     if isinstance(part, GroupPart):
-        columns = _columns(part.columns, inputs, f"{where}/columns")
-        if not len(columns) or len(set(part.columns)) < len(columns):
-            raise _wrong(f"{where}/columns", "A group has different columns, and one at least.")
-        return GroupFunctions(columns, _single(part.of, len(columns), f"{where}/of"))
+        seen = columns(part.columns, inputs, f"{where}/columns")
+        if not len(seen) or len(set(part.columns)) < len(seen):
+            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
+        return GroupFunctions(seen, _single(part.of, len(seen), f"{where}/of"))
     return _single(part, inputs, where)
 
 
@@ -152,46 +181,46 @@ def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
         case BiasPart():
             return ConstantFunction()
         case InputsPart():
-            return InputFunctions(_columns(part.columns, inputs, f"{where}/columns"))
+            return InputFunctions(columns(part.columns, inputs, f"{where}/columns"))
         case StepsPart():
-            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
-            return StepFunctions(chosen, _vector(part.places, len(chosen), f"{where}/places"))
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return StepFunctions(chosen, vector(part.places, len(chosen), f"{where}/places"))
         case WavesPart():
-            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
             return FourierFunctions(
                 chosen,
-                _vector(part.origins, len(chosen), f"{where}/origins"),
-                _vector(part.frequencies, len(chosen), f"{where}/frequencies"),
-                _vector(part.phases, len(chosen), f"{where}/phases"),
+                vector(part.origins, len(chosen), f"{where}/origins"),
+                vector(part.frequencies, len(chosen), f"{where}/frequencies"),
+                vector(part.phases, len(chosen), f"{where}/phases"),
             )
         case SplinesPart():
-            chosen = _columns(part.inputs, inputs, f"{where}/inputs")
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
             return SplineFunctions(
                 part.degree,
                 chosen,
-                _vector(part.places, len(chosen), f"{where}/places"),
-                _vector(part.spans, len(chosen), f"{where}/spans"),
+                vector(part.places, len(chosen), f"{where}/places"),
+                vector(part.spans, len(chosen), f"{where}/spans"),
             )
         case WaveletsPart():
             size = len(part.spans)
             return GaborFunctions(
-                _matrix(part.centres, (size, inputs), f"{where}/centres"),
+                matrix(part.centres, (size, inputs), f"{where}/centres"),
                 np.array(part.spans, np.float64),
-                _matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
-                _vector(part.phases, size, f"{where}/phases"),
+                matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
+                vector(part.phases, size, f"{where}/phases"),
             )
 
 
 def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
     size = len(part.centres)
     if len(part.widths) not in {1, inputs}:
-        raise _wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
+        raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
     bend = InputMap(
         np.array(part.widths, np.float64),
-        None if part.skew is None else _vector(part.skew, inputs, f"{where}/skew"),
-        None if part.tail is None else _vector(part.tail, inputs, f"{where}/tail"),
+        None if part.skew is None else vector(part.skew, inputs, f"{where}/skew"),
+        None if part.tail is None else vector(part.tail, inputs, f"{where}/tail"),
     )
-    centres = _matrix(part.centres, (size, inputs), f"{where}/centres")
+    centres = matrix(part.centres, (size, inputs), f"{where}/centres")
     # The rows that they stood on stay behind.
     return KernelFunctions(_termed(part, inputs, where), bend, centres, np.arange(size))
 
@@ -200,36 +229,24 @@ def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
     if not part.terms:
         return part.kernel
     if not isinstance(part.kernel, Covariance):
-        raise _wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
     alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
-    _columns(alone, inputs, f"{where}/terms")
+    columns(alone, inputs, f"{where}/terms")
     if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
         detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
-        raise _wrong(f"{where}/terms", f"{detail}.")
+        raise wrong(f"{where}/terms", f"{detail}.")
     return Additive(part.kernel, alone, shares)
 
 
-def _columns(numbers: Sequence[int], inputs: int, where: str) -> Indices:
-    for place, number in enumerate(numbers):
-        if number >= inputs:
-            raise _wrong(f"{where}/{place}", f"{number} is no column: there are {inputs}, counted from 0.")
-    return np.array(numbers, np.intp)
-
-
-def _vector(numbers: Sequence[float], size: int, where: str) -> Array:
-    if len(numbers) != size:
-        raise _wrong(where, f"Expected {size} numbers, got {len(numbers)}.")
-    return np.array(numbers, np.float64)
-
-
-def _matrix(rows: Sequence[Sequence[float]], shape: tuple[int, int], where: str) -> Array:
-    if len(rows) != shape[0]:
-        raise _wrong(where, f"Expected {shape[0]} lists, got {len(rows)}.")
-    for place, row in enumerate(rows):
-        if len(row) != shape[1]:
-            raise _wrong(f"{where}/{place}", f"Expected {shape[1]} numbers, got {len(row)}.")
-    return np.array(rows, np.float64).reshape(shape)
-
-
-def _wrong(where: str, detail: str) -> InvalidRequestError:
-    return InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
+def _terms(part: TermsPart, inputs: int) -> Expansion:
+    size = len(part.coefficients)
+    if not inputs:
+        raise wrong("/inputs", "A function reads one input at least.")
+    if not 1 <= size <= MOST_TERMS:
+        raise wrong("/model/coefficients", f"Here stand 1 to {MOST_TERMS:,} coefficients, got {size:,}.")
+    return Expansion(
+        matrix(part.centres, (size, inputs), "/model/centres"),
+        vector(part.coefficients, size, "/model/coefficients"),
+        matrix(part.widths, (size, inputs), "/model/widths"),
+        part.constant,
+    )

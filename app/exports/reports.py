@@ -3,43 +3,89 @@
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from typing import Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from app.domain.encoding import Encoding
+from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
-from app.domain.models import SupervisedReport
-from app.exports.schema import CategoryInput, VersionDocument
+from app.domain.models import ApproximationReport, SupervisedReport
+from app.exports.schema import ApproximationDocument, CategoryInput, Inputs, SupervisedDocument
 
-REPORT = TypeAdapter(SupervisedReport)
+R = TypeVar("R")
 
-SAID_BEFORE = frozenset({"task", "functions"})
-"""What of a report follows from the rest of the document, and ..."""
-
-PLANNED_BEFORE = frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"})
-"""... what of its plan."""
+Json = dict[str, JsonValue]
 
 
 class ReportError(Exception):
     """The report of a document is none; `cause` is what pydantic says, of the report `sent`."""
 
-    def __init__(self, cause: ValidationError, sent: dict[str, JsonValue]) -> None:
+    def __init__(self, cause: ValidationError, sent: Json) -> None:
         super().__init__(str(cause))
         self.cause = cause
         self.sent = sent
 
 
-def told(report: SupervisedReport) -> dict[str, JsonValue]:
-    """Without what the document says elsewhere, and without figures that are no finite numbers."""
-    whole: dict[str, JsonValue] = REPORT.dump_python(report, mode="json")
-    plan, metrics, contenders = whole["plan"], whole["metrics"], whole["contenders"]
-    assert isinstance(plan, dict)
+@dataclass(frozen=True)
+class Reports(Generic[R]):
+    """Those of a kind of task; what is `said` in a report, and `planned` in its plan, follows from the document."""
+
+    adapter: TypeAdapter[R]
+    said: frozenset[str]
+    planned: frozenset[str]
+
+    def told(self, report: R) -> Json:
+        """Without what the document says elsewhere."""
+        whole: Json = self.adapter.dump_python(report, mode="json")
+        plan = whole["plan"]
+        assert isinstance(plan, dict)
+        return {
+            **{name: value for name, value in whole.items() if name not in self.said},
+            "plan": {name: value for name, value in plan.items() if name not in self.planned},
+        }
+
+    def read(self, sent: Json, said: Json, planned: Json) -> R:
+        """The report of a document, whole again; raises InvalidRequestError, ReportError."""
+        assert said.keys() == self.said
+        assert planned.keys() == self.planned
+        plan = sent.get("plan")
+        if not isinstance(plan, dict):
+            detail = "This member is required, and is an object."
+            raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
+        faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
+        whole: Json = {**sent, **said, "plan": {**plan, **planned}}
+        try:
+            # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
+            report = self.adapter.validate_json(json.dumps(whole), strict=True)
+        except ValidationError as error:
+            raise ReportError(error, whole) from error
+        faults += unknown(whole, self.adapter.dump_python(report, mode="json"), "/report")
+        if faults:
+            raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+        return report
+
+
+SUPERVISED = Reports(
+    TypeAdapter(SupervisedReport),
+    said=frozenset({"task", "functions"}),
+    planned=frozenset({"task", "model", "target", "target_kind", "classes", "inputs", "noise_column"}),
+)
+APPROXIMATIONS = Reports(
+    TypeAdapter(ApproximationReport),
+    said=frozenset({"task", "functions"}),
+    planned=frozenset({"task", "model", "inputs", "constant"}),
+)
+
+
+def supervised_told(report: SupervisedReport) -> Json:
+    """Without figures that are no finite numbers, too."""
+    whole = SUPERVISED.told(report)
+    metrics, contenders = whole["metrics"], whole["contenders"]
     assert isinstance(metrics, dict)
     assert isinstance(contenders, list)
-    said = {name: value for name, value in whole.items() if name not in SAID_BEFORE}
-    return said | {
-        "plan": {name: value for name, value in plan.items() if name not in PLANNED_BEFORE},
+    return whole | {
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
         "contenders": [one for one in contenders if isinstance(one, dict) and _all_finite([one["score"]])],
     }
@@ -54,44 +100,43 @@ def _all_finite(values: Sequence[JsonValue]) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in values)
 
 
-def report_of(document: VersionDocument, encoding: Encoding, functions: int) -> SupervisedReport:
-    """The report of a document, whole again; raises InvalidRequestError, ReportError."""
-    sent = document.report
-    plan = sent.get("plan")
-    if not isinstance(plan, dict):
-        detail = "This member is required, and is an object."
-        raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
-    target, inputs = encoding.target, document.inputs
-    said: dict[str, JsonValue] = {"task": document.task, "functions": functions}
-    planned: dict[str, JsonValue] = {
+def supervised_report(document: SupervisedDocument, target: EncodedTarget, functions: int) -> SupervisedReport:
+    """Raises InvalidRequestError, ReportError."""
+    said: Json = {"task": document.task, "functions": functions}
+    planned: Json = {
         "task": document.task,
         "model": document.source.model,
         "target": target.name,
         "target_kind": target.kind,
         "classes": list(target.classes),
-        "inputs": [
-            {
-                "name": column.name,
-                "kind": column.kind,
-                "categories": list[JsonValue](column.categories if isinstance(column, CategoryInput) else ()),
-            }
-            for column in inputs
-        ],
+        "inputs": _columns(document.inputs),
         "noise_column": target.noise_column,
     }
-    assert said.keys() == SAID_BEFORE
-    assert planned.keys() == PLANNED_BEFORE
-    faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
-    whole: dict[str, JsonValue] = {**sent, **said, "plan": {**plan, **planned}}
-    try:
-        # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
-        report = REPORT.validate_json(json.dumps(whole), strict=True)
-    except ValidationError as error:
-        raise ReportError(error, whole) from error
-    faults += unknown(whole, REPORT.dump_python(report, mode="json"), "/report")
-    if faults:
-        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
-    return report
+    return SUPERVISED.read(document.report, said, planned)
+
+
+def approximation_report(document: ApproximationDocument) -> ApproximationReport:
+    """Raises InvalidRequestError, ReportError."""
+    model = document.model
+    said: Json = {"task": document.task, "functions": len(model.coefficients)}
+    planned: Json = {
+        "task": document.task,
+        "model": document.source.model,
+        "inputs": _columns(document.inputs),
+        "constant": model.constant,
+    }
+    return APPROXIMATIONS.read(document.report, said, planned)
+
+
+def _columns(inputs: Inputs) -> JsonValue:
+    return [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "categories": list[JsonValue](column.categories if isinstance(column, CategoryInput) else ()),
+        }
+        for column in inputs
+    ]
 
 
 def _repeated(sent: dict[str, JsonValue], said: dict[str, JsonValue], where: str) -> Iterator[Fault]:

@@ -194,20 +194,52 @@ class ModelPart(Part):
     termination: Annotated[str, Field(max_length=100)]
 
 
-class VersionDocument(Part):
-    """A version as a whole."""
+class TermsPart(Part):
+    """The terms of a known function, each with widths of its own, and a constant."""
+
+    centres: Matrix
+    coefficients: Vector
+    widths: Annotated[list[Annotated[list[Positive], FirstFault()]], FirstFault()]
+    constant: FiniteFloat
+
+
+Inputs = list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]]
+Report = Annotated[
+    dict[str, JsonValue],
+    Field(
+        description="What the training told of itself. Of this, a prediction needs `class_rows` alone, and those where "
+        "it names `class_priors`."
+    ),
+]
+
+
+class DocumentBase(Part):
+    """What every document begins with; its `task` says what else there is."""
 
     format: Literal["relevance-version"]
     format_version: Literal[1]
     source: SourcePart
+
+
+class SupervisedDocument(DocumentBase):
+    """A version that predicts numbers or classes."""
+
     task: Literal["regression", "classification"]
-    inputs: list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]]
+    inputs: Inputs
     target: TargetPart
     model: ModelPart
-    report: dict[str, JsonValue] = Field(
-        description="What the training told of itself. Of this, a prediction needs `class_rows` alone, and those where "
-        "it names `class_priors`."
-    )
+    report: Report
 
 
-DOCUMENT = TypeAdapter(VersionDocument)
+class ApproximationDocument(DocumentBase):
+    """A known function, told by few terms."""
+
+    task: Literal["approximation"]
+    inputs: Inputs
+    model: TermsPart
+    report: Report
+
+
+VersionDocument: TypeAlias = Annotated[SupervisedDocument | ApproximationDocument, Field(discriminator="task")]
+
+DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)

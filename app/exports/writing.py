@@ -3,11 +3,12 @@
 import math
 
 from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget
-from app.domain.exports import ExportedVersion
-from app.exports.reports import told
+from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
+from app.exports.reports import APPROXIMATIONS, supervised_told
 from app.exports.schema import (
     FORMAT,
     FORMAT_VERSION,
+    ApproximationDocument,
     AugmentationPart,
     BiasPart,
     CategoryInput,
@@ -21,12 +22,15 @@ from app.exports.schema import (
     SourcePart,
     SplinesPart,
     StepsPart,
+    SupervisedDocument,
     TargetPart,
     TermPart,
+    TermsPart,
     VersionDocument,
     WaveletsPart,
     WavesPart,
 )
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -44,17 +48,30 @@ from app.sparse_bayes.types import Array
 
 def document_of(exported: ExportedVersion) -> VersionDocument:
     """All that a version says."""
-    encoding, report = exported.predictor.encoding, exported.report
-    return VersionDocument(
-        format=FORMAT,
-        format_version=FORMAT_VERSION,
-        source=SourcePart(model=exported.model, version=exported.number, created_at=exported.created_at),
-        task=report.task,
-        inputs=[_input(column) for column in encoding.inputs],
-        target=_target(encoding.target),
-        model=_model(exported.predictor.model),
-        report=told(report),
-    )
+    source = SourcePart(model=exported.model, version=exported.number, created_at=exported.created_at)
+    inputs = [_input(column) for column in exported.predictor.encoding.inputs]
+    match exported:
+        case ExportedSupervised():
+            return SupervisedDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=exported.report.task,
+                inputs=inputs,
+                target=_target(exported.predictor.encoding.target),
+                model=_model(exported.predictor.model),
+                report=supervised_told(exported.report),
+            )
+        case ExportedApproximation():
+            return ApproximationDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=exported.report.task,
+                inputs=inputs,
+                model=_terms(exported.predictor.expansion),
+                report=APPROXIMATIONS.told(exported.report),
+            )
 
 
 def _input(column: EncodedInput) -> NumberInput | CategoryInput:
@@ -173,6 +190,15 @@ def _kernel(functions: KernelFunctions) -> KernelPart:
         skew=_listed(bend.skew),
         tail=_listed(bend.tail),
         centres=functions.centres.tolist(),
+    )
+
+
+def _terms(terms: Expansion) -> TermsPart:
+    return TermsPart(
+        centres=terms.centres.tolist(),
+        coefficients=terms.coefficients.tolist(),
+        widths=terms.widths.tolist(),
+        constant=terms.constant,
     )
 
 

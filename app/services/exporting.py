@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from app.domain.errors import ConflictError
-from app.domain.exports import ExportedVersion
-from app.domain.models import SupervisedPredictor, SupervisedReport
+from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
+from app.domain.models import ApproximationPredictor, ApproximationReport, SupervisedPredictor, SupervisedReport
 from app.domain.ports import OpenUnitOfWork
 from app.domain.references import Reference
 
@@ -20,8 +20,14 @@ class Exporting:
         with self.open_uow() as uow:
             version = uow.models.version(owner, *reference)
             predictor = uow.models.predictor(version.id)
-        if not isinstance(version.report, SupervisedReport) or not isinstance(predictor, SupervisedPredictor):
-            raise ConflictError(
-                f"Versions that predict numbers or classes can be exported; this one's task is {version.report.task}."
-            )
-        return ExportedVersion(version.model, version.number, version.created_at, version.report, predictor)
+        named = version.model, version.number, version.created_at
+        match version.report, predictor:
+            case SupervisedReport() as report, SupervisedPredictor():
+                return ExportedSupervised(*named, report, predictor)
+            case ApproximationReport() as report, ApproximationPredictor():
+                return ExportedApproximation(*named, report, predictor)
+            case report, _:
+                raise ConflictError(
+                    "Versions that predict numbers or classes, or tell a known function, can be exported; this one's "
+                    f"task is {report.task}."
+                )

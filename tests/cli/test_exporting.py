@@ -46,6 +46,22 @@ def test_a_files_ending_says_the_format_where_nothing_else_does(asked: Run, trai
     assert (tmp_path / "w.py").read_bytes().startswith(b"PK")
 
 
+def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(asked: Run, tmp_path: Path) -> None:
+    table = tmp_path / "bumps.csv"
+    table.write_text("x\n" + "".join(f"{math.sin(i)}\n" for i in range(30)))
+    done = asked("approximate", str(table), "--width", "0.5", "--tolerance", "0.1")
+    assert done.exit_code == 0, done.stderr
+    values = json.loads(asked("predict", "bumps", str(table), "--json").stdout)["predictions"]
+    assert asked("export", "bumps", "-o", str(tmp_path / "bumps.npz")).exit_code == 0
+    done = asked("import", str(tmp_path / "bumps.npz"), "--model", "twin")
+    assert done.exit_code == 0, done.stderr
+    assert "version 1 of bumps, SHA-256" in done.stdout
+    assert json.loads(asked("predict", "twin", str(table), "--json").stdout)["predictions"] == values
+    for name, begins in (("bumps.onnx", b"\x08"), ("bumps.py", b'"""')):
+        assert asked("export", "bumps", "-o", str(tmp_path / name)).exit_code == 0
+        assert (tmp_path / name).read_bytes().startswith(begins)
+
+
 def test_what_can_not_be_read_or_written_is_said(run: Run, stub: Stub, tmp_path: Path) -> None:
     url = stub({})
     for name, content in (("a.json", b"{}"), ("b.npz", b"no archive"), ("c.json", b'{"source": {"model": 7}}')):

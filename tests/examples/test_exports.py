@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from app.client import connect
 from app.client.answers import Json
+from app.domain.planning.approximation import MOST_TERMS
 from app.exports import schema
 from app.exports.formats import Format
 from app.exports.reading import MOST_FUNCTIONS
@@ -70,6 +71,7 @@ def test_the_page_has_every_format_and_limit() -> None:
         [f"| `{form}` |"] for form in get_args(Format)
     ]
     assert f"{MOST_FUNCTIONS:,} functions" in PAGE
+    assert f"{MOST_TERMS:,} terms" in PAGE
 
 
 def test_the_page_is_pointed_to() -> None:

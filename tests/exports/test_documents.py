@@ -4,32 +4,40 @@ import io
 import json
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pydantic import JsonValue
 
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.exports import ExportedVersion
+from app.domain.exports import ExportedSupervised
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT, SinglePart
+from app.exports.schema import DOCUMENT, SinglePart, SupervisedDocument
 from app.exports.writing import document_of
 from app.sparse_bayes.basis import SingleFunctions
 from tests.exports.trained import CASES, answered, block, trained
+from tests.services.small_models import small_version
 
 MEBIBYTE = 2**20
 
 
-def through_json(made: ExportedVersion) -> ExportedVersion:
-    return version_of(DOCUMENT.validate_json(RENDERINGS["json"].render(made), strict=True))
+def read(text: bytes) -> ExportedSupervised:
+    back = version_of(DOCUMENT.validate_json(text, strict=True))
+    assert isinstance(back, ExportedSupervised)
+    return back
 
 
-def through_npz(made: ExportedVersion) -> ExportedVersion:
+def through_json(made: ExportedSupervised) -> ExportedSupervised:
+    return read(RENDERINGS["json"].render(made))
+
+
+def through_npz(made: ExportedSupervised) -> ExportedSupervised:
     text, arrays = npz_file.read(RENDERINGS["npz"].render(made), most_bytes=MEBIBYTE)
     whole = npz_file.with_arrays(json.loads(text), arrays)
-    return version_of(DOCUMENT.validate_json(json.dumps(whole), strict=True))
+    return read(json.dumps(whole).encode())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -58,8 +66,20 @@ def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
     functions = [one for name in CASES for one in trained(name).predictor.model.functions]
     kinds = {type(getattr(one, "of", one)) for one in functions}
     assert kinds == set(SingleFunctions.__args__)
-    parts = {type(getattr(one, "of", one)) for name in CASES for one in document_of(trained(name)).model.functions}
+    documents = [document_of(trained(name)) for name in CASES]
+    models = [document.model for document in documents if isinstance(document, SupervisedDocument)]
+    assert len(models) == len(CASES)
+    parts = {type(getattr(one, "of", one)) for model in models for one in model.functions}
     assert parts == set(SinglePart.__args__)
+
+
+def test_what_was_exported_when_there_were_no_other_tasks_is_read_as_it_was() -> None:
+    text = (Path(__file__).parent / "first_of_its_format.json").read_bytes()
+    back, now = read(text), small_version()
+    np.testing.assert_array_equal(back.predictor.model.mean, now.predictor.model.mean)
+    np.testing.assert_array_equal(back.predictor.model.covariance, now.predictor.model.covariance)
+    assert back.predictor.encoding == now.predictor.encoding
+    assert back.report == now.report
 
 
 def test_figures_that_are_no_finite_numbers_stay_behind() -> None:

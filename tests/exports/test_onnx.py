@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
 from app.domain.errors import NotInstalledError
-from app.domain.exports import ExportedVersion
+from app.domain.exports import ExportedSupervised
 from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
@@ -56,7 +56,7 @@ def fed(inputs: tuple[EncodedInput, ...], rows: Block) -> dict[str, Fed]:
     return told
 
 
-def run(made: ExportedVersion, rows: Block, **others: Array) -> dict[str, Fed]:
+def run(made: ExportedSupervised, rows: Block, **others: Array) -> dict[str, Fed]:
     """What the file answers."""
     session = onnxruntime.InferenceSession(RENDERINGS["onnx"].render(made), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]

@@ -8,7 +8,7 @@ from functools import cache, partial
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, encode_inputs
-from app.domain.exports import ExportedVersion
+from app.domain.exports import ExportedSupervised
 from app.domain.models import ClassRows, SupervisedPredictor
 from app.domain.requests import InputColumn, Task
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
@@ -171,7 +171,7 @@ def version(
     basis: tuple[Basis, ...],
     prior: Prior = INDEPENDENT,
     inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
-) -> ExportedVersion:
+) -> ExportedSupervised:
     """Trained on a few rows."""
     encoding = Encoding(inputs, encoded_target(likelihood))
     rows, _ = encode_inputs(encoding, block(inputs, ROWS, 1))
@@ -183,7 +183,7 @@ def version(
     return exported(SupervisedPredictor(encoding, found.model), spec)
 
 
-def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedVersion:
+def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
     """A version with a report that says what little it must."""
     encoding, model = predictor.encoding, predictor.model
     target = encoding.target
@@ -204,10 +204,10 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedVersion:
     )
     rows = tuple(ClassRows(label, 10) for label in target.classes)
     report = replace(before, plan=plan, functions=len(model.mean), class_rows=rows)
-    return ExportedVersion("small", 1, EXPORTED_AT, report, predictor)
+    return ExportedSupervised("small", 1, EXPORTED_AT, report, predictor)
 
 
-def with_model(made: ExportedVersion, model: Model) -> ExportedVersion:
+def with_model(made: ExportedSupervised, model: Model) -> ExportedSupervised:
     """With another model in the same place."""
     report = replace(made.report, functions=len(model.mean))
     return replace(made, report=report, predictor=replace(made.predictor, model=model))
@@ -217,7 +217,7 @@ def _kernel(kernel: Kernel) -> tuple[Basis, ...]:
     return (KernelBasis(kernel, FixedWidth(3.0)), Bias())
 
 
-def _bent() -> ExportedVersion:
+def _bent() -> ExportedSupervised:
     """A process that sees inputs bent, and one of them apart."""
     basis = (KernelBasis(Gaussian(), EvidencePerInputWidth(), "evidence"), Bias(), Inputs())
     made = version(GaussianNoise(), basis, FREE)
@@ -229,11 +229,11 @@ def _bent() -> ExportedVersion:
     return with_model(made, replace(made.predictor.model, functions=(additive, *others)))
 
 
-def _constant() -> ExportedVersion:
+def _constant() -> ExportedSupervised:
     return version(GaussianNoise(), (Bias(),))
 
 
-def _no_functions() -> ExportedVersion:
+def _no_functions() -> ExportedSupervised:
     """All that is left is noise."""
     made = version(GaussianNoise(), (Bias(),))
     model = replace(
@@ -248,8 +248,8 @@ def _no_functions() -> ExportedVersion:
     return with_model(made, model)
 
 
-def _cases() -> dict[str, Callable[[], ExportedVersion]]:
-    made: dict[str, Callable[[], ExportedVersion]] = {}
+def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
+    made: dict[str, Callable[[], ExportedSupervised]] = {}
     for likelihood in LIKELIHOODS:
         name = f"{likelihood.type} {getattr(likelihood, 'noise_sd', '')}".strip()
         made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
@@ -272,7 +272,7 @@ def _cases() -> dict[str, Callable[[], ExportedVersion]]:
 CASES = _cases()
 
 
-def answered(made: ExportedVersion, rows: Block) -> dict[str, Array]:
+def answered(made: ExportedSupervised, rows: Block) -> dict[str, Array]:
     """All arrays of the service's own answer for these rows."""
     answer = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted())
     told = {field.name: getattr(answer, field.name) for field in fields(answer)}
@@ -280,6 +280,6 @@ def answered(made: ExportedVersion, rows: Block) -> dict[str, Array]:
 
 
 @cache
-def trained(name: str) -> ExportedVersion:
+def trained(name: str) -> ExportedSupervised:
     """One of `CASES`, trained once."""
     return CASES[name]()

@@ -208,6 +208,7 @@ class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approxim
     integral: float
     integral_kept: float
     negative: float
+    imported: ImportedFrom | None = None
 
 
 class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
@@ -243,6 +244,9 @@ class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"
     rows_drawn: int
     rows_dropped: int
 
+
+ImportedVersion: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion
+"""What can be imported."""
 
 Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion
 

@@ -3,10 +3,10 @@
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
 from app.domain.models.components import ComponentsPredictor, ComponentsReport
 from app.domain.models.image import ImagePredictor, ImageReport
+from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import (
     ClassRows,
     Contender,
-    ImportedFrom,
     InputTerm,
     InputWarp,
     InputWidth,

@@ -5,6 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import InputEncoding
+from app.domain.models.imported import ImportedFrom
 from app.domain.requests import ApproximationPlan
 from app.sparse_bayes.approximation import Expansion
 
@@ -24,7 +25,7 @@ class ApproximationReport:
     `rows` counts the terms there were, `functions` those kept; `error` is the share of f that they miss, and `path` has
     the least met with so many. `integral` is that of f without its constant, and `integral_kept` that of the terms
     kept; `negative` is the integral of what lies below 0 of these, before they were made a density where that was
-    asked for.
+    asked for. `imported` is None for what was trained here; else all other figures are those of where it was.
     """
 
     plan: ApproximationPlan
@@ -40,6 +41,7 @@ class ApproximationReport:
     seconds: float
     software_version: str
     task: Literal["approximation"] = "approximation"
+    imported: ImportedFrom | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.encoding import Encoding
+from app.domain.models.imported import ImportedFrom
 from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.likelihoods import Likelihood
@@ -67,15 +68,6 @@ class Contender:
     likelihood: Likelihood
     functions: int | None
     score: float
-
-
-@dataclass(frozen=True)
-class ImportedFrom:
-    """The version that another one was imported from, by the names it had there; `digest` is SHA-256 of the file."""
-
-    model: str
-    version: int
-    digest: str
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from math import comb, factorial
 import numpy as np
 
 from app.exports.onnx_file.graph import Value
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import (
     ConstantFunction,
     Functions,
@@ -99,6 +100,16 @@ def kernel_columns(functions: KernelFunctions, inputs: Value) -> Value:
     bend = functions.input_map
     d = functions.centres.shape[1]
     return _kernel(functions.kernel, _bent(bend, inputs, d), bend(functions.centres))
+
+
+def terms_of(terms: Expansion, inputs: Value) -> Value:
+    """exp(-sum_k ((x_k - z_k) / r_k)^2) of each term, (N, J)."""
+    total: Value | None = None
+    for k in range(terms.centres.shape[1]):
+        apart = (inputs.columns(np.array([k])) - terms.centres[None, :, k]) / terms.widths[None, :, k]
+        total = apart.square() if total is None else total + apart.square()
+    assert total is not None
+    return (-total).exp()
 
 
 def _bent(bend: InputMap, inputs: Value, d: int) -> Value:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
 
-from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, Encoding
+from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 from app.exports.onnx_file.graph import Graph, Value
 
 LARGEST = 1e75
@@ -24,13 +24,12 @@ class Encoded:
 
     matrix: Value
     unsound: Value
-    noise_sd: Value | None
+    noise_sd: Value | None = None
 
 
-def declared(encoding: Encoding) -> list[ValueInfoProto]:
+def declared(encoding: InputEncoding, noise_column: str | None = None) -> list[ValueInfoProto]:
     """The inputs: float64, or text for categories, one for each row."""
-    noise = encoding.target.noise_column
-    numbers = [] if noise is None else [_declared(noise, TensorProto.DOUBLE)]
+    numbers = [] if noise_column is None else [_declared(noise_column, TensorProto.DOUBLE)]
     return [
         *(
             _declared(column.name, TensorProto.STRING if isinstance(column, EncodedCategory) else TensorProto.DOUBLE)
@@ -44,14 +43,18 @@ def _declared(name: str, kind: TensorProto.DataType) -> ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, ["rows"])
 
 
-def encoded(graph: Graph, encoding: Encoding, noise_sd: float | None) -> Encoded:
+def encoded(graph: Graph, encoding: InputEncoding) -> Encoded:
     """All columns; a row of a gap that is not accepted, or a category that is not known, is NaN."""
     matrix = graph.beside([part for column in encoding.inputs for part in _columns(graph, column)])
-    unsound = graph.sum(matrix, 1) * 0.0
-    if encoding.target.noise_column is None or noise_sd is None:
-        return Encoded(matrix, unsound, None)
-    noise = _noise(graph, encoding.target, encoding.target.noise_column, noise_sd)
-    return Encoded(matrix, unsound + noise * 0.0, noise)
+    return Encoded(matrix, graph.sum(matrix, 1) * 0.0)
+
+
+def with_noise(rows: Encoded, target: EncodedTarget, noise_sd: float | None) -> Encoded:
+    """The same rows, where each may bring the sd of its noise; that of one that does not is `noise_sd`."""
+    if target.noise_column is None or noise_sd is None:
+        return rows
+    noise = _noise(rows.matrix.graph, target, target.noise_column, noise_sd)
+    return Encoded(rows.matrix, rows.unsound + noise * 0.0, noise)
 
 
 def _raw(graph: Graph, name: str) -> Value:

@@ -156,6 +156,14 @@ def wavelets(X: Array, centres: Array, spans: Array, frequencies: Array, phases:
     return np.asarray(np.exp(-np.pi * square) * np.cos(2.0 * np.pi * (turns - phases)))
 
 
+def gaussians(X: Array, centres: Array, widths: Array) -> Array:
+    """exp(-sum_k ((x_k - z_k) / r_k)^2), each with a width of its own for each input."""
+    total = np.zeros((len(X), len(centres)))
+    for x, z, r in zip(X.T, centres.T, widths.T, strict=True):
+        total += (np.subtract.outer(x, z) / r) ** 2
+    return np.exp(-total)
+
+
 # What the weights' posterior leaves open
 
 

@@ -8,10 +8,10 @@ from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import InputEncoding
 from app.domain.jobs import Progress
+from app.domain.listing import Place, listed_terms
 from app.domain.models import (
     ApproximationPredictor,
     ApproximationReport,
-    InputShape,
     Learned,
     NewApproximationVersion,
     RelevanceVector,
@@ -83,24 +83,11 @@ class ApproximationFit:
         return Learned(report, tuple(self._vectors(result, holding)), ApproximationPredictor(encoding, expansion))
 
     def _vectors(self, result: Approximated, holding: BlockHolding) -> Iterator[RelevanceVector]:
-        """The terms kept: their coefficients are those of least error, to which no prior adds anything."""
+        """The terms kept, with the rows that they are."""
         names = [column.name for column in self.plan.inputs]
         numbers = self.terms.mapped()[result.found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
-        expansion = result.found.expansion
-        for place, row in enumerate(numbers):
-            stands, spreads = expansion.centres[place].tolist(), expansion.widths[place].tolist()
-            yield RelevanceVector(
-                number=place + 1,
-                kind="gaussian",
-                row=row,
-                inputs=cells[row],
-                weight_mean=float(expansion.coefficients[place]),
-                weight_sd=0.0,
-                alpha=0.0,
-                gamma=1.0,
-                shape=tuple(
-                    InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
-                ),
-            )
+        return listed_terms(
+            result.found.expansion, names, (Place("gaussian", row=row, cells=cells[row]) for row in numbers)
+        )

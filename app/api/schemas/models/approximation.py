@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
+from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import ApproximationReport, Version
 
@@ -43,6 +44,9 @@ class ApproximationVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
+    imported: ImportedFromOut | None = Field(
+        description="Null for what was trained here; else all figures are those of where it was."
+    )
 
     @classmethod
     def of(cls, version: Version, report: ApproximationReport) -> Self:
@@ -59,5 +63,6 @@ class ApproximationVersionOut(VersionBaseOut):
             "integral": report.integral,
             "integral_kept": report.integral_kept,
             "negative": report.negative,
+            "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -1,15 +1,15 @@
-"""Whether a predictor that somebody else wrote can be one: what goes together in it, and what does not."""
+"""What has to go together in a model of numbers or classes."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedInput, EncodedTarget, Encoding, quoted
+from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import Task
+from app.domain.soundness.columns import column_name_faults, input_faults, is_label
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.likelihoods import (
@@ -23,20 +23,15 @@ from app.sparse_bayes.likelihoods import (
 )
 from app.sparse_bayes.model import Model
 
-LONGEST_TEXT = 200
-"""Of a name, in characters."""
-
-LONGEST_LABEL = 100_000
-
 ASYMMETRY = 1e-8
 """How far a covariance's halves may lie apart, in standard deviations: as much as rounding leaves."""
 
 
-def faults_of(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
+def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
     """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
     encoding, model = predictor.encoding, predictor.model
     return (
-        *_of_inputs(encoding),
+        *input_faults(encoding, {encoding.target.name, encoding.target.noise_column}),
         *_of_target(encoding.target, task),
         *_of_likelihood(model, encoding.target),
         *_of_prior(model),
@@ -44,47 +39,10 @@ def faults_of(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
     )
 
 
-def _of_inputs(encoding: Encoding) -> Iterator[Fault]:
-    if not encoding.inputs:
-        yield Fault("A model reads one input at least.", "/inputs")
-    target = encoding.target
-    others = {target.name, target.noise_column}
-    for place, column in enumerate(encoding.inputs):
-        where = f"/inputs/{place}"
-        yield from _of_name(column.name, f"{where}/name")
-        if column.name in others:
-            yield Fault(f"The column {quoted(column.name)} is named twice.", f"{where}/name")
-        others.add(column.name)
-        yield from _of_gaps(column, where)
-
-
-def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
-    if column.indicator and column.fill is None:
-        yield Fault("Where gaps are told, something fills them.", f"{where}/fill")
-    if isinstance(column, EncodedCategory):
-        known = column.categories
-        if not known or len(set(known)) < len(known):
-            yield Fault("Expected different categories, and one at least.", f"{where}/categories")
-        if any(not _is_label(category) for category in known):
-            yield Fault("A category holds NUL, or has no end.", f"{where}/categories")
-        if column.fill is not None and len(column.fill) != len(known):
-            yield Fault(f"Expected {len(known)} shares, got {len(column.fill)}.", f"{where}/fill")
-
-
-def _of_name(name: str, where: str) -> Iterator[Fault]:
-    plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
-    if not (0 < len(name) <= LONGEST_TEXT and plain):
-        yield Fault(f"A column's name has 1 to {LONGEST_TEXT} characters, none of them for control.", where)
-
-
-def _is_label(text: str) -> bool:
-    return "\0" not in text and len(text) <= LONGEST_LABEL
-
-
 def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
-    yield from _of_name(target.name, "/target/name")
+    yield from column_name_faults(target.name, "/target/name")
     if target.noise_column is not None:
-        yield from _of_name(target.noise_column, "/target/noise_column")
+        yield from column_name_faults(target.noise_column, "/target/noise_column")
         if target.noise_column == target.name:
             yield Fault("The noise stands in a column of its own.", "/target/noise_column")
     if task == "regression":
@@ -99,7 +57,7 @@ def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
     elif not _in_order(labels):
         detail = "Expected different labels in their order: false and true, numbers from below, texts by alphabet"
         yield Fault(f"{detail}.", "/target/classes")
-    elif not all(_is_label(label) for label in labels if isinstance(label, str)):
+    elif not all(is_label(label) for label in labels if isinstance(label, str)):
         yield Fault("A label holds NUL, or has no end.", "/target/classes")
 
 

@@ -1,59 +1,29 @@
-"""A version on its way in: checked like anything that comes from outside, and recorded under a model's name."""
+"""A version of numbers or classes that was trained elsewhere."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from app.domain.errors import Fault, InvalidRequestError
-from app.domain.exports import ExportedVersion
-from app.domain.idempotency import Keyed
+from app.domain.exports import ExportedSupervised
 from app.domain.listing import Place, listed, places
-from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion, Version
-from app.domain.planning.names import name_faults
-from app.domain.ports import OpenUnitOfWork
-from app.domain.soundness import faults_of
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion
+from app.domain.soundness import supervised_faults
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
+from app.services.importing.refusing import refuse
+from app.services.importing.usual import usual_rows
 from app.sparse_bayes.basis import Group, KernelFunctions
 from app.sparse_bayes.errors import IllegalCombinationError, NotPositiveDefiniteError
 from app.sparse_bayes.spec import check
 from app.sparse_bayes.types import Indices
 
-USUAL = (0.0, -1.0, 1.0)
-"""Rows that any model must be able to answer for: these many sds from the mean in every number."""
 
-
-@dataclass(frozen=True)
-class Importing:
-    """Versions that were trained elsewhere."""
-
-    open_uow: OpenUnitOfWork
-
-    def add(
-        self, owner: str, name: str, exported: ExportedVersion, *, digest: str, keyed: Keyed[Version] | None = None
-    ) -> Version:
-        """Record it as the next version of model `name`; `digest` is SHA-256 of what came.
-
-        Raises InvalidRequestError for what can't predict, ConflictError where the model answers another question.
-        """
-        new = _checked(name, exported, digest)
-        with self.open_uow() as uow:
-            version = uow.models.add(owner, new)
-            if keyed is not None:
-                # Within the transaction, since only that gives the number.
-                uow.keys.keep(keyed.key, keyed.answer(version))
-        return version
-
-
-def _checked(name: str, exported: ExportedVersion, digest: str) -> NewSupervisedVersion:
+def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
+    """What is recorded of it under this name; raises InvalidRequestError for what can't predict."""
     report, predictor = exported.report, exported.predictor
-    faults = [*name_faults(name), *faults_of(predictor, report.task), *_of_report(exported)]
-    if faults:
-        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+    refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)
-    imported = ImportedFrom(exported.model, exported.number, digest)
     encoding, model = predictor.encoding, predictor.model
     vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
@@ -64,7 +34,7 @@ def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
     yield from (Place(functions.kernel.type) for _ in range(functions.size))
 
 
-def _of_report(exported: ExportedVersion) -> Iterator[Fault]:
+def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     report, where = exported.report, "/report/plan/spec"
     for place, spec in (
         (where, report.plan.spec),
@@ -84,7 +54,7 @@ def _of_report(exported: ExportedVersion) -> Iterator[Fault]:
         yield Fault("The classes are others than the target's.", "/report/class_rows")
 
 
-def _try(exported: ExportedVersion) -> None:
+def _try(exported: ExportedSupervised) -> None:
     """Predict some rows; raises InvalidRequestError where that can't be done."""
     try:
         answering = SupervisedAnswering.of(exported.predictor, exported.report)
@@ -92,7 +62,7 @@ def _try(exported: ExportedVersion) -> None:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
         raise InvalidRequestError(detail, [Fault(detail, "/model/covariance")]) from error
     with np.errstate(all="ignore"):
-        answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
+        answer = answering.answer(usual_rows(exported.predictor.encoding), Wanted())
     told = (
         (answer.mean, answer.sd, answer.lower, answer.upper)
         if isinstance(answer, RegressionAnswer)
@@ -101,21 +71,3 @@ def _try(exported: ExportedVersion) -> None:
     if answer.faults or not all(np.isfinite(numbers).all() for numbers in told):
         detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
         raise InvalidRequestError(detail, [Fault(detail, "/model")])
-
-
-def _usual_rows(encoding: InputEncoding) -> Block:
-    return {column.name: _usual(column) for column in encoding.inputs}
-
-
-def _usual(column: EncodedNumber | EncodedCategory) -> Column:
-    if isinstance(column, EncodedCategory):
-        codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
-        return CategoryColumn(codes.astype(np.int32), column.categories)
-    values = column.shift + column.scale * np.array(USUAL)
-    match column.kind:
-        case "boolean":
-            return BooleanColumn(np.array([0, 1, 1], np.int8))
-        case "timestamp":
-            return TimestampColumn(values)
-        case "number":
-            return NumberColumn(values)

@@ -1,0 +1,49 @@
+"""What has to go together in a known function that is told by few terms."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding
+from app.domain.errors import Fault
+from app.domain.models import ApproximationPredictor, ApproximationReport
+from app.domain.soundness.columns import column_name_faults, input_faults
+
+
+def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:
+    """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    return (
+        *input_faults(predictor.encoding, {report.plan.coefficients}),
+        *_of_numbers(predictor.encoding),
+        *_of_terms(predictor, report),
+        *_of_plan(report),
+    )
+
+
+def _of_numbers(encoding: InputEncoding) -> Iterator[Fault]:
+    plain = InputEncoding.plain([column.name for column in encoding.inputs])
+    for place, (column, expected) in enumerate(zip(encoding.inputs, plain.inputs, strict=True)):
+        if column != expected:
+            detail = "A known function reads numbers as they are: its shift is 0, its scale 1, and gaps are refused."
+            yield Fault(detail, f"/inputs/{place}")
+
+
+def _of_terms(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
+    """No value is greater than the sum of the coefficients' sizes."""
+    terms = predictor.expansion
+    with np.errstate(over="ignore"):
+        greatest = abs(terms.constant) + np.abs(terms.coefficients).sum()
+    if not np.isfinite(greatest):
+        yield Fault("The sum of all coefficients, without their signs, is no finite number.", "/model/coefficients")
+    if report.plan.density and (terms.coefficients < 0.0).any():
+        yield Fault("Of a density no coefficient is below 0.", "/model/coefficients")
+    if report.plan.density and terms.constant != 0.0:
+        yield Fault("A density has no constant.", "/model/constant")
+
+
+def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
+    plan, where = report.plan, "/report/plan"
+    if plan.coefficients is not None:
+        yield from column_name_faults(plan.coefficients, f"{where}/coefficients")
+    if len(plan.widths) != len(plan.inputs) or not all(width > 0.0 for width in plan.widths):
+        yield Fault(f"Expected {len(plan.inputs)} widths above 0, one for each input.", f"{where}/widths")

@@ -1,0 +1,51 @@
+"""The function that a model of data has learned, and what is known of it."""
+
+import numpy as np
+
+from app.exports.onnx_file.functions import columns_of, kernel_columns
+from app.exports.onnx_file.graph import Graph, Value
+from app.exports.onnx_file.inputs import Encoded
+from app.exports.onnx_file.predictions import Found
+from app.sparse_bayes.linalg import solve_lower
+from app.sparse_bayes.prediction import Ready
+
+
+def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | None]:
+    """Mean p'mu, variance |L'p|^2 and what is beyond the functions; and the support where that is known."""
+    model, inputs = ready.model, rows.matrix
+    none = rows.unsound
+    noise_sd = none + (model.noise_sd or 0.0) if rows.noise_sd is None else rows.noise_sd
+    parts = [columns_of(one, inputs) for one in model.functions if one.size]
+    columns = graph.beside(parts) if parts else None
+    if columns is None:
+        mean = none + np.zeros((1, model.mean.shape[1] if model.mean.ndim > 1 else 1))
+        weights = none
+    else:
+        mean = columns @ (model.mean if model.mean.ndim > 1 else model.mean[:, None])
+        weights = graph.sum((columns @ ready.lower).square(), 1)
+    left, unreached = _left(graph, ready, inputs, columns)
+    if unreached is None:
+        return Found(mean, weights, none, noise_sd), None
+    if left is None:
+        return Found(mean, weights, none + unreached, noise_sd), None
+    return Found(mean, weights, left * unreached, noise_sd), (1.0 - left).at_least(0.0)
+
+
+def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> tuple[Value | None, float | None]:
+    """The share of the prior variance that is left, None for all of it, and that variance."""
+    if ready.augmented is not None:
+        augmented = ready.augmented
+        p = kernel_columns(augmented.functions, inputs)
+        weighted = p * np.broadcast_to(augmented.precision, (1, augmented.functions.size))
+        known = graph.sum(p * weighted, 1)
+        if columns is None:
+            return 1.0 / (known * augmented.prior + 1.0), augmented.prior
+        towards = weighted @ augmented.reached
+        e = 1.0 - graph.sum(columns @ augmented.whitened * towards, 1)
+        known = (known - graph.sum(towards.square(), 1)).at_least(0.0)
+        return e.square() / (known * augmented.prior + 1.0), augmented.prior
+    if ready.whitening is None or not len(ready.whitening.lower) or columns is None:
+        return None, ready.model.amplitude
+    lower = ready.whitening.lower
+    reached = columns.columns(np.arange(len(lower))) @ solve_lower(lower, np.eye(len(lower))).T
+    return (1.0 - graph.sum(reached.square(), 1)).at_least(0.0), ready.model.amplitude

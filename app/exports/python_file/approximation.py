@@ -1,0 +1,20 @@
+"""`predict` of a known function: its terms and their coefficients."""
+
+from app.domain.models import ApproximationPredictor
+from app.exports.python_file.writing import Program, predict
+
+
+def body(program: Program, predictor: ApproximationPredictor) -> str:
+    """`predict`."""
+    terms = predictor.expansion
+    said = f"{program.constant('CENTRES', terms.centres)}, {program.constant('WIDTHS', terms.widths)}"
+    value = f"gaussians(X, {said}) @ {program.constant('COEFFICIENTS', terms.coefficients)} + {terms.constant!r}"
+    return predict(
+        [
+            "X = encode(columns)",
+            "sound = np.isfinite(X).all(axis=1)",
+            "X = np.where(sound[:, None], X, 0.0)",
+            f'told = {{"value": {value}}}',
+            "return sound_rows(told, sound)",
+        ]
+    )

@@ -1,0 +1,72 @@
+"""Expressions that compute a version's functions."""
+
+import numpy as np
+
+from app.exports.python_file.writing import Program
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.kernels import Additive, Kernel, Polynomial, RationalQuadratic, Sigmoid
+
+
+def expression(program: Program, functions: Functions) -> str:
+    """What computes all functions of a dictionary, one a column."""
+    if isinstance(functions, GroupFunctions):
+        return _single(program, functions.of, f"X[:, {functions.columns.tolist()!r}]")
+    return _single(program, functions, "X")
+
+
+def _single(program: Program, functions: SingleFunctions, seen: str) -> str:
+    named = program.constant
+    match functions:
+        case KernelFunctions():
+            return kernel_expression(program, functions, seen, "CENTRES")
+        case ConstantFunction():
+            return "bias(X)"
+        case InputFunctions(columns=columns):
+            return f"{seen}[:, {columns.tolist()!r}]"
+        case StepFunctions(inputs=inputs, places=places):
+            return f"steps({seen}, {named('STEP_INPUTS', inputs)}, {named('STEPS', places)})"
+        case FourierFunctions():
+            said = (named("WAVE_INPUTS", functions.inputs), named("ORIGINS", functions.origins))
+            more = (named("FREQUENCIES", functions.frequencies), named("PHASES", functions.phases))
+            return f"waves({', '.join((seen, *said, *more))})"
+        case SplineFunctions():
+            said = (named("SPLINE_INPUTS", functions.inputs), named("PLACES", functions.places))
+            return f"b_splines({seen}, {functions.degree}, {', '.join(said)}, {named('SPANS', functions.spans)})"
+        case GaborFunctions():
+            said = (named("WAVELETS", functions.centres), named("SPANS", functions.spans))
+            more = (named("FREQUENCIES", functions.frequencies), named("PHASES", functions.phases))
+            return f"wavelets({', '.join((seen, *said, *more))})"
+
+
+def kernel_expression(program: Program, functions: KernelFunctions, seen: str, name: str) -> str:
+    """k(u(x), u(z)), the centres z already bent."""
+    bend, kernel = functions.input_map, functions.kernel
+    said = (program.constant("WIDTHS", bend.widths), program.constant("SKEW", bend.skew))
+    bent = f"bent({seen}, {', '.join(said)}, {program.constant('TAIL', bend.tail)})"
+    mapped = bend(functions.centres)
+    if not isinstance(kernel, Additive):
+        return _called(kernel, bent, program.constant(name, mapped))
+    rest = np.setdiff1d(np.arange(mapped.shape[1]), kernel.alone).tolist()
+    centres = program.constant(name, mapped)
+    terms = [*(([place], share) for place, share in zip(kernel.alone, kernel.shares, strict=True))]
+    each = [
+        f"{share!r} * {_called(kernel.kernel, f'{bent}[:, {inputs!r}]', f'{centres}[:, {inputs!r}]')}"
+        for inputs, share in [*terms, (rest, 1.0 - sum(kernel.shares))]
+    ]
+    return f"\n{' ' * 12}+ ".join(each)
+
+
+def _called(kernel: Kernel, U: str, Z: str) -> str:
+    match kernel:
+        case Polynomial(degree=option) | RationalQuadratic(power=option) | Sigmoid(offset=option):
+            return f"{kernel.type}({U}, {Z}, {option!r})"
+        case _:
+            return f"{kernel.type}({U}, {Z})"

@@ -1,0 +1,146 @@
+"""`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.encoding import EncodedTarget
+from app.domain.models import SupervisedPredictor
+from app.exports.python_file.functions import expression, kernel_expression
+from app.exports.python_file.text import quoted
+from app.exports.python_file.writing import Program, predict
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
+from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
+from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import Ready
+
+
+def notes(target: EncodedTarget) -> str:
+    """What a reader has to know besides."""
+    told = ""
+    if target.noise_column is not None:
+        told += f"A row may bring the sd of its noise in {quoted(target.noise_column)}.\n"
+    if target.classes:
+        told += f"Classes, in the order of the probabilities: {', '.join(quoted(one) for one in target.classes)}.\n"
+    return told
+
+
+def body(program: Program, predictor: SupervisedPredictor) -> str:
+    """`functions` and `predict`; raises NotPositiveDefiniteError."""
+    parts = _Predicting(program, predictor.encoding.target, Ready.of(predictor.model))
+    return f"{parts.functions()}\n\n{parts.predict()}"
+
+
+@dataclass(frozen=True)
+class _Predicting:
+    """What is predicted, and with what."""
+
+    program: Program
+    target: EncodedTarget
+    ready: Ready
+
+    def functions(self) -> str:
+        """The function that tells all functions of the model."""
+        parts = [expression(self.program, one) for one in self.ready.model.functions if one.size]
+        listed = "".join(f"            {part},\n" for part in parts)
+        stacked = f"np.hstack(\n        [\n{listed}        ]\n    )" if parts else "np.empty((len(X), 0))"
+        return (
+            "def functions(X: Array) -> Array:\n"
+            '    """All functions of the model, one a column."""\n'
+            f"    return {stacked}\n"
+        )
+
+    def predict(self) -> str:
+        """The function that the file is for."""
+        model = self.ready.model
+        told = self._told(model, self.target)
+        lines = [
+            "X = encode(columns)",
+            "sound = np.isfinite(X).all(axis=1)",
+            *(self._noise() if "noise_sd" in told else []),
+            "X = np.where(sound[:, None], X, 0.0)",
+            "P = functions(X)",
+            f"mean = P @ {self.program.constant('MEAN', model.mean)}",
+            f"weights = row_sums((P @ {self.program.constant('LOWER', self.ready.lower)}) ** 2)",
+            *self._beyond(),
+            f"told = {told}",
+            *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self._knows_places else []),
+            "return sound_rows(told, sound)",
+        ]
+        return predict(lines)
+
+    @property
+    def _knows_places(self) -> bool:
+        ready = self.ready
+        return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
+
+    def _noise(self) -> list[str]:
+        """How the noise's sd is had: from the row, else from those learned from."""
+        column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
+        if column is None:
+            return [f"noise_sd = np.full(len(X), {sd!r})"]
+        said = f"columns.get({column!r}, [None] * len(X))"
+        return [
+            f"noise_sd = number({said}, 0.0, {scale!r}, {sd * scale!r}, False)[:, 0]",
+            "sound &= noise_sd > 0.0",
+        ]
+
+    def _beyond(self) -> list[str]:
+        ready = self.ready
+        if ready.augmented is not None:
+            kept = ready.augmented
+            precision = (
+                repr(kept.precision)
+                if isinstance(kept.precision, float)
+                else self.program.constant("PRECISION", np.asarray(kept.precision, np.float64))
+            )
+            said = (
+                *("P", kernel_expression(self.program, kept.functions, "X", "ROWS")),
+                *(self.program.constant("WHITENED", kept.whitened), self.program.constant("REACHED", kept.reached)),
+                *(precision, repr(kept.prior)),
+            )
+            return [f"left = left_of_new({', '.join(said)})", f"beyond = {kept.prior!r} * left"]
+        if ready.model.amplitude is None:
+            return ["beyond = np.zeros(len(X))"]
+        if ready.whitening is None or not len(ready.whitening.lower):
+            return [f"beyond = np.full(len(X), {ready.model.amplitude!r})"]
+        lower = ready.whitening.lower
+        left = f"left = left_of_process(P[:, :{len(lower)}], {self.program.constant('FACTOR', lower)})"
+        return [left, f"beyond = {ready.model.amplitude!r} * left"]
+
+    def _told(self, model: Model, target: EncodedTarget) -> str:
+        units = f"{target.shift!r}, {target.scale!r}"
+        match model.likelihood:
+            case GaussianNoise():
+                return f"real(mean, noise_sd**2, weights, beyond, {units})"
+            case LogGaussian():
+                return f"positive(mean, noise_sd**2, weights, beyond, {units})"
+            case StudentT(dof=dof):
+                known = FIRST_DOF if dof == "learned" else float(dof)
+                return f"heavy_tailed(mean, noise_sd**2, weights, beyond, {known!r}, {units})"
+            case Poisson():
+                return f"counts(mean, weights, beyond, {units})"
+            case Bernoulli():
+                return _class_members("of_two(mean, weights + beyond)")
+            case Categorical():
+                spread = f"np.sqrt(1.0 + {math.pi / 8.0!r} * (weights + beyond))[:, None]"
+                return _class_members(f"softmax(mean / {spread})")
+            case OneAgainstRest(sharpness=sharpness):
+                sharp = SLOPE * (1.0 if sharpness == "learned" else float(sharpness))
+                sd = "np.sqrt(noise_sd**2 + weights + beyond)[:, None]"
+                return _class_members(f"softmax({sharp!r} * mean / {sd})")
+
+
+def _class_members(probabilities: str) -> str:
+    members = {"probabilities": probabilities, "latent_mean": "mean", "latent_variance": "weights + beyond"}
+    return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"

@@ -1,0 +1,93 @@
+"""A generated file as it is written: its head, its numbers, the pieces that it needs, and what is its own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from app.domain.encoding import EncodedNumber, InputEncoding
+from app.domain.exports import ExportedVersion
+from app.exports.python_file.text import array, needed, quoted
+from app.sparse_bayes.types import Array, Indices
+
+Numbers: TypeAlias = Array | Indices | None
+
+HEAD = '''"""Version {number} of the model {model}: what it predicts, with numpy alone.
+
+`predict(columns)` takes a sequence for each input, by name, and gives an array for each of what it tells, by name.
+Inputs: {inputs}.
+{notes}"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+Array = Indices = np.ndarray
+'''
+KINDS = {"number": "numbers", "boolean": "0 and 1", "timestamp": "seconds since 1970 UTC", "category": "texts"}
+GAPS = "A missing value is None, or NaN. A row that can't be predicted is NaN throughout.\n"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One file: numbers get names as they are met."""
+
+    constants: dict[str, str] = field(default_factory=dict)
+
+    def constant(self, name: str, numbers: Numbers) -> str:
+        """The name under which numbers stand, or None."""
+        if numbers is None:
+            return "None"
+        taken = name
+        while taken in self.constants:
+            base, _, last = taken.rpartition("_")
+            taken = f"{base}_{int(last) + 1}" if last.isdecimal() and base else f"{taken}_2"
+        self.constants[taken] = array(numbers)
+        return taken
+
+    def written(self, exported: ExportedVersion, notes: str, body: str) -> str:
+        """All of it."""
+        whole = f"{_encode(exported.predictor.encoding)}\n\n{body}"
+        return "".join(self._parts(_head(exported, notes), whole))
+
+    def _parts(self, head: str, body: str) -> Iterator[str]:
+        yield head
+        for name, text in self.constants.items():
+            yield f"\n{name} = {text}\n"
+        for source in needed(body):
+            yield f"\n\n{source}"
+        yield f"\n\n{body}\n"
+
+
+def _head(exported: ExportedVersion, notes: str) -> str:
+    inputs = ", ".join(
+        f"{quoted(column.name)} ({KINDS[column.kind if isinstance(column, EncodedNumber) else 'category']})"
+        for column in exported.predictor.encoding.inputs
+    )
+    return HEAD.format(number=exported.number, model=quoted(exported.model), inputs=inputs, notes=GAPS + notes)
+
+
+def _encode(encoding: InputEncoding) -> str:
+    parts = []
+    for column in encoding.inputs:
+        where = f"columns[{column.name!r}]"
+        if isinstance(column, EncodedNumber):
+            said = (column.shift, column.scale, column.fill, column.indicator)
+            parts.append(f"number({where}, {', '.join(map(repr, said))})")
+        else:
+            parts.append(f"category({where}, {column.categories!r}, {column.fill!r}, {column.indicator!r})")
+    listed = "".join(f"            {part},\n" for part in parts)
+    return (
+        "def encode(columns: Mapping[str, Sequence[object]]) -> Array:\n"
+        '    """The columns as the functions see them."""\n'
+        f"    return np.hstack(\n        [\n{listed}        ]\n    )\n"
+    )
+
+
+def predict(lines: Sequence[str], *, beside: str = "") -> str:
+    """The function that a file is for, of these lines; `beside` are parameters that it has beside the columns."""
+    body = "".join(f"    {line}\n" for line in lines)
+    return (
+        f"def predict(columns: Mapping[str, Sequence[object]]{beside}) -> dict[str, Array]:\n"
+        f'    """What is predicted for each row."""\n{body}'
+    )

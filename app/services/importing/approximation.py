@@ -1,0 +1,22 @@
+"""A known function that was told by few terms elsewhere."""
+
+from dataclasses import replace
+from itertools import repeat
+
+from app.domain.encoding import column_names
+from app.domain.exports import ExportedApproximation
+from app.domain.listing import Place, listed_terms
+from app.domain.models import ImportedFrom, Learned, NewApproximationVersion
+from app.domain.soundness import approximation_faults
+from app.services.importing.refusing import refuse
+
+
+def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:
+    """What is recorded of it under this name; raises InvalidRequestError for what has no values."""
+    report, predictor = exported.report, exported.predictor
+    refuse(approximation_faults(predictor, report))
+    terms = predictor.expansion
+    # Somewhere: the rows that they were stayed where they were.
+    somewhere = repeat(Place("gaussian"), terms.size)
+    vectors = tuple(listed_terms(terms, column_names(predictor.encoding), somewhere))
+    return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)

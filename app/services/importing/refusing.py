@@ -1,0 +1,11 @@
+"""How what comes in is refused."""
+
+from collections.abc import Sequence
+
+from app.domain.errors import Fault, InvalidRequestError
+
+
+def refuse(faults: Sequence[Fault]) -> None:
+    """Raises InvalidRequestError where there are any, with all of them."""
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)

@@ -1,0 +1,65 @@
+"""Known functions told by few terms, as versions that can be exported."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding
+from app.domain.exports import ExportedApproximation
+from app.domain.models import ApproximationPredictor, TermsError
+from app.domain.requests import IgnoredColumn, InputColumn
+from app.domain.tables import Block, NumberColumn
+from app.services.answering.values import ApproximationAnswering
+from app.services.answering.wanted import Wanted
+from app.sparse_bayes.approximation import Expansion
+from app.sparse_bayes.types import Array
+from tests.exports.trained import EXPORTED_AT
+from tests.services.small_approximation import version_of_a_term
+
+
+def of_terms(
+    names: tuple[str, ...], terms: int, *, constant: float = 0.0, density: bool = False
+) -> ExportedApproximation:
+    """So many terms, no two alike, over inputs of these names."""
+    rng = np.random.default_rng(terms)
+    made = version_of_a_term().report
+    coefficients = rng.uniform(0.1, 2.0, terms) if density else rng.normal(size=terms)
+    shape = (terms, len(names))
+    expansion = Expansion(rng.normal(size=shape), coefficients, rng.uniform(0.3, 3.0, shape), constant)
+    plan = replace(
+        made.plan,
+        coefficients=None if density else "known",
+        inputs=tuple(InputColumn(name, "number") for name in names),
+        ignored=(IgnoredColumn("note", "it holds no numbers"),),
+        widths=(0.3,) * len(names),
+        constant=constant,
+        most=terms,
+        density=density,
+    )
+    path = (TermsError(0, 1.0), TermsError(terms, 0.05))
+    report = replace(made, plan=plan, functions=terms, path=path, integral_kept=expansion.mass)
+    predictor = ApproximationPredictor(InputEncoding.plain(names), expansion)
+    return ExportedApproximation("terms", 1, EXPORTED_AT, report, predictor)
+
+
+KNOWN: dict[str, Callable[[], ExportedApproximation]] = {
+    "one term": lambda: of_terms(("x",), 1),
+    "a density": lambda: of_terms(("x", "y"), 5, density=True),
+    "terms and a constant": lambda: of_terms(("value", "depth [m]", "value_3"), 40, constant=-0.75),
+    "many inputs": lambda: of_terms(tuple(f"x{k}" for k in range(20)), 7),
+}
+
+
+def rows_of(made: ExportedApproximation, rows: int = 30) -> Block:
+    """Rows near the terms, and one far away."""
+    rng = np.random.default_rng(5)
+    names = [column.name for column in made.predictor.encoding.inputs]
+    columns = rng.normal(size=(len(names), rows))
+    columns[:, -1] = 1e70
+    return {name: NumberColumn(column) for name, column in zip(names, columns, strict=True)}
+
+
+def values_of(made: ExportedApproximation, rows: Block) -> Array:
+    """The service's own answer."""
+    return ApproximationAnswering(made.predictor).answer(rows, Wanted()).value

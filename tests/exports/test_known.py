@@ -1,0 +1,81 @@
+"""Known functions in every form of file, beside the service's own answers."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from app.domain.tables import NumberColumn
+from app.exports import npz_file
+from app.exports.formats import RENDERINGS
+from app.exports.reading import version_of
+from app.exports.schema import DOCUMENT
+from tests.exports.known import KNOWN, rows_of, values_of
+from tests.exports.test_documents import MEBIBYTE
+from tests.exports.test_onnx import fed
+from tests.exports.test_python import answers_of, listed
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("wanted", ["json", "npz"])
+def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, wanted: str) -> None:
+    made = KNOWN[name]()
+    rows = rows_of(made)
+    if wanted == "json":
+        text = RENDERINGS["json"].render(made)
+    else:
+        inner, arrays = npz_file.read(RENDERINGS["npz"].render(made), most_bytes=MEBIBYTE)
+        assert {"model/centres", "model/coefficients", "model/widths"} == arrays.keys()
+        text = json.dumps(npz_file.with_arrays(json.loads(inner), arrays)).encode()
+    back = version_of(DOCUMENT.validate_json(text, strict=True))
+    assert type(back) is type(made)
+    np.testing.assert_array_equal(values_of(back, rows), values_of(made, rows))
+    assert back.report == made.report
+    assert (back.model, back.number, back.created_at) == (made.model, made.number, made.created_at)
+    assert RENDERINGS["json"].render(back) == RENDERINGS["json"].render(made)
+
+
+def test_a_program_has_the_values_that_the_service_has(tmp_path: Path) -> None:
+    versions = {f"case_{place}": made() for place, made in enumerate(KNOWN.values())}
+    asked = {name: (made, listed(made.predictor.encoding.inputs, rows_of(made))) for name, made in versions.items()}
+    found = answers_of(tmp_path, asked)
+    assert found.keys() == versions.keys()
+    for name, made in versions.items():
+        assert set(found[name]) == {"value"}
+        np.testing.assert_allclose(found[name]["value"], values_of(made, rows_of(made)), rtol=1e-12, atol=1e-14)
+
+
+def test_a_row_without_a_number_has_no_value_in_a_program(tmp_path: Path) -> None:
+    made = KNOWN["terms and a constant"]()
+    columns = listed(made.predictor.encoding.inputs, rows_of(made, 3))
+    columns["depth [m]"] = [None, 1e80, 0.5]
+    (value,) = answers_of(tmp_path, {"gaps": (made, columns)})["gaps"].values()
+    assert np.isnan(value).tolist() == [True, True, False]
+
+
+def test_a_programs_text_can_be_read() -> None:
+    source = RENDERINGS["python"].render(KNOWN["terms and a constant"]()).decode()
+    assert source.startswith('"""Version 1 of the model')
+    assert max(map(len, source.splitlines())) <= 140
+    tree = ast.parse(source)
+    defined = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
+    assert defined - {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} == {"predict"}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_runtime_has_the_values_that_the_service_has(name: str) -> None:
+    made = KNOWN[name]()
+    rows = rows_of(made)
+    session = onnxruntime.InferenceSession(RENDERINGS["onnx"].render(made), providers=["CPUExecutionProvider"])
+    (output,) = (one.name for one in session.get_outputs())
+    assert output == ("value_" if "value" in rows else "value")
+    (found,) = session.run(None, fed(made.predictor.encoding.inputs, rows))
+    expected = values_of(made, rows)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
+    gap = {**rows, next(iter(rows)): NumberColumn(np.full(30, np.nan))}
+    (unknown,) = session.run(None, fed(made.predictor.encoding.inputs, gap))
+    assert np.isnan(unknown).all()
