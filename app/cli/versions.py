@@ -107,6 +107,7 @@ def _show_components(version: ComponentsVersion) -> None:
     print_facts(
         [
             *_named(version),
+            ("imported", imported_text(version.imported)),
             ("task", f"{version.task} of rows, by a {str(version.kernel['type']).replace('_', ' ')} kernel"),
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),

@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from app.domain.models import ApproximationPredictor, ApproximationReport, SupervisedPredictor, SupervisedReport
+from app.domain.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    ComponentsPredictor,
+    ComponentsReport,
+    SupervisedPredictor,
+    SupervisedReport,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,4 +42,12 @@ class ExportedApproximation(ExportedBase):
     predictor: ApproximationPredictor
 
 
-ExportedVersion: TypeAlias = ExportedSupervised | ExportedApproximation
+@dataclass(frozen=True, eq=False)
+class ExportedComponents(ExportedBase):
+    """Components of rows, which tell how new a row is."""
+
+    report: ComponentsReport
+    predictor: ComponentsPredictor
+
+
+ExportedVersion: TypeAlias = ExportedSupervised | ExportedApproximation | ExportedComponents

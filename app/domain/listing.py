@@ -18,6 +18,7 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
+from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import Shape
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.types import Indices
@@ -122,4 +123,23 @@ def listed_terms(terms: Expansion, names: Sequence[str], found: Iterable[Place])
             shape=tuple(
                 InputShape(name, at, span, None) for name, at, span in zip(names, stands, spreads, strict=True)
             ),
+        )
+
+
+def listed_images(components: Components, found: Iterable[Place]) -> Iterator[RelevanceVector]:
+    """The rows that carry components, at these places; raises NotPositiveDefiniteError.
+
+    What is told is the weight of each image's product with itself in the covariance, where likelihood has it.
+    """
+    numbers = zip(components.weights.tolist(), components.gamma.tolist(), strict=True)
+    for number, (place, (weight, gamma)) in enumerate(zip(found, numbers, strict=True), 1):
+        yield RelevanceVector(
+            number=number,
+            kind=place.kind,
+            row=place.row,
+            inputs=place.cells,
+            weight_mean=weight,
+            weight_sd=0.0,
+            alpha=1.0 / weight,
+            gamma=gamma,
         )

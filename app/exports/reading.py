@@ -12,15 +12,17 @@ from app.domain.encoding import (
     Encoding,
     InputEncoding,
 )
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
-from app.domain.models import ApproximationPredictor, SupervisedPredictor
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
 from app.domain.planning.approximation import MOST_TERMS
-from app.exports.reports import approximation_report, supervised_report
+from app.exports.reports import approximation_report, components_report, supervised_report
 from app.exports.schema import (
     ApproximationDocument,
     AugmentationPart,
     BiasPart,
     CategoryInput,
+    ComponentsDocument,
+    ComponentsPart,
     FunctionsPart,
     GroupPart,
     InputsPart,
@@ -48,6 +50,7 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
+from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
@@ -66,6 +69,8 @@ def version_of(document: VersionDocument) -> ExportedVersion:
             return _supervised(document)
         case ApproximationDocument():
             return _approximation(document)
+        case ComponentsDocument():
+            return _of_components(document)
 
 
 def _supervised(document: SupervisedDocument) -> ExportedSupervised:
@@ -85,6 +90,15 @@ def _approximation(document: ApproximationDocument) -> ExportedApproximation:
     return ExportedApproximation(
         source.model, source.version, source.created_at, report, ApproximationPredictor(encoding, terms)
     )
+
+
+def _of_components(document: ComponentsDocument) -> ExportedComponents:
+    encoding = InputEncoding(tuple(map(_input, document.inputs)))
+    found = _components(document.model, encoding.width)
+    report, source = components_report(document), document.source
+    log_densities = np.array(document.model.log_densities, np.float64)
+    predictor = ComponentsPredictor(encoding, found, log_densities)
+    return ExportedComponents(source.model, source.version, source.created_at, report, predictor)
 
 
 def _input(column: NumberInput | CategoryInput) -> EncodedInput:
@@ -249,4 +263,23 @@ def _terms(part: TermsPart, inputs: int) -> Expansion:
         vector(part.coefficients, size, "/model/coefficients"),
         matrix(part.widths, (size, inputs), "/model/widths"),
         part.constant,
+    )
+
+
+def _components(part: ComponentsPart, inputs: int) -> Components:
+    where = "/model/functions"
+    functions = _kernel(part.functions, inputs, where)
+    size, kernel = functions.size, functions.kernel
+    if not 1 <= size <= MOST_FUNCTIONS:
+        raise wrong(f"{where}/centres", f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {size:,}.")
+    if not isinstance(kernel, Covariance):
+        raise wrong(where, "Components are of a covariance, without terms.")
+    return Components(
+        kernel,
+        functions.input_map,
+        functions.centres,
+        functions.rows,
+        vector(part.weights, size, "/model/weights"),
+        part.noise_variance,
+        part.log_marginal_likelihood,
     )

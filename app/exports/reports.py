@@ -11,8 +11,8 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
-from app.domain.models import ApproximationReport, SupervisedReport
-from app.exports.schema import ApproximationDocument, CategoryInput, Inputs, SupervisedDocument
+from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
+from app.exports.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
 
 R = TypeVar("R")
 
@@ -79,6 +79,13 @@ APPROXIMATIONS = Reports(
 )
 
 
+COMPONENTS = Reports(
+    TypeAdapter(ComponentsReport),
+    said=frozenset({"task", "functions", "noise_variance", "log_marginal_likelihood"}),
+    planned=frozenset({"task", "model", "inputs", "kernel"}),
+)
+
+
 def supervised_told(report: SupervisedReport) -> Json:
     """Without figures that are no finite numbers, too."""
     whole = SUPERVISED.told(report)
@@ -126,6 +133,24 @@ def approximation_report(document: ApproximationDocument) -> ApproximationReport
         "constant": model.constant,
     }
     return APPROXIMATIONS.read(document.report, said, planned)
+
+
+def components_report(document: ComponentsDocument) -> ComponentsReport:
+    """Raises InvalidRequestError, ReportError."""
+    model = document.model
+    said: Json = {
+        "task": document.task,
+        "functions": len(model.weights),
+        "noise_variance": model.noise_variance,
+        "log_marginal_likelihood": model.log_marginal_likelihood,
+    }
+    planned: Json = {
+        "task": document.task,
+        "model": document.source.model,
+        "inputs": _columns(document.inputs),
+        "kernel": model.functions.model_dump(mode="json")["kernel"],
+    }
+    return COMPONENTS.read(document.report, said, planned)
 
 
 def _columns(inputs: Inputs) -> JsonValue:

@@ -203,6 +203,16 @@ class TermsPart(Part):
     constant: FiniteFloat
 
 
+class ComponentsPart(Part):
+    """The rows that carry components, how usual other rows are beside them, and the noise."""
+
+    functions: KernelPart
+    weights: Annotated[list[Positive], FirstFault()]
+    noise_variance: Positive
+    log_marginal_likelihood: FiniteFloat
+    log_densities: Vector
+
+
 Inputs = list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]]
 Report = Annotated[
     dict[str, JsonValue],
@@ -240,6 +250,17 @@ class ApproximationDocument(DocumentBase):
     report: Report
 
 
-VersionDocument: TypeAlias = Annotated[SupervisedDocument | ApproximationDocument, Field(discriminator="task")]
+class ComponentsDocument(DocumentBase):
+    """Components of rows, which tell how new a row is."""
+
+    task: Literal["components"]
+    inputs: Inputs
+    model: ComponentsPart
+    report: Report
+
+
+VersionDocument: TypeAlias = Annotated[
+    SupervisedDocument | ApproximationDocument | ComponentsDocument, Field(discriminator="task")
+]
 
 DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)

@@ -3,8 +3,9 @@
 import math
 
 from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
-from app.exports.reports import APPROXIMATIONS, supervised_told
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import ComponentsPredictor
+from app.exports.reports import APPROXIMATIONS, COMPONENTS, supervised_told
 from app.exports.schema import (
     FORMAT,
     FORMAT_VERSION,
@@ -12,6 +13,8 @@ from app.exports.schema import (
     AugmentationPart,
     BiasPart,
     CategoryInput,
+    ComponentsDocument,
+    ComponentsPart,
     FunctionsPart,
     GroupPart,
     InputsPart,
@@ -71,6 +74,16 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 inputs=inputs,
                 model=_terms(exported.predictor.expansion),
                 report=APPROXIMATIONS.told(exported.report),
+            )
+        case ExportedComponents():
+            return ComponentsDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=exported.report.task,
+                inputs=inputs,
+                model=_components(exported.predictor),
+                report=COMPONENTS.told(exported.report),
             )
 
 
@@ -199,6 +212,17 @@ def _terms(terms: Expansion) -> TermsPart:
         coefficients=terms.coefficients.tolist(),
         widths=terms.widths.tolist(),
         constant=terms.constant,
+    )
+
+
+def _components(predictor: ComponentsPredictor) -> ComponentsPart:
+    found = predictor.components
+    return ComponentsPart(
+        functions=_kernel(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)),
+        weights=found.weights.tolist(),
+        noise_variance=found.noise_variance,
+        log_marginal_likelihood=found.evidence,
+        log_densities=predictor.log_densities.tolist(),
     )
 
 

@@ -3,8 +3,15 @@
 from dataclasses import dataclass
 
 from app.domain.errors import ConflictError
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
-from app.domain.models import ApproximationPredictor, ApproximationReport, SupervisedPredictor, SupervisedReport
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    ComponentsPredictor,
+    ComponentsReport,
+    SupervisedPredictor,
+    SupervisedReport,
+)
 from app.domain.ports import OpenUnitOfWork
 from app.domain.references import Reference
 
@@ -26,8 +33,10 @@ class Exporting:
                 return ExportedSupervised(*named, report, predictor)
             case ApproximationReport() as report, ApproximationPredictor():
                 return ExportedApproximation(*named, report, predictor)
+            case ComponentsReport() as report, ComponentsPredictor():
+                return ExportedComponents(*named, report, predictor)
             case report, _:
                 raise ConflictError(
-                    "Versions that predict numbers or classes, or tell a known function, can be exported; this one's "
-                    f"task is {report.task}."
+                    "Versions that predict numbers or classes, or tell a known function or components, can be "
+                    f"exported; this one's task is {report.task}."
                 )

@@ -25,8 +25,9 @@ from app.exports.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN
+from tests.exports.learned import learned
 from tests.exports.trained import trained
-from tests.services.small_components import version_of_components
+from tests.services.small_image import version_of_an_image
 
 Json = dict[str, object]
 
@@ -117,10 +118,9 @@ def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryPar
     refused(client.get("/v1/models/small/versions/1/export?format=pmml"), "invalid-request")
     unwanted = client.get("/v1/models/small/versions/1/export?format=npz", headers={"Accept": "application/json"})
     refused(unwanted, "not-acceptable")
-    parts.kept.models.put(BUILT_IN_OWNER, version_of_components(), number=1)
-    name = version_of_components().report.plan.model
-    problem = refused(client.get(f"/v1/models/{name}/versions/1/export"), "conflict")
-    assert "components" in str(problem["detail"])
+    parts.kept.models.put(BUILT_IN_OWNER, version_of_an_image(), number=1)
+    problem = refused(client.get("/v1/models/spot/versions/1/export"), "conflict")
+    assert "image" in str(problem["detail"])
 
 
 @pytest.mark.parametrize("name", ["small", "classes"])
@@ -364,10 +364,12 @@ def archive(members: Mapping[str, bytes]) -> bytes:
 NAMES = ["bent, additive, free", "gaussian rows, independent", "categorical, process", "steps of classes", "groups"]
 
 FUNCTION = "terms and a constant"
+COMPONENTS = "matern_3_2"
 
 SEEDS = {
     **{name: json.loads(RENDERINGS["json"].render(trained(name))) for name in NAMES},
     FUNCTION: json.loads(RENDERINGS["json"].render(KNOWN[FUNCTION]())),
+    COMPONENTS: json.loads(RENDERINGS["json"].render(learned(COMPONENTS))),
 }
 
 strange = st.one_of(

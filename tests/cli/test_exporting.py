@@ -62,6 +62,22 @@ def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(ask
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
+def test_components_go_to_a_file_and_come_back_telling_the_same(asked: Run, tmp_path: Path) -> None:
+    table = tmp_path / "ring.csv"
+    table.write_text("x,z\n" + "".join(f"{math.cos(i / 10)},{math.sin(i / 10)}\n" for i in range(63)))
+    done = asked("components", str(table))
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(asked("predict", "ring", str(table), "--json").stdout)["predictions"]
+    assert asked("export", "ring", "-o", str(tmp_path / "ring.json")).exit_code == 0
+    done = asked("import", str(tmp_path / "ring.json"), "--model", "circle")
+    assert done.exit_code == 0, done.stderr
+    assert "version 1 of ring, SHA-256" in done.stdout
+    assert json.loads(asked("predict", "circle", str(table), "--json").stdout)["predictions"] == told
+    for name, begins in (("ring.onnx", b"\x08"), ("ring.py", b'"""')):
+        assert asked("export", "ring", "-o", str(tmp_path / name)).exit_code == 0
+        assert (tmp_path / name).read_bytes().startswith(begins)
+
+
 def test_what_can_not_be_read_or_written_is_said(run: Run, stub: Stub, tmp_path: Path) -> None:
     url = stub({})
     for name, content in (("a.json", b"{}"), ("b.npz", b"no archive"), ("c.json", b'{"source": {"model": 7}}')):

@@ -51,7 +51,7 @@ KNOWN: dict[str, Callable[[], ExportedApproximation]] = {
 }
 
 
-def rows_of(made: ExportedApproximation, rows: int = 30) -> Block:
+def rows_of(made: ExportedApproximation, rows: int = 30) -> dict[str, NumberColumn]:
     """Rows near the terms, and one far away."""
     rng = np.random.default_rng(5)
     names = [column.name for column in made.predictor.encoding.inputs]

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,21 @@ def test_what_comes_back_has_the_same_values_to_the_last_bit(name: str, wanted: 
     assert back.report == made.report
     assert (back.model, back.number, back.created_at) == (made.model, made.number, made.created_at)
     assert RENDERINGS["json"].render(back) == RENDERINGS["json"].render(made)
+
+
+def test_the_pages_formula_says_from_a_document_what_the_service_answers() -> None:
+    made = KNOWN["terms and a constant"]()
+    told, rows = json.loads(RENDERINGS["json"].render(made))["model"], rows_of(made)
+    places = np.column_stack([rows[column.name].values for column in made.predictor.encoding.inputs])
+    expected = [
+        told["constant"]
+        + sum(
+            c * math.exp(-sum(((x - z) / r) ** 2 for x, z, r in zip(place, centre, width, strict=True)))
+            for c, centre, width in zip(told["coefficients"], told["centres"], told["widths"], strict=True)
+        )
+        for place in places.tolist()
+    ]
+    np.testing.assert_allclose(values_of(made, rows), expected, rtol=1e-12)
 
 
 def test_a_program_has_the_values_that_the_service_has(tmp_path: Path) -> None:

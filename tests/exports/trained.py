@@ -19,6 +19,7 @@ from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
 from app.sparse_bayes.kernels import (
     Additive,
     Cauchy,
+    Covariance,
     Cubic,
     Gaussian,
     Kernel,
@@ -68,13 +69,16 @@ PROCESS = GaussianProcess("rows", 3.0, 12)
 FREE = GaussianProcess("free", 3.0, 8)
 INDEPENDENT = Independent()
 
-KERNELS: tuple[Kernel, ...] = (
+COVARIANCES: tuple[Covariance, ...] = (
     Gaussian(),
     Matern32(),
     Matern52(),
     Laplacian(),
     Cauchy(),
     RationalQuadratic(2.5),
+)
+KERNELS: tuple[Kernel, ...] = (
+    *COVARIANCES,
     Linear(),
     Polynomial(3),
     LinearSpline(),
@@ -82,7 +86,6 @@ KERNELS: tuple[Kernel, ...] = (
     ThinPlate(),
     Sigmoid(-0.5),
 )
-COVARIANCES = KERNELS[:6]
 LIKELIHOODS: tuple[Likelihood, ...] = (
     GaussianNoise(),
     GaussianNoise(0.1),

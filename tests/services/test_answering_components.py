@@ -65,7 +65,7 @@ def test_so_many_of_the_first_components_are_told_and_what_these_miss() -> None:
 
 
 def test_where_nothing_is_said_the_first_few_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answering, "COMPONENTS", 1)
+    monkeypatch.setattr(answering, "COMPONENTS_TOLD", 1)
     assert told(version_of_components()).components.shape == (4, 1)
 
 

@@ -243,10 +243,11 @@ class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"
     log_marginal_likelihood: float
     rows_drawn: int
     rows_dropped: int
+    imported: ImportedFrom | None = None
 
 
-ImportedVersion: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion
-"""What can be imported."""
+ImportedVersion: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion
+"""What can be imported: all but the code of an image."""
 
 Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion
 

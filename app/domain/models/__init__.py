@@ -1,7 +1,7 @@
 """Models: what a training leaves, for each kind of task a report and a predictor, kept as versions of a name."""
 
 from app.domain.models.approximation import ApproximationPredictor, ApproximationReport, TermsError
-from app.domain.models.components import ComponentsPredictor, ComponentsReport
+from app.domain.models.components import COMPONENTS_TOLD, ComponentsPredictor, ComponentsReport
 from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import (
@@ -29,6 +29,7 @@ from app.domain.models.versions import (
 )
 
 __all__ = [
+    "COMPONENTS_TOLD",
     "ApproximationPredictor",
     "ApproximationReport",
     "ClassRows",

@@ -5,10 +5,14 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import InputEncoding
+from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import InputWidth
 from app.domain.requests import ComponentsPlan
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.types import Array
+
+COMPONENTS_TOLD = 10
+"""How many of the first are told of a row where nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,8 @@ class ComponentsReport:
     `rows` are those that novelty is measured against, of which `rows_drawn` were learned from; `functions` counts those
     that carry the components. `reached` is the share of all rows' images that the components reach, `variances` are
     theirs in the kernel's space, falling, and `noise_variance` that of all else. `log_marginal_likelihood` is over that
-    of noise alone. `widths` are those in encoded inputs.
+    of noise alone. `widths` are those in encoded inputs. `imported` is None for what was trained here; else all other
+    figures are those of where it was.
     """
 
     plan: ComponentsPlan
@@ -36,6 +41,7 @@ class ComponentsReport:
     seconds: float
     software_version: str
     task: Literal["components"] = "components"
+    imported: ImportedFrom | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
-from app.domain.models import ApproximationPredictor, SupervisedPredictor
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import COMPONENTS_TOLD, ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
+from app.exports.onnx_file.components import told_of
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
@@ -60,6 +61,8 @@ def _told(graph: Graph, exported: ExportedVersion) -> Told:
             return _supervised(graph, predictor)
         case ExportedApproximation(predictor=predictor):
             return _approximation(graph, predictor)
+        case ExportedComponents(predictor=predictor):
+            return _components(graph, predictor)
 
 
 def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Told:
@@ -77,6 +80,12 @@ def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Told:
     rows, terms = encoded(graph, predictor.encoding), predictor.expansion
     value = terms_of(terms, rows.matrix) @ terms.coefficients[:, None] + terms.constant
     return Told({"value": value}, rows)
+
+
+def _components(graph: Graph, predictor: ComponentsPredictor) -> Told:
+    rows = encoded(graph, predictor.encoding)
+    first = min(COMPONENTS_TOLD, len(predictor.components.variances))
+    return Told(told_of(predictor, rows.matrix), rows, {"components": first})
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -164,6 +164,25 @@ def gaussians(X: Array, centres: Array, widths: Array) -> Array:
     return np.exp(-total)
 
 
+# Where rows lie in a kernel's space
+
+
+def missed(projected: Array) -> Array:
+    """1 - |p|^2: the share of a row's image that its components p don't reach."""
+    return np.maximum(1.0 - row_sums(projected**2), 0.0)
+
+
+def log_densities(projected: Array, variances: Array, noise: float) -> Array:
+    """-1/2 sum_j [p_j^2/(v_j + noise) + log(1 + v_j/noise)] - (1 - |p|^2)/(2 noise)."""
+    along = projected**2 @ (1.0 / (variances + noise))
+    return np.asarray(-0.5 * (along + np.log1p(variances / noise).sum() + missed(projected) / noise))
+
+
+def share_above(density: Array, usual: Array) -> Array:
+    """The share of usual rows, rising, whose log density is above a row's."""
+    return np.asarray((len(usual) - np.searchsorted(usual, density, side="right")) / len(usual))
+
+
 # What the weights' posterior leaves open
 
 

@@ -1,7 +1,7 @@
 """The generated file of a version: for each kind of task a `predict` of its own."""
 
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
-from app.exports.python_file import approximation, supervised
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.exports.python_file import approximation, components, supervised
 from app.exports.python_file.writing import Program
 
 
@@ -12,7 +12,13 @@ def render(exported: ExportedVersion) -> bytes:
 
 
 def _notes(exported: ExportedVersion) -> str:
-    return supervised.notes(exported.predictor.encoding.target) if isinstance(exported, ExportedSupervised) else ""
+    match exported:
+        case ExportedSupervised(predictor=predictor):
+            return supervised.notes(predictor.encoding.target)
+        case ExportedApproximation():
+            return ""
+        case ExportedComponents():
+            return components.NOTES
 
 
 def _body(program: Program, exported: ExportedVersion) -> str:
@@ -21,3 +27,5 @@ def _body(program: Program, exported: ExportedVersion) -> str:
             return supervised.body(program, predictor)
         case ExportedApproximation(predictor=predictor):
             return approximation.body(program, predictor)
+        case ExportedComponents(predictor=predictor):
+            return components.body(program, predictor)

@@ -6,16 +6,13 @@ import numpy as np
 
 from app.domain.encoding import encode_inputs
 from app.domain.errors import Fault
-from app.domain.models import ComponentsPredictor
+from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.domain.tables import Block
 from app.services.answering.wanted import Wanted, refuse_all
 from app.sparse_bayes.types import Array
 
 ROWS_AT_ONCE = 8192
 """Rows of one evaluation of the kernel: what bounds the memory of a large batch."""
-
-COMPONENTS = 10
-"""How many of the first are answered where nothing is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +53,7 @@ class ComponentsAnswering:
         refuse_all(wanted, "A model of components", but=("components",))
         inputs, faults = encode_inputs(self.predictor.encoding, block)
         found, usual = self.predictor.components, self.predictor.log_densities
-        answered = min(wanted.components or COMPONENTS, len(found.variances))
+        answered = min(wanted.components or COMPONENTS_TOLD, len(found.variances))
         told = np.full((len(inputs), answered + 3), np.nan)
         sound = np.flatnonzero(np.isfinite(inputs[:, 0]))
         for first in range(0, len(sound), ROWS_AT_ONCE):

@@ -5,18 +5,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.exports import ExportedSupervised
 from app.domain.listing import Place, listed, places
 from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion
 from app.domain.soundness import supervised_faults
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
-from app.services.importing.usual import usual_rows
 from app.sparse_bayes.basis import Group, KernelFunctions
 from app.sparse_bayes.errors import IllegalCombinationError, NotPositiveDefiniteError
 from app.sparse_bayes.spec import check
 from app.sparse_bayes.types import Indices
+
+USUAL = (0.0, -1.0, 1.0)
+"""Rows that any model must be able to answer for: these many sds from the mean in every number."""
 
 
 def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> NewSupervisedVersion:
@@ -62,7 +66,7 @@ def _try(exported: ExportedSupervised) -> None:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
         raise InvalidRequestError(detail, [Fault(detail, "/model/covariance")]) from error
     with np.errstate(all="ignore"):
-        answer = answering.answer(usual_rows(exported.predictor.encoding), Wanted())
+        answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
     told = (
         (answer.mean, answer.sd, answer.lower, answer.upper)
         if isinstance(answer, RegressionAnswer)
@@ -71,3 +75,21 @@ def _try(exported: ExportedSupervised) -> None:
     if answer.faults or not all(np.isfinite(numbers).all() for numbers in told):
         detail = "The model predicts no finite numbers for rows at the mean of what it was trained on."
         raise InvalidRequestError(detail, [Fault(detail, "/model")])
+
+
+def _usual_rows(encoding: InputEncoding) -> Block:
+    return {column.name: _usual(column) for column in encoding.inputs}
+
+
+def _usual(column: EncodedNumber | EncodedCategory) -> Column:
+    if isinstance(column, EncodedCategory):
+        codes = np.arange(len(USUAL), dtype=np.int32) % len(column.categories)
+        return CategoryColumn(codes.astype(np.int32), column.categories)
+    values = column.shift + column.scale * np.array(USUAL)
+    match column.kind:
+        case "boolean":
+            return BooleanColumn(np.array([0, 1, 1], np.int8))
+        case "timestamp":
+            return TimestampColumn(values)
+        case "number":
+            return NumberColumn(values)

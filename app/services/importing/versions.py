@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from app.domain.exports import ExportedApproximation, ExportedSupervised, ExportedVersion
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
 from app.domain.idempotency import Keyed
 from app.domain.models import ImportedFrom, NewVersion, Version
 from app.domain.planning.names import name_faults
 from app.domain.ports import OpenUnitOfWork
-from app.services.importing import approximation, supervised
+from app.services.importing import approximation, components, supervised
 from app.services.importing.refusing import refuse
 
 
@@ -40,3 +40,5 @@ def _checked(exported: ExportedVersion, name: str, imported: ImportedFrom) -> Ne
             return supervised.checked(exported, name, imported)
         case ExportedApproximation():
             return approximation.checked(exported, name, imported)
+        case ExportedComponents():
+            return components.checked(exported, name, imported)

@@ -51,13 +51,18 @@ class Components:
         return root[:, None] * vectors[:, there] / np.sqrt(variances[there]), variances[there]
 
     @property
+    def axes(self) -> Array:
+        """What makes principal components of k(x, centres): (R, Q), one axis a column."""
+        return self._axes[0]
+
+    @property
     def variances(self) -> Array:
         """Of the principal components beyond the noise, in the kernel's space, falling: (Q,), Q at most R."""
         return self._axes[1]
 
     def project(self, X: Array) -> Array:
         """The principal components of new rows' images, (N, Q)."""
-        return self.kernel(self.input_map(X), self.input_map(self.centres)) @ self._axes[0]
+        return self.kernel(self.input_map(X), self.input_map(self.centres)) @ self.axes
 
     def missed(self, X: Array, components: int | None = None) -> Array:
         """The share of each image that the first `components` don't reach, by default all: (N,), from 0 to 1.

@@ -8,6 +8,7 @@ from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import column_names
 from app.domain.jobs import Progress
+from app.domain.listing import Place, listed_images
 from app.domain.models import (
     ComponentsPredictor,
     ComponentsReport,
@@ -87,20 +88,9 @@ class ComponentsFit:
         return tuple(InputWidth(name, width) for name, width in zip(names, widths, strict=True))
 
     def _vectors(self, found: Components, holding: BlockHolding) -> Iterator[RelevanceVector]:
-        """The rows kept: the weight of each image's product with itself in the covariance, where likelihood has it."""
+        """The rows kept."""
         names = [column.name for column in self.plan.inputs]
         numbers = self.made.mapped()[found.rows, -1].astype(int).tolist()
         integral = [column.name for column in self.dataset.columns if column.integral]
         cells = raw_rows(numbers, names, integral, holding)
-        told = zip(numbers, found.weights.tolist(), found.gamma.tolist(), strict=True)
-        for number, (row, weight, gamma) in enumerate(told, 1):
-            yield RelevanceVector(
-                number=number,
-                kind=found.kernel.type,
-                row=row,
-                inputs=cells[row],
-                weight_mean=weight,
-                weight_sd=0.0,
-                alpha=1.0 / weight,
-                gamma=gamma,
-            )
+        return listed_images(found, (Place(found.kernel.type, row=row, cells=cells[row]) for row in numbers))

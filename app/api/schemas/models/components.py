@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from app.api.schemas.jobs import IgnoredOut, InputOut
+from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
 from app.domain.models import ComponentsReport, Version
@@ -44,6 +45,9 @@ class ComponentsVersionOut(VersionBaseOut):
     dataset: DatasetNameOut
     seconds: float
     software_version: str
+    imported: ImportedFromOut | None = Field(
+        description="Null for what was trained here; else all figures are those of where it was."
+    )
 
     @classmethod
     def of(cls, version: Version, report: ComponentsReport) -> Self:
@@ -63,5 +67,6 @@ class ComponentsVersionOut(VersionBaseOut):
             "log_marginal_likelihood": report.log_marginal_likelihood,
             "rows_drawn": report.rows_drawn,
             "rows_dropped": report.rows_dropped,
+            "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain
-from app.domain.models import ApproximationReport, SupervisedReport, VersionReport
+from app.domain.models import ImageReport, VersionReport
 
 
 class ImportedFromOut(FromDomain):
@@ -18,5 +18,5 @@ class ImportedFromOut(FromDomain):
     @classmethod
     def of(cls, report: VersionReport) -> Self | None:
         """None for what was trained here."""
-        found = report.imported if isinstance(report, SupervisedReport | ApproximationReport) else None
+        found = None if isinstance(report, ImageReport) else report.imported
         return None if found is None else cls.model_validate(found)

@@ -1,0 +1,63 @@
+"""What has to go together in components of rows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.domain.encoding.inputs import LARGEST
+from app.domain.errors import Fault
+from app.domain.models import ComponentsPredictor, ComponentsReport
+from app.domain.soundness.columns import input_faults
+from app.sparse_bayes.components import Components
+from app.sparse_bayes.types import Array
+
+BETWEEN = f"from {1.0 / LARGEST:g} to {LARGEST:g}"
+
+
+def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
+    """What does not go together, with its place in a document; its arrays have the sizes that they must have.
+
+    What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
+    where it is factorised.
+    """
+    return (
+        *input_faults(predictor.encoding),
+        *_of_places(predictor.components),
+        *_of_numbers(predictor),
+        *_of_plan(report),
+    )
+
+
+def _of_places(found: Components) -> Iterator[Fault]:
+    """Rows and widths of these sizes have finite squared distances, and a kernel of these is between 0 and 1."""
+    bend, where = found.input_map, "/model/functions"
+    if not _within(bend.widths):
+        yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")
+    if not (np.abs(found.centres) <= LARGEST).all():
+        yield Fault(f"The rows kept are at most {LARGEST:g} in size.", f"{where}/centres")
+    for name, warp in (("skew", bend.skew), ("tail", bend.tail)):
+        if warp is not None:
+            yield Fault("Components are of inputs that are not bent.", f"{where}/{name}")
+
+
+def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
+    found, usual = predictor.components, predictor.log_densities
+    if not _within(found.weights):
+        yield Fault(f"Weights are {BETWEEN}.", "/model/weights")
+    if not _within(np.array(found.noise_variance)):
+        yield Fault(f"The variance of noise is {BETWEEN}.", "/model/noise_variance")
+    if not len(usual) or (np.diff(usual) < 0.0).any():
+        yield Fault("Expected the log densities of usual rows, rising, and one at least.", "/model/log_densities")
+
+
+def _of_plan(report: ComponentsReport) -> Iterator[Fault]:
+    plan = report.plan
+    if plan.widths is not None and (
+        len(plan.widths) not in {1, len(plan.inputs)} or not all(width > 0.0 for width in plan.widths)
+    ):
+        detail = f"Expected one width above 0, or one for each of {len(plan.inputs)} inputs."
+        yield Fault(detail, "/report/plan/widths")
+
+
+def _within(numbers: Array) -> bool:
+    return bool(((numbers >= 1.0 / LARGEST) & (numbers <= LARGEST)).all())

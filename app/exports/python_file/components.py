@@ -1,0 +1,31 @@
+"""`predict` of components: where rows lie in the kernel's space, and how new they are."""
+
+from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
+from app.exports.python_file.functions import kernel_expression
+from app.exports.python_file.writing import Program, predict
+from app.sparse_bayes.basis import KernelFunctions
+
+NOTES = "`components` says how many of the first components are told, and what the `reconstruction_error` is of.\n"
+
+
+def body(program: Program, predictor: ComponentsPredictor) -> str:
+    """`predict`."""
+    found = predictor.components
+    functions = KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)
+    images = kernel_expression(program, functions, "X", "CENTRES")
+    usual = program.constant("USUAL", predictor.log_densities)
+    spread = f"{program.constant('VARIANCES', found.variances)}, {found.noise_variance!r}"
+    return predict(
+        [
+            "X = encode(columns)",
+            "sound = np.isfinite(X).all(axis=1)",
+            "X = np.where(sound[:, None], X, 0.0)",
+            f"projected = {images} @ {program.constant('AXES', found.axes)}",
+            f"density = log_densities(projected, {spread})",
+            "first = projected[:, :components]",
+            'told = {"components": first, "reconstruction_error": missed(first)}',
+            f'told |= {{"log_density": density, "novelty": share_above(density, {usual})}}',
+            "return sound_rows(told, sound)",
+        ],
+        beside=f", components: int = {COMPONENTS_TOLD}",
+    )

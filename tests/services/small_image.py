@@ -1,0 +1,47 @@
+"""A small image's code for tests, made by hand: a constant and one wavelet."""
+
+import numpy as np
+
+from app.domain.encoding import InputEncoding
+from app.domain.models import ImagePredictor, ImageReport, Learned, NewImageVersion
+from app.domain.requests import ImagePlan, InputColumn
+from app.sparse_bayes.algorithms.state import Termination
+from app.sparse_bayes.dictionaries import GaborFunctions
+from app.sparse_bayes.images import ImageCode
+from tests.domain.small_tables import DATASET_ID
+
+
+def version_of_an_image(*, name: str = "spot") -> NewImageVersion:
+    """Two lines of three pixels."""
+    wavelet = GaborFunctions(np.array([[0.0, 1.0]]), np.array([2.0]), np.zeros((1, 2)), np.zeros(1))
+    one = np.ones(1)
+    code = ImageCode(
+        2, 3, 0.25, wavelet, 0.5 * one, 0.1 * one, one, 0.01, 0.02, 10, ((1, 0.2), (2, 0.01)), Termination.CONVERGED
+    )
+    plan = ImagePlan(
+        model=name,
+        inputs=(InputColumn("row", "number"), InputColumn("column", "number")),
+        target="intensity",
+        height=2,
+        width=3,
+        peak=1.0,
+        functions=2,
+        psnr=None,
+        noise_sd=None,
+    )
+    report = ImageReport(
+        plan=plan,
+        functions=2,
+        candidates=10,
+        rows=6,
+        error=0.01,
+        psnr=40.0,
+        noise_sd=0.02,
+        path=(),
+        termination="converged",
+        dataset_id=DATASET_ID,
+        dataset_digest="ab",
+        seconds=0.1,
+        software_version="0.1.0",
+    )
+    return Learned(report, (), ImagePredictor(InputEncoding.plain(["row", "column"]), code))
