@@ -9,11 +9,18 @@ from app.domain.models import (
     ApproximationReport,
     ComponentsPredictor,
     ComponentsReport,
+    ImagePredictor,
+    ImageReport,
     SupervisedPredictor,
     SupervisedReport,
 )
 from app.domain.ports import OpenUnitOfWork
 from app.domain.references import Reference
+
+NO_FILE_OF_AN_IMAGE = (
+    "The code of an image is not exported: beside its version `image` has the pixels, as PNG or exactly as npy, and "
+    "`relevance-vectors` the functions."
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Exporting:
     open_uow: OpenUnitOfWork
 
     def version(self, owner: str, reference: Reference) -> ExportedVersion:
-        """One version; raises NotFoundError, ConflictError for a task whose versions stay here."""
+        """One version; raises NotFoundError, ConflictError for the code of an image."""
         with self.open_uow() as uow:
             version = uow.models.version(owner, *reference)
             predictor = uow.models.predictor(version.id)
@@ -35,8 +42,7 @@ class Exporting:
                 return ExportedApproximation(*named, report, predictor)
             case ComponentsReport() as report, ComponentsPredictor():
                 return ExportedComponents(*named, report, predictor)
+            case ImageReport(), ImagePredictor():
+                raise ConflictError(NO_FILE_OF_AN_IMAGE)
             case report, _:
-                raise ConflictError(
-                    "Versions that predict numbers or classes, or tell a known function or components, can be "
-                    f"exported; this one's task is {report.task}."
-                )
+                raise TypeError(f"expected a predictor for {report.task}, got {type(predictor).__name__}")

@@ -4,10 +4,12 @@ import copy
 import hashlib
 import io
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import httpx2
 import numpy as np
@@ -19,7 +21,7 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
-from app.exports.formats import RENDERINGS
+from app.exports.formats import RENDERINGS, Format
 from app.exports.reading import version_of
 from app.exports.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
@@ -119,8 +121,14 @@ def test_what_can_not_go_out_is_a_problem(client: TestClient, parts: InMemoryPar
     unwanted = client.get("/v1/models/small/versions/1/export?format=npz", headers={"Accept": "application/json"})
     refused(unwanted, "not-acceptable")
     parts.kept.models.put(BUILT_IN_OWNER, version_of_an_image(), number=1)
-    problem = refused(client.get("/v1/models/spot/versions/1/export"), "conflict")
-    assert "image" in str(problem["detail"])
+    for form in get_args(Format):
+        unwritten = client.get(f"/v1/models/spot/versions/1/export?format={form}", headers={"Accept": "*/*"})
+        named = re.findall(r"`([a-z-]+)`", str(refused(unwritten, "conflict")["detail"]))
+        assert named == ["image", "relevance-vectors"]
+        for path in named:
+            assert client.get(f"/v1/models/spot/versions/1/{path}", headers={"Accept": "*/*"}).status_code == 200
+    document = changed_at(exported(client), "/task", "image")
+    refused(client.post("/v1/models/twin/versions", json=document), "invalid-request")
 
 
 @pytest.mark.parametrize("name", ["small", "classes"])
