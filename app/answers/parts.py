@@ -15,7 +15,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 ENDS: dict[PartsFormat, bytes] = {"csv": b"", "arrow": END_OF_STREAM}
 """What stands behind the last part."""
 
-ROWS_AT_ONCE = 65_536
+ROWS_AT_ONCE = 16_384
 """Rows of a part of what is known whole."""
 
 

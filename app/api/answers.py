@@ -8,12 +8,12 @@ import msgspec
 from app.api.errors import KINDS, fault_members
 from app.domain.decisions import Decisions
 from app.domain.errors import Fault, InvalidDataError
+from app.domain.models import ListedFunction
 from app.domain.tables import Label
 from app.services.answering import (
     Answer,
     ClassificationAnswer,
     ComponentsAnswer,
-    ListedFunction,
     RegressionAnswer,
     ServedVersion,
     ValueAnswer,

@@ -41,6 +41,9 @@ MOST_FUNCTIONS_INLINE = 1_000
 LARGE_AT_ONCE = 2
 """Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
 
+PIECES_AT_ONCE = 4
+"""Of a long answer, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
+
 BREATH_SECONDS = 1e-4
 """What others wait for is not a turn to ask for the interpreter, but that nobody holds it: long enough to take it."""
 
@@ -87,11 +90,11 @@ class Predicting:
         return b"".join(begun) if rest is None else self._streamed(begun, rest)
 
     async def _streamed(self, begun: Sequence[bytes], rest: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """Each piece is made in a turn of its own, and once the client has taken those before."""
+        """Each few pieces are made in a turn of their own, and once the client has taken those before."""
         for piece in begun:
             yield piece
-        while (another := await self.run_large(_another, rest)) is not None:
-            yield another
+        while some := await self.run_large(_some, rest):
+            yield some
 
     async def run(self, served: ServedVersion, body: bytes, call: Callable[[Breathe], T], *, inline: bool) -> T:
         """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
@@ -116,8 +119,13 @@ def _begun(pieces: Iterator[bytes]) -> tuple[Sequence[bytes], Iterator[bytes] | 
     return begun, None if len(begun) < 2 else pieces
 
 
-def _another(pieces: Iterator[bytes]) -> bytes | None:
-    return next(pieces, None)
+def _some(pieces: Iterator[bytes]) -> bytes:
+    """A few more; nothing where there are none."""
+    made: list[bytes] = []
+    for piece in islice(pieces, PIECES_AT_ONCE):
+        made.append(piece)
+        breathe()
+    return b"".join(made)
 
 
 def breathe() -> None:

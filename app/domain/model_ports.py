@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
-from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.pages import Page, Slice
 from app.domain.references import NamedVersion, Selector
 
@@ -56,6 +56,9 @@ class Models(Protocol):
         sort: Literal["number", "weight"],
     ) -> Page[RelevanceVector]:
         """By number, or by the size of a vector's greatest weight, greatest first."""
+
+    def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
+        """Those of the list of relevance vectors, by number, as they are named alone."""
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""

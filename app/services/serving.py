@@ -2,9 +2,9 @@
 
 from typing import TypeAlias
 
-from app.domain.models import Predictor, SupervisedReport, Version
+from app.domain.models import ListedFunction, Predictor, SupervisedReport, Version
 from app.domain.ports import UnitOfWork
-from app.services.answering import ListedFunction, ServedVersion, answering_of
+from app.services.answering import ServedVersion, answering_of
 from app.services.counting import Counts
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
@@ -33,6 +33,4 @@ def _explaining(uow: UnitOfWork, version: Version) -> tuple[ListedFunction, ...]
     """The functions that explanations name: predictions of numbers and classes alone have some."""
     if not isinstance(version.report, SupervisedReport):
         return ()
-    most = max(version.report.functions, 1)
-    listed = uow.models.vectors(version.owner, version.model, version.number, limit=most, after=None, sort="number")
-    return tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in listed.items)
+    return uow.models.functions(version.id)

@@ -35,8 +35,9 @@ def client(parts: InMemoryParts) -> TestClient:
 
 @pytest.fixture
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of two rows, and no body so small that its answer is made in one go."""
+    """Pieces of two rows, each made alone, and no body so small that its answer is made in one go."""
     monkeypatch.setattr(predicting, "MOST_BYTES_INLINE", 10)
+    monkeypatch.setattr(predicting, "PIECES_AT_ONCE", 1)
     for module in (answers.__name__, "app.answers.npy_file", "app.answers.parts"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
@@ -134,14 +135,14 @@ async def conversation(parts: InMemoryParts, answer: RowFormat, reader: Reader) 
 def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The pieces that were made, but for the two by which it is known that an answer is long."""
     found: list[bytes] = []
-    another = predicting._another
+    some = predicting._some
 
-    def watched(pieces: Iterator[bytes]) -> bytes | None:
-        piece = another(pieces)
-        found.extend([] if piece is None else [piece])
+    def watched(pieces: Iterator[bytes]) -> bytes:
+        piece = some(pieces)
+        found.extend([piece] if piece else [])
         return piece
 
-    monkeypatch.setattr(predicting, "_another", watched)
+    monkeypatch.setattr(predicting, "_some", watched)
     return found
 
 

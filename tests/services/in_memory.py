@@ -29,7 +29,7 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.model_ports import NO_TAGS, Aliases, Models
-from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, SupervisedReport, Version
+from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, SupervisedReport, Version
 from app.domain.ports import (
     Beat,
     Checkpoints,
@@ -374,6 +374,10 @@ class InMemoryModels:
         if sort == "weight":
             vectors.sort(key=lambda vector: -abs(vector.greatest_weight))
         return page_of(vectors, limit, after)
+
+    def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
+        made = next(made for pairs in self.kept.values() for version, made in pairs if version.id == version_id)
+        return tuple(ListedFunction(one.number, one.kind, one.row, one.input) for one in made.vectors)
 
     def predictor(self, version_id: UUID) -> Predictor:
         self.loads += 1

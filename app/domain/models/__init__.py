@@ -14,7 +14,7 @@ from app.domain.models.supervised import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from app.domain.models.vectors import ClassWeight, InputShape, RelevanceVector
+from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
     Learned,
     Model,
@@ -45,6 +45,7 @@ __all__ = [
     "InputWarp",
     "InputWidth",
     "Learned",
+    "ListedFunction",
     "Model",
     "NewApproximationVersion",
     "NewComponentsVersion",

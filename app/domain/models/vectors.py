@@ -27,6 +27,16 @@ class InputShape:
 
 
 @dataclass(frozen=True)
+class ListedFunction:
+    """What names a function of a version in its list: see `RelevanceVector`."""
+
+    number: int
+    kind: str
+    row: int | None
+    input: str | None
+
+
+@dataclass(frozen=True)
 class RelevanceVector:
     """One function of a model; its weight and sd are in the encoded units.
 

@@ -9,7 +9,7 @@ from app.services.answering.pieces import piece_of, rows_of, support_of
 from app.services.answering.served import Answer, Answering, ServedVersion, answer, answering_of
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ImageAnswering, ValueAnswer
-from app.services.answering.wanted import ListedFunction, Wanted
+from app.services.answering.wanted import Wanted
 
 __all__ = [
     "Answer",
@@ -20,7 +20,6 @@ __all__ = [
     "ImageAnswering",
     "JudgedBlock",
     "Labels",
-    "ListedFunction",
     "RegressionAnswer",
     "ServedVersion",
     "SupervisedAnswering",

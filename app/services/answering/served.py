@@ -11,6 +11,7 @@ from app.domain.models import (
     ComponentsReport,
     ImagePredictor,
     ImageReport,
+    ListedFunction,
     Predictor,
     SupervisedPredictor,
     SupervisedReport,
@@ -20,7 +21,7 @@ from app.domain.tables import Block, ColumnKind
 from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
-from app.services.answering.wanted import ListedFunction, Wanted
+from app.services.answering.wanted import Wanted
 from app.services.counting import Counts
 
 Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer

@@ -20,16 +20,6 @@ class Wanted:
     components: int | None = None
 
 
-@dataclass(frozen=True)
-class ListedFunction:
-    """A function of a model as its version's list of relevance vectors has it: see `RelevanceVector`."""
-
-    number: int
-    kind: str
-    row: int | None
-    input: str | None
-
-
 def refuse_all(wanted: Wanted, what: str, *, but: Collection[str] = ()) -> None:
     """Raises InvalidRequestError where something is wanted that predictions of another task have."""
     asked = {

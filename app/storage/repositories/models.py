@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.annotations import Annotation
 from app.domain.errors import InUseError, NotFoundError
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, Version
 from app.domain.ports import Clock, Page, Slice
 from app.domain.references import NamedVersion, Selector
 from app.storage import cursors
@@ -116,6 +116,12 @@ class SqlModels:
             query = query.where(or_(size < last, and_(size == last, row.number > last_number)))
         found = self.session.scalars(query.order_by(size.desc(), row.number)).all()
         return cursors.page(found, limit, _vector, lambda vector: (abs(vector.weight_mean), vector.number))
+
+    def functions(self, version_id: UUID) -> tuple[ListedFunction, ...]:
+        """Those of the list of relevance vectors, by number, as they are named alone."""
+        row = RelevanceVectorRow
+        query = select(row.number, row.kind, row.dataset_row, row.input).where(row.version_id == version_id)
+        return tuple(ListedFunction(*found) for found in self.session.execute(query.order_by(row.number)))
 
     def predictor(self, version_id: UUID) -> Predictor:
         """Decoded from its bytes; raises NotFoundError."""

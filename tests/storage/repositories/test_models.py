@@ -363,6 +363,16 @@ def test_models_are_paged_from_the_newest(open_uow: OpenUnitOfWork) -> None:
     assert second.next is None
 
 
+def test_functions_are_named_as_the_list_of_vectors_has_them(open_uow: OpenUnitOfWork) -> None:
+    samples.stored_version(open_uow)
+    with open_uow() as uow:
+        version = uow.models.version(samples.OWNER, "prices")
+        named = uow.models.functions(version.id)
+    assert [(one.number, one.kind, one.row, one.input) for one in named] == [
+        (one.number, one.kind, one.row, one.input) for one in samples.vectors()
+    ]
+
+
 def _all_vectors(open_uow: OpenUnitOfWork, sort: str, limit: int) -> list[RelevanceVector]:
     found: list[RelevanceVector] = []
     after = None
