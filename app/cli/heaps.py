@@ -1,19 +1,26 @@
-"""How many heaps the threads of a process have."""
+"""How the C library of a process that answers keeps memory."""
 
 import ctypes
 
-M_ARENA_MAX = -8
-"""The number by which glibc's `mallopt` knows the limit of arenas, its heaps (malloc.h)."""
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+"""The numbers by which glibc's `mallopt` knows its settings (malloc.h)."""
 
-MOST = 2
+HEAPS = 2
+LARGEST_IN_HEAPS = 32 * 2**20
+MOST_KEPT = 64 * 2**20
+"""Bytes at a heap's end that go back to the kernel only beyond this."""
 
 
-def share_heaps() -> None:
-    """Let all threads share two heaps, where the C library is glibc.
+def settle_heaps() -> None:
+    """Have few heaps, and let them keep what large bodies need, where the C library is glibc.
 
-    By default it has eight for each core, each of which keeps what was freed in it: threads that read large bodies
-    leave a process at twice its size, and are no quicker for it, since most of the time one of them runs.
+    By default threads have eight heaps for each core, each of which keeps what was freed in it: threads that read large
+    bodies leave a process at twice its size, and are no quicker for it, since most of the time one of them runs. And
+    arrays above 128 kB are the kernel's own at first, which hands out each page anew: for 100,000 rows in npy that is
+    as much work as all predictions.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(M_ARENA_MAX, MOST)
+        mallopt(M_ARENA_MAX, HEAPS)
+        mallopt(M_MMAP_THRESHOLD, LARGEST_IN_HEAPS)
+        mallopt(M_TRIM_THRESHOLD, MOST_KEPT)

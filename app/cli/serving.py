@@ -14,7 +14,7 @@ from app import __version__, bootstrap
 from app.api.application import PORT_BESIDE
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
-from app.cli.heaps import share_heaps
+from app.cli.heaps import settle_heaps
 from app.cli.saying import database_in_reach, refuse, say
 from app.logs import configure_logging
 from app.settings import Settings
@@ -32,7 +32,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
         )
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse("gRPC is not spoken here, since the package `grpcio` is not installed: `pip install relevance[grpc]`.")
-    share_heaps()
+    settle_heaps()
     configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     if until_eof:

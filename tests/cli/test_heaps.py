@@ -1,4 +1,4 @@
-"""Threads share two heaps, as glibc itself tells."""
+"""Threads share two heaps, and large arrays are in these, as glibc itself tells."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ import pytest
 
 HEAPS = """
 import ctypes, os, sys, tempfile, threading
-from app.cli.heaps import share_heaps
+from app.cli.heaps import settle_heaps
 
 if sys.argv[1] == "shared":
-    share_heaps()
+    settle_heaps()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
 all_there = threading.Barrier(6)
@@ -38,3 +38,27 @@ def test_threads_share_two_heaps() -> None:
 
     assert heaps("shared") == 2
     assert heaps("as they are") > 2
+
+
+FAULTS = """
+import resource, sys
+from app.cli.heaps import settle_heaps
+
+if sys.argv[1] == "settled":
+    settle_heaps()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for megabytes in range(1, 21):
+    b"x" * (megabytes * 2**20)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+PAGES_OF_MOST, PAGES_OF_ALL = 20 * 2**20 // 4096, 210 * 2**20 // 4096
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's heaps")
+def test_what_was_freed_is_used_again_without_the_kernel() -> None:
+    def faults(how: str) -> int:
+        done = subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    assert faults("settled") < 2 * PAGES_OF_MOST
+    assert faults("as they are") > 0.9 * PAGES_OF_ALL
