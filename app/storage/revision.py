@@ -4,8 +4,8 @@ from sqlalchemy import Engine, inspect, text
 
 from app.storage.failures import translated
 
-EXPECTED = "2026_12_02_test_messages"
-"""The last of the `migrations`."""
+EXPECTED = "2026_11_22_prediction_results"
+"""The last of the `migrations`: whoever adds one writes it here."""
 
 TABLE = "alembic_version"
 
