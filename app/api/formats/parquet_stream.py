@@ -26,7 +26,7 @@ def open_parquet(
     try:
         parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False)
         schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last for names
         raise _malformed(error) from None
     names = tuple(schema.names)
     check_names(names, most_columns=most_columns)

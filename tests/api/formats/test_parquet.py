@@ -93,6 +93,13 @@ def test_text_that_is_not_utf_8_is_refused() -> None:
         read(written(pa.table({"x": latin})))
 
 
+def test_a_name_that_is_not_utf_8_is_refused() -> None:
+    content = written(pa.table({"a long name": [1.0, 2.0]}))
+    assert b"a long name" in content
+    with pytest.raises(MalformedBodyError, match="as Parquet"):
+        read(content.replace(b"a long name", b"a \xf1ong name"))
+
+
 def test_no_rows_and_too_many_are_refused() -> None:
     content = written(pa.table({"x": [1.0, 2.0, 3.0]}))
     with pytest.raises(InvalidDataError, match="no rows"):
