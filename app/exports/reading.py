@@ -1,6 +1,7 @@
 """From a document to the version that it says, its arrays of the sizes that they must have."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from app.exports.schema import (
     ModelPart,
     NumberInput,
     SinglePart,
+    SourcePart,
     SplinesPart,
     StepsPart,
     SupervisedDocument,
@@ -77,28 +79,26 @@ def _supervised(document: SupervisedDocument) -> ExportedSupervised:
     encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
     model = _model(document.model, encoding.width, len(encoding.target.classes))
     report = supervised_report(document, encoding.target, len(model.alpha))
-    source = document.source
-    return ExportedSupervised(
-        source.model, source.version, source.created_at, report, SupervisedPredictor(encoding, model)
-    )
+    return ExportedSupervised(*_named(document.source), report, SupervisedPredictor(encoding, model))
 
 
 def _approximation(document: ApproximationDocument) -> ExportedApproximation:
     encoding = InputEncoding(tuple(map(_input, document.inputs)))
     terms = _terms(document.model, encoding.width)
-    report, source = approximation_report(document), document.source
-    return ExportedApproximation(
-        source.model, source.version, source.created_at, report, ApproximationPredictor(encoding, terms)
-    )
+    report = approximation_report(document)
+    return ExportedApproximation(*_named(document.source), report, ApproximationPredictor(encoding, terms))
 
 
 def _of_components(document: ComponentsDocument) -> ExportedComponents:
     encoding = InputEncoding(tuple(map(_input, document.inputs)))
     found = _components(document.model, encoding.width)
-    report, source = components_report(document), document.source
+    report = components_report(document)
     log_densities = np.array(document.model.log_densities, np.float64)
-    predictor = ComponentsPredictor(encoding, found, log_densities)
-    return ExportedComponents(source.model, source.version, source.created_at, report, predictor)
+    return ExportedComponents(*_named(document.source), report, ComponentsPredictor(encoding, found, log_densities))
+
+
+def _named(source: SourcePart) -> tuple[str, int, datetime]:
+    return source.model, source.version, source.created_at
 
 
 def _input(column: NumberInput | CategoryInput) -> EncodedInput:

@@ -72,6 +72,27 @@ def exported(client: TestClient, name: str = "small") -> Json:
     return told
 
 
+def assert_comes_in_as_it_left(client: TestClient, name: str, wanted: str, asked: Json) -> None:
+    """As `twin`: with the same figures, the same predictions to the last bit, and where it was."""
+    out = client.get(f"/v1/models/{name}/versions/1/export?format={wanted}", headers={"Accept": "*/*"})
+    assert out.headers["Content-Disposition"] == f'attachment; filename="{name}-1.{wanted}"'
+    response = client.post(
+        "/v1/models/twin/versions", content=out.content, headers={"Content-Type": out.headers["Content-Type"]}
+    )
+    assert response.status_code == 201, response.text
+    made, before = response.json(), client.get(f"/v1/models/{name}/versions/1").json()
+    assert made["imported"] == {"model": name, "version": 1, "digest": out.headers["ETag"].strip('"')}
+    assert (made["model"], made["job_id"], before["imported"]) == ("twin", None, None)
+    for member in made.keys() - {"model", "imported", "created_at"}:
+        assert made[member] == before[member], member
+    assert client.get("/v1/models/twin/versions/1/lineage").json()["imported"] == made["imported"]
+    first, second = (client.post(f"/v1/models/{each}/predict", json=asked).json() for each in (name, "twin"))
+    assert first["predictions"]
+    assert second["predictions"] == first["predictions"]
+    again = client.post("/v1/models/twin/versions", json=exported(client, name))
+    assert again.headers["Location"] == "/v1/models/twin/versions/2"
+
+
 def test_a_version_goes_out_under_a_strong_tag(client: TestClient) -> None:
     response = client.get("/v1/models/small/versions/1/export")
     assert response.status_code == 200

@@ -11,11 +11,21 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
 from app.exports.reading import MOST_FUNCTIONS
 from tests.api.conftest import InMemoryParts
-from tests.api.test_exports import REMOVED, ROOM, Json, changed_at, exported, faults, part, refused
+from tests.api.test_exports import (
+    REMOVED,
+    ROOM,
+    Json,
+    assert_comes_in_as_it_left,
+    changed_at,
+    exported,
+    faults,
+    part,
+    refused,
+)
 from tests.exports.learned import learned
 from tests.services.small_components import version_of_components
 
-ROWS: dict[str, object] = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "z": 0.0}], "components": 2}
+ROWS: Json = {"rows": [{"x": 0.5, "z": -1.0}, {"x": 0.0, "z": 0.0}, {"x": 1e9, "z": 0.0}], "components": 2}
 
 
 @pytest.fixture
@@ -28,23 +38,7 @@ def client(parts: InMemoryParts) -> Iterator[TestClient]:
 
 @pytest.mark.parametrize("wanted", ["json", "npz"])
 def test_what_comes_in_tells_the_same_and_says_where_it_was(client: TestClient, wanted: str) -> None:
-    out = client.get(f"/v1/models/rows/versions/1/export?format={wanted}", headers={"Accept": "*/*"})
-    assert out.headers["Content-Disposition"] == f'attachment; filename="rows-1.{wanted}"'
-    response = client.post(
-        "/v1/models/twin/versions", content=out.content, headers={"Content-Type": out.headers["Content-Type"]}
-    )
-    assert response.status_code == 201, response.text
-    made, before = response.json(), client.get("/v1/models/rows/versions/1").json()
-    assert made["imported"] == {"model": "rows", "version": 1, "digest": out.headers["ETag"].strip('"')}
-    assert (made["model"], made["job_id"], before["imported"]) == ("twin", None, None)
-    for member in made.keys() - {"model", "imported", "created_at"}:
-        assert made[member] == before[member], member
-    assert client.get("/v1/models/twin/versions/1/lineage").json()["imported"] == made["imported"]
-    first, second = (client.post(f"/v1/models/{name}/predict", json=ROWS).json() for name in ("rows", "twin"))
-    assert len(first["predictions"]) == 3
-    assert second["predictions"] == first["predictions"]
-    again = client.post("/v1/models/twin/versions", json=exported(client, "rows"))
-    assert again.headers["Location"] == "/v1/models/twin/versions/2"
+    assert_comes_in_as_it_left(client, "rows", wanted, ROWS)
 
 
 def test_the_rows_kept_are_listed_without_what_they_were(client: TestClient) -> None:

@@ -1,6 +1,7 @@
 """What the service answers, as frozen values. Names and shapes are the API's; numbers are in the user's units."""
 
 from app.client.answers.datasets import Category, Choice, Column, Dataset, Image, Json, Slice
+from app.client.answers.functions import ClassWeight, Expansion, InputShape, RelevanceVector
 from app.client.answers.jobs import (
     ApproximationJob,
     ClassificationJob,
@@ -22,23 +23,19 @@ from app.client.answers.models import (
     ApproximationVersion,
     ClassificationVersion,
     ClassRows,
-    ClassWeight,
     ComponentsVersion,
     Contender,
     DatasetName,
-    Expansion,
     Hyperparameters,
     ImageVersion,
     ImportedFrom,
     ImportedVersion,
-    InputShape,
     InputTerm,
     InputWarp,
     InputWidth,
     Model,
     Outlier,
     RegressionVersion,
-    RelevanceVector,
     SupervisedVersion,
     TermsError,
     Version,

@@ -5,7 +5,7 @@ import inspect
 import textwrap
 from functools import cache
 
-from app.exports.python_file import pieces
+from app.exports.python_file import outcomes, pieces
 from app.sparse_bayes.types import Array, Indices
 
 WIDTH = 118
@@ -43,9 +43,12 @@ def _lines(listed: object) -> str:
 @cache
 def _sources() -> dict[str, str]:
     """The pieces by name, in the order in which they stand."""
-    found = inspect.getmembers(pieces, lambda one: inspect.isfunction(one) and one.__module__ == pieces.__name__)
-    ordered = sorted((piece for _, piece in found), key=lambda piece: piece.__code__.co_firstlineno)
-    return {piece.__name__: inspect.getsource(piece) for piece in ordered}
+    return {
+        name: inspect.getsource(piece)
+        for module in (pieces, outcomes)
+        for name, piece in vars(module).items()
+        if inspect.isfunction(piece) and piece.__module__ == module.__name__
+    }
 
 
 def needed(body: str) -> list[str]:

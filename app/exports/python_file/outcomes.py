@@ -1,0 +1,135 @@
+"""More of what generated files are made of, as `pieces`: what is predicted of encoded rows, by the kind of scatter."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from app.exports.python_file.pieces import row_sums
+from app.sparse_bayes.types import Array
+
+# What the weights' posterior leaves open
+
+
+def left_of_process(P: Array, lower: Array) -> Array:
+    """1 - |L^-1 k|^2: the share of a process's variance that the functions P of it don't tell."""
+    reached = np.asarray(np.linalg.solve(lower, P.T), float)
+    return np.maximum(1.0 - row_sums(reached.T**2), 0.0)
+
+
+def left_of_new(P: Array, p: Array, whitened: Array, reached: Array, precision: Array | float, prior: float) -> Array:
+    """The share of a new function's variance, one that a row would bring, that the rows learned from leave."""
+    towards = (p * precision) @ reached
+    e = 1.0 - row_sums((P @ whitened) * towards)
+    known = row_sums(p * p * precision) - row_sums(towards**2)
+    return np.asarray(e**2 / (1.0 + prior * np.maximum(known, 0.0)))
+
+
+# What is predicted, by the kind of scatter
+
+
+def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Mean and variance of a number, and the variance's three parts."""
+    return {
+        "mean": mean * scale + shift,
+        "variance": (noise + weights + beyond) * scale * scale,
+        "variance_noise": noise * scale * scale,
+        "variance_weights": weights * scale * scale,
+        "variance_beyond": beyond * scale * scale,
+    }
+
+
+def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str, Array]:
+    """What a new observation lies between with probability 0.95."""
+    return {"lower": lower * scale + shift, "upper": upper * scale + shift}
+
+
+def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Gaussian noise."""
+    reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
+    told = in_units(mean, noise, weights, beyond, shift, scale)
+    return told | between(mean - reach, mean + reach, shift, scale)
+
+
+def positive(m: Array, n: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """The logarithm has Gaussian noise."""
+    v = weights + beyond
+    mean = np.exp(np.clip(m + 0.5 * (n + v), -700.0, 700.0))
+    function = mean**2 * np.expm1(np.minimum(v, 700.0))
+    noise = mean**2 * (np.exp(np.minimum(v, 700.0)) * np.expm1(np.minimum(n, 700.0)))
+    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    told = in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
+    reach = 1.959963984540054 * np.sqrt(n + v)
+    lower, upper = (np.exp(np.clip(m + side * reach, -700.0, 700.0)) for side in (-1.0, 1.0))
+    return told | between(lower, upper, shift, scale)
+
+
+def share_below(z: Array) -> Array:
+    """The share of a standard normal below z."""
+    return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
+
+
+def heavy_tailed(
+    mean: Array, noise: Array, weights: Array, beyond: Array, dof: float, shift: float, scale: float
+) -> dict[str, Array]:
+    """Noise of Student's t beside the function's Gaussian: a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2)."""
+    half = 0.5 * dof
+    span = 40.0 / half
+    step = min(0.3, 0.5 * half**-0.5)
+    log_tau = np.arange(-span - 12.0, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
+    shares = np.exp(half * (log_tau - np.expm1(log_tau)))
+    shares /= shares.sum()
+    scales = noise * (dof - 2.0) / dof
+    sds = np.sqrt((weights + beyond)[:, None] + scales[:, None] * np.exp(-log_tau))
+    x = np.zeros(len(mean))
+    for _ in range(60):
+        z = x[:, None] / sds
+        slope = (np.exp(-0.5 * z**2) / sds) @ shares / math.sqrt(2.0 * math.pi)
+        change = (0.975 - share_below(z) @ shares) / slope
+        x += change
+        if np.all(np.abs(change) <= 1e-12 * (x + sds[:, -1])):
+            break
+    told = in_units(mean, noise, weights, beyond, shift, scale)
+    return told | between(mean - x, mean + x, shift, scale)
+
+
+def counts(m: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
+    """Counts of a rate whose logarithm is the function."""
+    v = weights + beyond
+    mean = np.exp(np.minimum(m + 0.5 * v, 300.0))
+    function = mean * np.minimum(mean * np.expm1(np.minimum(v, 300.0)), math.exp(300.0))
+    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    return in_units(mean, mean, (1.0 - share) * function, share * function, shift, scale)
+
+
+def logistic(x: Array) -> Array:
+    """1 / (1 + e^-x)."""
+    e = np.exp(-np.abs(x))
+    return np.asarray(np.where(x < 0.0, e, 1.0) / (1.0 + e))
+
+
+def of_two(mean: Array, variance: Array) -> Array:
+    """The logistic function under a Gaussian: by the Gaussian's variable where that is narrow, else by its own."""
+    sd = np.sqrt(variance)
+    second = np.empty(len(mean))
+    narrow = sd <= 3.0
+    z = np.linspace(-8.5, 8.5, 69)
+    shares = np.exp(-0.5 * z**2)
+    second[narrow] = logistic(mean[narrow, None] + sd[narrow, None] * z) @ (shares / shares.sum())
+    y = np.linspace(-36.0, 36.0, 97)
+    slopes = 1.0 / np.cosh(0.5 * y) ** 2
+    second[~narrow] = share_below((mean[~narrow, None] - y) / sd[~narrow, None]) @ (slopes / slopes.sum())
+    return np.column_stack([1.0 - second, second])
+
+
+def softmax(f: Array) -> Array:
+    """e^f over its sum, row by row."""
+    e = np.exp(f - f.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def sound_rows(told: Mapping[str, Array], sound: Array) -> dict[str, Array]:
+    """NaN where a row can't be predicted."""
+    return {
+        name: np.where(sound if values.ndim == 1 else sound[:, None], values, math.nan) for name, values in told.items()
+    }
