@@ -19,6 +19,9 @@ from app.cli.saying import database_in_reach, refuse, say
 from app.logs import configure_logging
 from app.settings import Settings
 
+ONE_WRITE = "app.cli.one_write:OneWriteProtocol"
+"""By its name, since it needs a package that is not made for every system."""
+
 GRACE_SECONDS = 5
 """How long open requests may go on once the end was asked for."""
 
@@ -61,6 +64,8 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 "app.main:create_app",
                 factory=True,
+                http=ONE_WRITE if find_spec("httptools") is not None else "auto",
+                ws="none",
                 host=settings.host,
                 access_log=False,
                 log_config=None,
