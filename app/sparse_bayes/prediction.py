@@ -29,8 +29,11 @@ __all__ = [
     "scores",
 ]
 
-BLOCK_BYTES = 8 * 2**20
-"""Columns of the model at new points are computed so many bytes at a time."""
+BLOCK_BYTES = 2**20
+"""Columns of the model at new points are computed so many bytes at a time, which stay in the caches of a core."""
+
+LEAST_ROWS = 256
+"""But for so many rows at least: with fewer, a product with the factors of a large model waits for memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,8 @@ class Ready:
             left = self.augmented.left(X, columns)
         else:
             left = np.ones(len(X))
-        return means[:, 0] if known.ndim == 1 else means, np.vecdot(spread, spread), left
+        mean = means[:, 0] if known.ndim == 1 else means
+        return mean.copy(), np.vecdot(spread, spread), left  # a view would keep all that was found
 
     @property
     def _places(self) -> bool:
@@ -151,8 +155,8 @@ def _augmented(model: Model) -> Augmented | None:
 
 
 def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
-    """First row and stop of so many rows at a time that `functions` columns of them take BLOCK_BYTES."""
-    step = max(1, BLOCK_BYTES // (8 * max(functions, 1)))
+    """First row and stop of so many rows at a time, LEAST_ROWS or such that `functions` columns take BLOCK_BYTES."""
+    step = max(LEAST_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
     return ((first, min(first + step, rows)) for first in range(0, rows, step))
 
 

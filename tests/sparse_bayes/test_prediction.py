@@ -1,3 +1,4 @@
+import tracemalloc
 from dataclasses import replace
 from functools import cache
 from math import log, pi
@@ -81,6 +82,7 @@ def test_points_predicted_in_chunks_are_predicted_alike(name: str, monkeypatch: 
     model = fit(X, t, spec_for(likelihood))
     whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
+    monkeypatch.setattr(module, "LEAST_ROWS", 1)
     for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
     alone = [latent(model, X[[n]]).mean[0] for n in range(len(X))]
@@ -282,5 +284,21 @@ def test_a_process_predicted_in_chunks_is_predicted_alike(name: str, monkeypatch
     X = new_points(model)
     whole = parts(latent(model, X))
     monkeypatch.setattr(module, "BLOCK_BYTES", 8 * len(model.mean) * 7)
+    monkeypatch.setattr(module, "LEAST_ROWS", 1)
     for one, other in zip(parts(latent(model, X)), whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["warped, inputs", "classes"])
+def test_of_many_points_only_the_answer_is_kept(name: str) -> None:
+    model = process(name)
+    X = np.tile(new_points(model), (2_000, 1))
+    ready = Ready.of(model)
+    found, peaks = [], []
+    for rows in (len(X) // 2, len(X)):
+        tracemalloc.start()
+        found.append(ready.latent(X[:rows]))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    half, whole = (sum(array.nbytes for array in parts(latents)) for latents in found)
+    assert peaks[1] - peaks[0] < 3 * (whole - half)
