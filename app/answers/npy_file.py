@@ -29,7 +29,7 @@ def _pieces(columns: Sequence[Array], faulty: Mask | None) -> Iterator[bytes]:
     header = before.getvalue()
     for first in range(0, max(rows, 1), ROWS_AT_ONCE):
         some = slice(first, first + ROWS_AT_ONCE)
-        matrix = np.column_stack([column[some] for column in columns]).astype("<f8", copy=False)
+        matrix = np.array([column[some] for column in columns], "<f8").T
         if faulty is not None:
             matrix[faulty[some]] = np.nan
         yield header + matrix.tobytes()

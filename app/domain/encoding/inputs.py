@@ -1,6 +1,7 @@
 """Raw input columns to the matrix X."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from app.sparse_bayes.types import Array, Indices, Mask
 
 LARGEST = 1e75
 """Largest size of an encoded number: over a width of 1/LARGEST and squared it is still a float64."""
+
+FEW_COLUMNS = 8
+"""Up to so many are computed with down the rows: a loop over each row's few would cost more than its sums."""
 
 MOST_CATEGORIES_NAMED = 20
 
@@ -61,8 +65,10 @@ def _raw_numbers(layout: Layout, block: Block) -> Array:
 
 def _scaled(layout: Layout, raw: Array) -> tuple[Array, Mask]:
     """Numbers (N, k) as they stand in X, and which of them can be computed with."""
+    order: Literal["C", "F"] = "F" if raw.shape[1] <= FEW_COLUMNS else "C"
     with np.errstate(over="ignore"):
-        scaled = (raw - layout.shift) / layout.scale
+        scaled = np.subtract(raw, layout.shift, order=order)
+        scaled /= layout.scale
     return scaled, np.abs(scaled) <= LARGEST
 
 

@@ -1,6 +1,6 @@
 """Numbers and classes: a block of raw columns in, and the answer in the user's units."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -15,7 +15,7 @@ from app.domain.tables import Block, Label
 from app.services.answering.wanted import Wanted, refuse_all
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
-from app.sparse_bayes.likelihoods.gaussian import standard_ends
+from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
 from app.sparse_bayes.model import KernelFunctions
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -142,12 +142,12 @@ class _Asked:
     sound: Mask | None
     faults: tuple[Fault, ...]
 
-    def parts(self, ready: Ready) -> list[tuple[Prediction, Array | None]]:
+    def parts(self, ready: Ready) -> Iterator[tuple[Prediction, Array | None]]:
         """One at least: an empty table has no rows, but still the members of an answer."""
         starts = range(0, len(self.inputs) or 1, ROWS_AT_ONCE)
         places = [slice(first, first + ROWS_AT_ONCE) for first in starts]
         noise_sd = self.noise_sd
-        return [ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some]) for some in places]
+        return (ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some]) for some in places)
 
     def joined(self, parts: Sequence[Array | None]) -> Array | None:
         """None where a part is."""
@@ -176,7 +176,7 @@ class _Asked:
 def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:
     if wanted.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
-    told = asked.parts(known.ready)
+    told = [*asked.parts(known.ready)]
     parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
     decisions = None
@@ -205,14 +205,15 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
 
 
 def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
-    told = asked.parts(known.ready)
-    parts = [part for part, _ in told if isinstance(part, NumberPrediction)]
-    target, only = known.predictor.encoding.target, parts[0]
-    if len(asked.inputs) == 1 and asked.sound is None and isinstance(only, RealPrediction):
-        figures = _figures_of_one(target, only, wanted.interval)
-    else:
-        figures = _figures(target, parts, wanted.interval, asked.sound)
-    mean, lower, upper, sd, total, noise, weights, beyond = figures
+    target = known.predictor.encoding.target
+    figures: list[Array] = []
+    supports: list[Array | None] = []
+    for part, support in asked.parts(known.ready):
+        assert isinstance(part, NumberPrediction)
+        is_one = len(part.mean) == 1 and isinstance(part, RealPrediction)
+        figures.append((_figures_of_one if is_one else _figures)(target, part, wanted.interval))
+        supports.append(support)
+    mean, lower, upper, sd, total, noise, weights, beyond = _joined([each.T for each in figures], asked.sound).T
     return RegressionAnswer(
         mean=mean,
         sd=sd,
@@ -222,35 +223,24 @@ def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> Regress
         beyond=beyond,
         lower=lower,
         upper=upper,
-        support=asked.joined([support for _, support in told]),
-        covariance=_covariance(known, asked, parts) if wanted.covariance else None,
+        support=asked.joined(supports),
+        covariance=_covariance(known, asked) if wanted.covariance else None,
         explanation=asked.explanation(known, wanted),
         faults=asked.faults,
     )
 
 
-_Figures = Sequence[Array]
-"""Mean, both ends of the interval, sd, variance and its three parts, each (N,), in the user's units."""
-
-
-def _figures(target: EncodedTarget, parts: Sequence[NumberPrediction], interval: float, sound: Mask | None) -> _Figures:
-    mean = _joined([part.mean for part in parts], sound)
-    ends = [part.interval(interval) for part in parts]
-    lower = _joined([below for below, _ in ends], sound)
-    upper = _joined([above for _, above in ends], sound)
-    noise = _joined([part.noise for part in parts], sound)
-    weights = _joined([part.weights for part in parts], sound)
-    beyond = _joined([part.beyond for part in parts], sound)
-    total = noise + weights + beyond
-    sd = np.sqrt(total)
+def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
+    """Mean, both ends of the interval, sd, variance and its three parts, in the user's units: (8, n)."""
+    total = part.variance
     # Together, since for few rows a call costs more than its numbers do.
-    places = user_mean(target, np.array((mean, lower, upper)))
-    variances = user_variance(target, np.array((total, noise, weights, beyond)))
-    return *places, user_sd(target, sd), *variances
+    places = user_mean(target, np.array((part.mean, *part.interval(interval))))
+    variances = user_variance(target, np.array((total, part.noise, part.weights, part.beyond)))
+    return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
 
 
-def _figures_of_one(target: EncodedTarget, part: RealPrediction, interval: float) -> _Figures:
-    """Those of one row, to the bit: for so few numbers a call of numpy costs far more than they do."""
+def _figures_of_one(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
+    """Those of one row with Gaussian noise, to the bit: for so few numbers a call of numpy costs far more than they."""
     mean = part.mean.item()
     noise, weights, beyond = part.noise.item(), part.weights.item(), part.beyond.item()
     total = noise + weights + beyond
@@ -259,14 +249,14 @@ def _figures_of_one(target: EncodedTarget, part: RealPrediction, interval: float
     ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
     variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, beyond)]
-    return [*np.array([*places, min(sd * unit, largest), *variances])[:, None]]
+    return np.array([*places, min(sd * unit, largest), *variances])[:, None]
 
 
-def _covariance(known: SupervisedAnswering, asked: _Asked, parts: Sequence[NumberPrediction]) -> Array:
+def _covariance(known: SupervisedAnswering, asked: _Asked) -> Array:
     """(N, N), in the user's units squared."""
-    if not all(isinstance(part, RealPrediction) for part in parts):
-        likelihood = known.predictor.model.likelihood.type
-        raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood}".')
+    likelihood = known.predictor.model.likelihood
+    if not isinstance(likelihood, GaussianNoise):
+        raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)
     if rows > MOST_ROWS_TOGETHER:
         raise _refused(f"A covariance is answered for {MOST_ROWS_TOGETHER:,} rows at most, got {rows:,}.")
