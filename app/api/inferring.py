@@ -9,7 +9,7 @@ from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
-from app.api.predicting import Predicting
+from app.api.predicting import Predicting, is_read_quickly
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
@@ -18,12 +18,6 @@ from app.services.answering import answer as predict
 from app.services.counting import CountedRequest, Rows
 
 T = TypeVar("T")
-
-MOST_BYTES_INLINE = 131_072
-"""Bodies up to this size cost less to answer at once than to hand to a thread: tensors are read in no time."""
-
-MOST_WORK_INLINE = MOST_BYTES_INLINE * 64
-"""The same of their bytes times the model's functions: some milliseconds of arithmetic, for which all others wait."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +69,7 @@ class Inferring:
             def answer() -> T:
                 return write(inferred(served, read(served), self._predicting.most_rows, counted))
 
-            is_small = size <= MOST_BYTES_INLINE and size * served.version.report.functions <= MOST_WORK_INLINE
-            return answer() if is_small else await self._predicting.run_large(answer)
+            return answer() if is_read_quickly(served, size) else await self._predicting.run_large(answer)
 
 
 def inferred(served: ServedVersion, asked: InferenceRequest, most_rows: int, counted: Rows) -> InferenceAnswer:

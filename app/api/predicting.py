@@ -38,6 +38,12 @@ MOST_BYTES_INLINE = 16_384
 MOST_FUNCTIONS_INLINE = 1_000
 """Codes of images and long sums have thousands: a few hundred rows of these would keep all others waiting."""
 
+MOST_BYTES_READ_INLINE = 131_072
+"""The same of bodies that are read in no time: tensors, and rows of nothing but numbers."""
+
+MOST_WORK_INLINE = MOST_BYTES_READ_INLINE * 64
+"""Of the bytes of such bodies times the model's functions: some milliseconds, for which all others wait."""
+
 LARGE_AT_ONCE = 2
 """Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
 
@@ -66,16 +72,19 @@ class Predicting:
     async def answered(self, owner: str, reference: Reference, body: bytes) -> Content:
         """The answer to a JSON body; raises as `Prediction.version` does, and for a body that is refused."""
         served = await self.served(owner, reference)
-        if not is_quick(served, body):
-            with CountedRequest(served.counts) as counted:
-                call = partial(predicted, served, body, self.most_rows, counted)
-                return await self.told(served, body, call, inline=False)
-        began, content = time.perf_counter_ns(), None
+        began = time.perf_counter_ns()
         try:
-            content = b"".join(predicted(served, body, self.most_rows, served.counts.rows))
+            asked = _asked_at_once(served, body)
+            content = None if asked is None else b"".join(_told(served, asked, self.most_rows, served.counts.rows))
+        except BaseException:
+            served.counts.end(began, failed=True)
+            raise
+        if content is not None:
+            served.counts.end(began, failed=False)
             return content
-        finally:
-            served.counts.end(began, content is None)
+        with CountedRequest(served.counts) as counted:
+            call = partial(predicted, served, body, self.most_rows, counted)
+            return await self.told(served, body, call, inline=False)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
@@ -113,6 +122,11 @@ def is_quick(served: ServedVersion, body: bytes) -> bool:
     return small and b'"covariance"' not in body
 
 
+def is_read_quickly(served: ServedVersion, size: int) -> bool:
+    """Whether a body of so many bytes, if it is read in no time, is quickly answered."""
+    return size <= MOST_BYTES_READ_INLINE and size * served.version.report.functions <= MOST_WORK_INLINE
+
+
 def _begun(pieces: Iterator[bytes]) -> tuple[Sequence[bytes], Iterator[bytes] | None]:
     """The first pieces, by which it is known whether there is a rest."""
     begun = [*islice(pieces, 2)]
@@ -142,13 +156,16 @@ def predicted(
     body: bytes,
     most_rows: int,
     counted: Rows,
-    breathe: Breathe = no_breath,
+    breathe: Breathe,
 ) -> Iterator[bytes]:
     """Predictions for the table in a body, made at once and told as JSON in pieces.
 
     `breathe` is called after each piece of a long body.
     """
-    asked = asked_in_json(served, body, breathe)
+    return _told(served, asked_in_json(served, body, breathe), most_rows, counted)
+
+
+def _told(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) -> Iterator[bytes]:
     found, faults = answered(served, asked, most_rows, counted)
     return predictions_json(served, found, outputs=asked.outputs, faults=faults)
 
@@ -186,6 +203,13 @@ class Asked:
     def placed(self, faults: Sequence[Fault]) -> Sequence[Fault]:
         """The same faults with their lines."""
         return [fault if fault.row is None else replace(fault, line=self.lines[fault.row]) for fault in faults]
+
+
+def _asked_at_once(served: ServedVersion, body: bytes) -> Asked | None:
+    """What a body asks for that costs less to answer on the event loop than to hand to a thread; None for any other."""
+    if is_quick(served, body):
+        return asked_in_json(served, body, no_breath)
+    return _asked_shortly(served, body, no_breath) if is_read_quickly(served, len(body)) else None
 
 
 def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked:

@@ -1,7 +1,7 @@
 """Predictions over HTTP: the three forms of a table, the options, and every bad row."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,12 +14,13 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
 from app.services.answering import RegressionAnswer, Wanted, answer, supervised
 from app.services.prediction import Prediction
-from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.services.test_answering import served
+from tests.services.test_one_row import NAMES, version_of_numbers
 
 PATH = "/v1/models/small/predict"
 ROWS = [{"x": 0.5, "colour": "red"}, {"x": 1, "colour": "blue"}, {"x": 3, "colour": "red"}]
@@ -72,6 +73,7 @@ def test_each_form_of_a_table_gets_the_services_answer(
 def test_a_large_body_gets_the_same_answer_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     inline = client.post(PATH, json={"rows": ROWS})
     monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
+    monkeypatch.setattr(under_test, "MOST_BYTES_READ_INLINE", 10)
     assert client.post(PATH, json={"rows": ROWS}).content == inline.content
 
 
@@ -489,3 +491,38 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
     assert not under_test.is_quick(served(made), large)
     assert not under_test.is_quick(served(made), b'{"covariance": true}')
     assert not under_test.is_quick(served(many), small)
+
+
+@pytest.mark.parametrize(
+    ("bytes_read", "work", "others", "threads"),
+    [(10**6, 10**9, {}, 0), (10**6, 10**9, {"on_error": "refuse"}, 1), (10, 10**9, {}, 1), (10**6, 10, {}, 1)],
+)
+def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
+    client: TestClient,
+    parts: InMemoryParts,
+    monkeypatch: pytest.MonkeyPatch,
+    bytes_read: int,
+    work: int,
+    others: dict[str, str],
+    threads: int,
+) -> None:
+    parts.kept.models.put(OWNER, version_of_numbers(Independent()), number=2)
+    handed = 0
+    run_large = under_test.Predicting.run_large
+
+    async def noted(self: under_test.Predicting, *what: Callable[[], object]) -> object:
+        nonlocal handed
+        handed += 1
+        return await run_large(self, *what)
+
+    body = {"rows": [dict.fromkeys(NAMES, 0.25 * row) for row in range(3)], **others}
+    path = "/v1/models/small/versions/2/predict"
+    whole = client.post(path, json=body)
+    monkeypatch.setattr(under_test.Predicting, "run_large", noted)
+    monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
+    monkeypatch.setattr(under_test, "MOST_BYTES_READ_INLINE", bytes_read)
+    monkeypatch.setattr(under_test, "MOST_WORK_INLINE", work)
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.content == whole.content
+    assert handed == threads

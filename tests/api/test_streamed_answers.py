@@ -37,6 +37,7 @@ def client(parts: InMemoryParts) -> TestClient:
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of two rows, each made alone, and no body so small that its answer is made in one go."""
     monkeypatch.setattr(predicting, "MOST_BYTES_INLINE", 10)
+    monkeypatch.setattr(predicting, "MOST_BYTES_READ_INLINE", 10)
     monkeypatch.setattr(predicting, "PIECES_AT_ONCE", 1)
     for module in (answers.__name__, "app.answers.npy_file", "app.answers.parts"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)

@@ -342,7 +342,7 @@ def test_bodies_may_be_packed(client: TestClient, encoding: str, pack: Callable[
     assert refused(client.post(PATH, content=body, headers={"Content-Encoding": "br"}), 415)
 
 
-@pytest.mark.parametrize("bound", ["MOST_BYTES_INLINE", "MOST_WORK_INLINE"])
+@pytest.mark.parametrize("bound", ["MOST_BYTES_READ_INLINE", "MOST_WORK_INLINE"])
 def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
@@ -356,6 +356,6 @@ def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     monkeypatch.setattr(Predicting, "run_large", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert handed == []
-    monkeypatch.setattr(f"app.api.inferring.{bound}", 0)
+    monkeypatch.setattr(f"app.api.predicting.{bound}", 0)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert len(handed) == 1
