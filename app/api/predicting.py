@@ -41,6 +41,9 @@ MOST_FUNCTIONS_INLINE = 1_000
 MOST_BYTES_READ_INLINE = 131_072
 """The same of bodies that are read in no time: tensors, and rows of nothing but numbers."""
 
+MOST_ROWS_INLINE = 1_000
+"""Of such a body of rows: one piece of an answer."""
+
 MOST_WORK_INLINE = MOST_BYTES_READ_INLINE * 64
 """Of the bytes of such bodies times the model's functions: some milliseconds, for which all others wait."""
 
@@ -209,7 +212,8 @@ def _asked_at_once(served: ServedVersion, body: bytes) -> Asked | None:
     """What a body asks for that costs less to answer on the event loop than to hand to a thread; None for any other."""
     if is_quick(served, body):
         return asked_in_json(served, body, no_breath)
-    return _asked_shortly(served, body, no_breath) if is_read_quickly(served, len(body)) else None
+    few = is_read_quickly(served, len(body)) and body.count(b"{") <= 1 + MOST_ROWS_INLINE
+    return _asked_shortly(served, body, no_breath) if few else None
 
 
 def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked:

@@ -494,15 +494,21 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bytes_read", "work", "others", "threads"),
-    [(10**6, 10**9, {}, 0), (10**6, 10**9, {"on_error": "refuse"}, 1), (10, 10**9, {}, 1), (10**6, 10, {}, 1)],
+    ("bounds", "others", "threads"),
+    [
+        ({}, {}, 0),
+        ({"MOST_ROWS_INLINE": 3}, {}, 0),
+        ({"MOST_ROWS_INLINE": 2}, {}, 1),
+        ({"MOST_BYTES_READ_INLINE": 10}, {}, 1),
+        ({"MOST_WORK_INLINE": 10}, {}, 1),
+        ({}, {"on_error": "refuse"}, 1),
+    ],
 )
 def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
     client: TestClient,
     parts: InMemoryParts,
     monkeypatch: pytest.MonkeyPatch,
-    bytes_read: int,
-    work: int,
+    bounds: dict[str, int],
     others: dict[str, str],
     threads: int,
 ) -> None:
@@ -519,9 +525,8 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
     path = "/v1/models/small/versions/2/predict"
     whole = client.post(path, json=body)
     monkeypatch.setattr(under_test.Predicting, "run_large", noted)
-    monkeypatch.setattr(under_test, "MOST_BYTES_INLINE", 10)
-    monkeypatch.setattr(under_test, "MOST_BYTES_READ_INLINE", bytes_read)
-    monkeypatch.setattr(under_test, "MOST_WORK_INLINE", work)
+    for name, bound in ({"MOST_BYTES_INLINE": 10} | bounds).items():
+        monkeypatch.setattr(under_test, name, bound)
     answer = client.post(path, json=body)
     assert answer.status_code == 200, answer.text
     assert answer.content == whole.content
