@@ -115,6 +115,9 @@ def test_a_second_version_that_makes_no_sense_is_refused_at_its_place(
         ({"rows": ROWS, "interval": 0.9}, 422),
         ({"rows": ROWS * LIMITS.max_prediction_rows}, 413),
         ({}, 422),
+        ({"rows": []}, 422),
+        ({"columns": {"x": [], "colour": []}}, 422),
+        ({"names": ["x", "colour"], "rows": []}, 422),
     ],
 )
 def test_rows_that_can_not_be_answered_are_refused(client: TestClient, table: dict[str, object], status: int) -> None:

@@ -30,6 +30,7 @@ from tests.exports.known import KNOWN
 from tests.exports.learned import learned
 from tests.exports.trained import trained
 from tests.services.small_image import version_of_an_image
+from tests.services.small_models import version_of_three_classes
 
 Json = dict[str, object]
 
@@ -332,6 +333,80 @@ def test_what_is_wrong_is_said_with_its_place(client: TestClient, pointer: str, 
     problem = refused(response, "invalid-request")
     assert named in [fault["pointer"] for fault in faults(problem)], problem
     assert client.get("/v1/models/twin").status_code == 404
+
+
+CUBIC = {"type": "cubic"}
+KERNEL = {
+    "type": "kernel",
+    "kernel": {"type": "gaussian"},
+    "terms": [],
+    "widths": [1.5],
+    "skew": None,
+    "tail": None,
+    "centres": [[0.0, 1.0, 0.0]],
+}
+AUGMENTATION = {"functions": KERNEL, "spread": 0.1, "precisions": None}
+AMPLITUDE = {"/model/amplitude": 1.0}
+SHARP = {"type": "one_against_rest", "classes": 3, "sharpness": 0.0}
+
+CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
+    ("small", {"/target/noise_column": "y"}, "/target/noise_column", "in a column of its own"),
+    ("states", {"/target/classes": ["gas", "solid", "liquid"]}, "/target/classes", "different labels in their order"),
+    ("states", {"/target/classes/1": "li\0quid"}, "/target/classes", "holds NUL"),
+    ("states", {"/model/likelihood": SHARP}, "/model/likelihood/sharpness", "sharpness is above 0, got 0"),
+    ("states", {"/model/mean": [1.0, -2.0, 0.5]}, "/model/mean", "a weight for each of 3 classes"),
+    (
+        "small",
+        {**AMPLITUDE, "/model/functions/0/kernel": CUBIC},
+        "/model/functions",
+        "covariance's functions come first",
+    ),
+    (
+        "small",
+        {**AMPLITUDE, "/model/augmentation": AUGMENTATION},
+        "/model/amplitude",
+        "an amplitude or an augmentation",
+    ),
+    ("classes", {"/model/augmentation": AUGMENTATION}, "/model/augmentation", "goes with Gaussian noise"),
+    (
+        "small",
+        {"/model/augmentation": {**AUGMENTATION, "functions": {**KERNEL, "kernel": CUBIC}}},
+        "/model/augmentation/functions/kernel",
+        "functions of a covariance",
+    ),
+    (
+        "small",
+        {"/model/augmentation": {**AUGMENTATION, "functions": {**KERNEL, "centres": []}}},
+        "/model/augmentation/functions/centres",
+        "1 to 2,048 functions, got 0",
+    ),
+    (
+        "small",
+        {"/model/functions/1": {"type": "inputs", "columns": [0] * 2_048}},
+        "/model/functions",
+        "2,050 functions, where 2,048 are the most",
+    ),
+    (
+        "small",
+        {"/model/functions/0/kernel": CUBIC, "/model/functions/0/terms": [{"input": 0, "share": 0.5}]},
+        "/model/functions/0/terms",
+        'kernel "cubic" has no terms',
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "pointer", "words"), CONTRADICTIONS, ids=[one[3] for one in CONTRADICTIONS]
+)
+def test_what_does_not_go_together_is_said_with_its_place(
+    client: TestClient, parts: InMemoryParts, name: str, changes: dict[str, object], pointer: str, words: str
+) -> None:
+    parts.kept.models.put(BUILT_IN_OWNER, version_of_three_classes(), number=1)
+    document = exported(client, name)
+    for place, value in changes.items():
+        document = changed_at(document, place, value)
+    problem = refused(client.post("/v1/models/twin/versions", json=document), "invalid-request")
+    assert any(fault["pointer"] == pointer and words in str(fault["detail"]) for fault in faults(problem)), problem
 
 
 def test_every_member_is_needed(client: TestClient) -> None:

@@ -680,6 +680,23 @@ def test_every_task_has_a_priority(task: str) -> None:
     assert checked(TRAINING_JOB_IN, asked).priority == -3
 
 
+@pytest.mark.parametrize(
+    ("asked", "pointer", "words"),
+    [
+        ({"task": "approximation", "width": 1.0, "inputs": ["x", "x"]}, "/inputs/1", "`x` is named twice."),
+        ({"task": "components", "inputs": ["x", "x"]}, "/inputs/1", "`x` is named twice."),
+        ({"task": "image"}, "/dataset_id", "is a table, and no image"),
+    ],
+)
+def test_what_contradicts_the_data_is_said_at_its_place_in_every_task(
+    client: TestClient, asked: dict[str, object], pointer: str, words: str
+) -> None:
+    refused = client.post(PATH, json={"dataset_id": str(DATASET.id), **asked})
+    [error] = refused.json()["errors"]
+    assert (refused.status_code, error["pointer"]) == (422, pointer)
+    assert words in error["detail"]
+
+
 def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts) -> None:
     job_id = submitted(client)
     parts.kept.jobs.progress(job_id, 1, Progress("width search", 3, 20, "fits", -12.5, 4, 0.3))

@@ -171,6 +171,30 @@ def test_what_is_no_archive_of_ours_is_refused(data: bytes) -> None:
         npz_file.read(data, most_bytes=MEBIBYTE)
 
 
+def test_an_archive_that_is_packed_otherwise_is_refused() -> None:
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("document.json", b"{}")
+    with pytest.raises(MalformedBodyError, match=r"'document\.json' is packed in a way that is not read"):
+        npz_file.read(sink.getvalue(), most_bytes=MEBIBYTE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no array",
+        npy([1.0])[:20],
+        npy([1.0]).replace(b"\x01\x00", b"\x02\x00", 1),
+        npy([1.0]).replace(b"{", b"(", 1),
+    ],
+    ids=["none", "text", "cut", "another version", "header"],
+)
+def test_an_array_that_can_not_be_read_is_refused(content: bytes) -> None:
+    with pytest.raises(MalformedBodyError, match=r"'model/mean\.npy' can't be read as npy of version 1\.0"):
+        npz_file.read(archive(document__json=b"{}", model_mean__npy=content), most_bytes=MEBIBYTE)
+
+
 def test_an_archive_cut_off_or_changed_anywhere_is_refused_or_read_as_it_says() -> None:
     whole = RENDERINGS["npz"].render(trained("constant"))
     for end in range(0, len(whole), 97):
