@@ -15,9 +15,13 @@ import pytest
 from backports import zstd
 from starlette.testclient import TestClient
 
+from app.api.formats.expected import Expected
+from app.api.formats.npy_rows import read_npy
 from app.api.negotiation import ROW_TYPES, RowFormat
+from app.domain.encoding import raw_cells
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from tests.api.conftest import InMemoryParts
+from tests.api.problems import assert_problem
 from tests.api.table_files import MEDIA_TYPES, FlatRow, arrow_stream, npy, read, written
 from tests.services.small_models import (
     version_of_known_noise,
@@ -259,6 +263,8 @@ def _lying() -> bytes:
         ("npy", npy(np.zeros((2, 4))), 422, "(rows, 3), its columns x, a, b in this order; got shape (2, 4)"),
         ("npy", npy(np.zeros((0, 3))), 422, "no rows"),
         ("npy", npy(np.zeros(3)), 422, "got shape (3,)"),
+        ("npy", npy(np.zeros((2, 3))).replace(b"(2, 3)", b"(-2,3)"), 400, "(-2, 3), has a length below 0"),
+        ("npy", npy(np.zeros((2, 3))).replace(b"(2, 3)", b"(2L,3)"), 400, "header is none of npy"),
         ("csv", b"x,a,b\n1,2\n", 400, "Line 2"),
         ("csv", b'x,a,b\n1,2,"3\n', 400, "never closed"),
         ("csv", b"x,a,b\n1,2,three\n", 422, 'Line 2, column "b": "three" is not a number'),
@@ -296,6 +302,28 @@ def test_npy_takes_other_numbers_and_orders_too(client: TestClient) -> None:
         assert response.json() == expected
 
 
+def test_rows_in_another_charset_are_415(client: TestClient) -> None:
+    response = client.post(PATH, content=written("csv", NUMBERS), headers={"Content-Type": "text/csv; charset=Latin-1"})
+    assert_problem(response, "unsupported-media-type", "Expected UTF-8; got latin-1.")
+
+
+def test_npy_tells_truths_as_0_and_1_and_timestamps_as_seconds() -> None:
+    body = npy([[1.0, 86400.0], [2.0, 1e18], [np.nan, np.nan], [np.inf, 0.0]])
+    expected = Expected((("b", "boolean"), ("t", "timestamp")), None, frozenset(), most_rows=5, most_bytes=1000)
+    found = read_npy(body, expected)
+    assert [raw_cells(found.block, row, found.block) for row in range(4)] == [
+        {"b": True, "t": "1970-01-02T00:00:00Z"},
+        {"b": None, "t": None},
+        {"b": None, "t": None},
+        {"b": None, "t": "1970-01-01T00:00:00Z"},
+    ]
+    assert [(fault.row, fault.column, fault.detail.partition(";")[0]) for fault in found.misfits] == [
+        (1, "b", "2.0 is not true or false."),
+        (3, "b", "inf is no finite number"),
+        (1, "t", "1e+18 s since 1970 is no year from 1 to 9999."),
+    ]
+
+
 def test_texts_in_a_model_and_npy_do_not_go_together(client: TestClient) -> None:
     response = client.post(SMALL, content=npy(np.zeros((1, 2))), headers={"Content-Type": "application/x-npy"})
     assert response.status_code == 422
@@ -314,6 +342,34 @@ def test_arrows_types_are_read_as_what_they_mean(client: TestClient) -> None:
     body = arrow_stream(pa.table({"colour": texts[0], "x": pa.array([[1.0], [2.0]])}))
     refused = client.post(SMALL, content=body, headers={"Content-Type": MEDIA_TYPES["arrow"]})
     assert (refused.status_code, refused.json()["errors"][0]["column"]) == (422, "x")
+
+
+def of_batches(*columns: "pa.DictionaryArray") -> bytes:  # type: ignore[type-arg]
+    """A stream in which each batch has its own dictionary of `colour`."""
+    batches = [pa.record_batch({"x": np.ones(len(column)), "colour": column}) for column in columns]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def test_dictionaries_of_arrow_that_do_not_fit_together_are_refused(client: TestClient) -> None:
+    places = pa.array([0], pa.int8())
+    first, second = ([f"{letter}{n}" for n in range(100)] for letter in "ab")
+    columns = [pa.DictionaryArray.from_arrays(places, pa.array(values)) for values in (first, second)]
+    response = client.post(SMALL, content=of_batches(*columns), headers={"Content-Type": MEDIA_TYPES["arrow"]})
+    assert (response.status_code, response.json()["errors"][0]["column"]) == (422, "colour")
+    assert "dictionaries cannot be combined" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("number", ["inf", "nan"])
+def test_a_dictionary_of_arrow_hides_no_number_that_is_not_finite(client: TestClient, number: str) -> None:
+    x = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([1.0, float(number)]))
+    body = arrow_stream(pa.table({"x": x, "colour": ["red", "blue"]}))
+    response = client.post(SMALL, content=body, headers={"Content-Type": MEDIA_TYPES["arrow"]})
+    assert response.status_code == 422
+    assert f'Row 1, column "x": {number} is no finite number' in response.json()["detail"]
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])

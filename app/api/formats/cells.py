@@ -79,7 +79,8 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfi
         except OverflowError:
             pass
         else:
-            if np.isfinite(values).all() or int(np.isnan(values).sum()) == cells.count(None):
+            finite = np.isfinite(values)
+            if finite.all() or len(cells) - int(finite.sum()) == cells.count(None):
                 return NumberColumn(values), []
     values = np.full(len(cells), np.nan)
     misfits: Misfits = []
