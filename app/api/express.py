@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
-from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
+from app.domain.errors import MalformedBodyError
 from app.domain.references import Reference
 
 
@@ -40,13 +40,13 @@ def reference_of(scope: Scope) -> Reference:
 
 
 async def body_of(receive: Receive) -> bytes:
-    """Mostly one message; raises ClientDisconnect."""
+    """Mostly one message; raises MalformedBodyError where the client leaves before the last."""
     parts: list[bytes] = []
     while (message := await receive())["type"] == "http.request":
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return parts[0] if len(parts) == 1 else b"".join(parts)
-    raise ClientDisconnect
+    raise MalformedBodyError("The connection ended before the body did.")
 
 
 def documented(

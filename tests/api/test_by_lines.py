@@ -169,6 +169,26 @@ def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: InMemoryParts
     assert len(asyncio.run(leave())) == 2
 
 
+def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_service(parts: InMemoryParts) -> None:
+    headers = [(b"content-type", b"application/json")]
+    messages: list[Message] = [
+        {"type": "http.request", "body": b'{"rows": [', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    asyncio.run(make_application(parts, LIMITS)({**scope_of(PATH), "headers": headers}, receive, send))
+    start, body = sent
+    assert start["status"] == 400
+    assert json.loads(body["body"])["detail"] == "The connection ended before the body did."
+
+
 @pytest.fixture
 def address(parts: InMemoryParts) -> Iterator[tuple[str, int]]:
     """Of a real server."""
