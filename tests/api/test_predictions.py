@@ -219,6 +219,7 @@ def test_a_row_of_the_wrong_shape_has_its_problem_in_its_place(client: TestClien
         ({"rows": [{"x": None, "colour": "red"}]}, [(0, "x")]),
         ({"rows": [{"x": 1, "colour": "green"}]}, [(0, "colour")]),
         ({"rows": [{"x": 1e300, "colour": "red"}]}, [(0, "x")]),
+        ({"rows": [{"x": 10**400, "colour": "red"}]}, [(0, "x")]),
         ({"columns": {"x": [1]}}, [(None, "colour")]),
         ({"columns": {"x": [1], "colour": ["red"], "size": [3]}}, [(None, "size")]),
         ({"columns": {"x": [1, 2], "colour": ["red"]}}, [(None, "colour")]),
@@ -273,6 +274,20 @@ def test_an_option_that_makes_no_sense_is_named(
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [({"interval": 1.5}, "/interval"), ({"outputs": []}, "/outputs"), ({"outputs": ["label"]}, "/outputs/0")],
+)
+def test_an_option_that_makes_no_sense_is_named_for_rows_of_numbers_too(
+    client: TestClient, parts: InMemoryParts, options: dict[str, object], pointer: str
+) -> None:
+    parts.kept.models.put(OWNER, version_of_numbers(GaussianProcess()), number=2)
+    row = dict.fromkeys(NAMES, 0.5)
+    response = client.post("/v1/models/small/versions/2/predict", json={"rows": [row], **options})
+    assert response.status_code == 422
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
+
+
 def test_an_output_of_the_other_task_is_refused(client: TestClient) -> None:
     assert_problem(
         client.post(PATH, json={"rows": ROWS, "outputs": ["mean", "label"]}),
@@ -308,6 +323,7 @@ def test_more_rows_than_allowed_are_413(client: TestClient) -> None:
         (b'{"rows": [{"x": 1, "x": 2, "colour": "red"}]}', 400),
         (b'{"rows": [{"x": 1, "colour": "red"}], "rows": []}', 400),
         (b"[" * 1500 + b"]" * 1500, 400),
+        (b'{"rows": [{"x": 1, "colour": "red"}], "costs": ' + b"[" * 250 + b"]" * 250 + b"}", 400),
         (b'{"rows": [{"x": 1, "colour": "\xff"}]}', 400),
     ],
 )

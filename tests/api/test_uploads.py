@@ -24,7 +24,7 @@ from app.api.dependencies import Limits
 from app.api.negotiation import EXPECTED
 from tests.api.conftest import StoredParts
 from tests.api.problems import assert_problem
-from tests.api.table_files import arrow_stream
+from tests.api.table_files import arrow_stream, npy
 
 DATASETS = "/v1/datasets"
 CSV = {"Content-Type": "text/csv"}
@@ -307,6 +307,20 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
         ),
         (
             AS_CSV,
+            {"Content-Type": f"multipart/form-data; boundary={'b' * 257}"},
+            "malformed-body",
+            "The form can't be read: Boundary length 257 exceeds maximum of 256.",
+            [],
+        ),
+        (
+            AS_CSV,
+            {"Content-Type": "multipart/form-data; boundary=b"},
+            "malformed-body",
+            "The form can't be read: Expected boundary character 45, got 120 at index 2.",
+            [],
+        ),
+        (
+            AS_CSV,
             {"Content-Type": "text/html"},
             "unsupported-media-type",
             f"Expected {EXPECTED}; got text/html.",
@@ -355,6 +369,8 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
         (b"", ARROW, 400, "as an Arrow stream"),
         (arrow_stream(pa.table({"x": [[1.0]]})), ARROW, 422, "can't be read"),
         (arrow_stream(pa.table(TABLE), pa.ipc.IpcWriteOptions(compression="zstd")), ARROW, 422, "compressed buffers"),
+        (arrow_stream(pa.table({"c": ["abc"]})).replace(b"abc", b"ab\xff"), ARROW, 400, "Invalid UTF8 sequence"),
+        (arrow_stream(pa.table({})), ARROW, 422, "The table has no columns."),
         (AS_LINES + b'{"x": 1,\n', LINES, 400, "Line 4: The body is not JSON"),
         (AS_LINES + b'\n{"x": 1, "c": "a"}\n', LINES, 422, 'Line 5, column "b": The column is missing'),
         (AS_LINES + b'{"x": "y", "c": "a", "b": true}\n', LINES, 422, 'Line 4, column "x": "y" is not a number'),
@@ -373,6 +389,8 @@ def test_a_broken_upload_is_refused_and_leaves_nothing(
         "no Arrow stream",
         "Arrow of lists",
         "Arrow that is packed inside",
+        "Arrow of texts that are not UTF-8",
+        "Arrow without columns",
         "a line that is cut",
         "a line without a column",
         "a line with a text for a number",
@@ -436,6 +454,23 @@ def test_an_option_that_makes_no_sense_is_refused(service: Service, query: str, 
     assert response.status_code == 422
     assert response.json()["type"] == "/problems/invalid-request"
     assert told in response.json()["detail"]
+    assert service.left_behind() == (0, 0, 0)
+
+
+def test_an_image_has_no_kinds_to_declare(service: Service) -> None:
+    headers = {"Content-Type": "application/x-npy"}
+    response = service.client.post(f"{DATASETS}?kinds=x:number", content=npy([[0.0, 1.0]]), headers=headers)
+    assert_problem(response, "invalid-request", "An image has no columns whose kinds could be declared.")
+    assert service.left_behind() == (0, 0, 0)
+
+
+def test_more_cells_than_a_body_could_spell_out_are_413(service: Service) -> None:
+    nothing = pa.table({f"c{n}": pa.nulls(500) for n in range(10)})
+    body = parquet(nothing)
+    limits = Limits(**{**LIMITS.__dict__, "spool_directory": service.spool, "max_upload_bytes": 4_999})
+    with TestClient(make_application(StoredParts(service.engine), limits)) as client:
+        response = client.post(DATASETS, content=body, headers=PARQUET)
+    assert_problem(response, "too-large", "The table has more than 4,999 cells.")
     assert service.left_behind() == (0, 0, 0)
 
 

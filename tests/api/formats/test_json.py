@@ -13,6 +13,7 @@ from app.api.formats.json_body import decode
 from app.api.formats.json_table import json_stream, read_json, typed_block
 from app.domain.encoding import raw_cells
 from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.kinds import ROWS_LOOKED_AT
 from app.domain.tables import ColumnKind, block_rows
 from tests.api.formats.files import Table, digest_of, table_of
 
@@ -68,6 +69,11 @@ def test_the_ends_of_float64_are_kept() -> None:
         ('{"columns": {"x": [1, 2, "abc"]}}', [('"abc" is not a number.', None, 2, "x")]),
         ('{"columns": {"x": [true, 2, false]}}', [("2 is not true or false.", None, 1, "x")]),
         ('{"columns": {"x": [[1], {}, 3]}}', [("[1] is not a number.", None, 0, "x"), ("{} is not a", None, 1, "x")]),
+        ('{"columns": {"c": ["a", ["b"]]}}', [('["b"] is not a text.', None, 1, "c")]),
+        (
+            json.dumps({"columns": {"x": [1] * ROWS_LOOKED_AT + [2**53 + 1]}}),
+            [("9007199254740993 has more digits than a 64-bit number keeps", None, ROWS_LOOKED_AT, "x")],
+        ),
         ('{"columns": {"x": ["a\\u0000"]}}', [('"a\\u0000" holds the character NUL.', None, 0, "x")]),
         ('{"columns": {"x": [1], "y": [1, 2]}}', [("The column has 2 values", "/columns/y", None, "y")]),
         ('{"columns": {"x": 1}}', [("The column is not a list.", "/columns/x", None, "x")]),
@@ -104,6 +110,12 @@ def test_what_is_no_table_is_refused_with_its_place(
         assert fault.detail.startswith(detail)
 
 
+def test_what_is_no_timestamp_is_refused_with_its_place() -> None:
+    with pytest.raises(InvalidDataError) as refused:
+        read({"columns": {"t": ["2024-05-01", 5]}}, {"t": "timestamp"})
+    assert refused.value.faults == (Fault("5 is not an ISO 8601 timestamp.", row=1, column="t"),)
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -121,6 +133,8 @@ def test_what_is_no_table_is_refused_with_its_place(
         (b"[" * 5_000 + b"]" * 5_000, "nested too deeply"),
         (b'{"columns":' * 100_000, "nested too deeply"),
         (b'{"columns": {"x": [1' + b"0" * 5_000 + b"]}}", "digits"),
+        (b"[NaN, " + b"[" * 100_000, "nested too deeply"),
+        (b"[-" + b"1" * 4_300 + b"]", "Integer value out of range"),
         (b'{"columns": {"x": [1], "x": [2]}}', 'repeats a key within one object: "x"'),
         (b'{"columns": {"x": [1]}, "columns": {"y": [2]}}', 'repeats a key within one object: "columns"'),
         (b'{"rows": [{"x": 1, "y": 2, "x": 3}]}', 'repeats a key within one object: "x"'),

@@ -1,8 +1,10 @@
 from pathlib import Path
 
 import anyio
+import pytest
 
-from app.api.formats.spool import spooled
+from app.api.formats.spool import SpoolFile, spooled
+from app.domain.errors import UnavailableError
 
 
 def test_a_directory_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
@@ -14,3 +16,17 @@ def test_a_directory_that_is_not_there_yet_is_made(tmp_path: Path) -> None:
 
     assert anyio.run(write) == b"row"
     assert list((tmp_path / "not" / "there").iterdir()) == []
+
+
+def test_a_full_disk_is_told_as_no_room_for_now() -> None:
+    async def write() -> None:
+        with Path("/dev/full").open("wb") as full:
+            file = SpoolFile(full, 10)
+            await file.write(b"row")
+            try:
+                await file.flush()
+            finally:
+                full.raw.close()
+
+    with pytest.raises(UnavailableError, match="no room for the body"):
+        anyio.run(write)

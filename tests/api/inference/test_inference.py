@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import re
 import struct
 import zlib
@@ -297,6 +298,19 @@ def test_what_does_not_fit_is_400_with_what_is_wrong(client: TestClient, changed
     response = client.post(PATH, json={"inputs": TENSORS, **changed})
     assert refused(response, 400)
     assert re.search(said, response.text)
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ([2, 4], "expected shape [-1, 5], got [2, 4]"),
+        ([5], "expected shape [-1, 5], got [5]"),
+        ([0, 5], "The tensors have no rows."),
+    ],
+)
+def test_a_matrix_that_is_not_rows_of_all_inputs_is_400(client: TestClient, shape: list[int], said: str) -> None:
+    matrix: Json = {"name": "input", "datatype": "FP64", "shape": shape, "data": [0.5] * math.prod(shape)}
+    assert said in refused(client.post("/v2/models/numbers/infer", json={"inputs": [matrix]}), 400)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"null", b'{"inputs": [', b"[" * 3_000])
