@@ -9,6 +9,7 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.api.express import body_of
 from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
@@ -161,7 +162,7 @@ def require_json(request: Request) -> None:
 async def json_body_of(request: Request) -> bytes:
     """The body of a request that claims to be JSON."""
     require_json(request)
-    return await request.body()
+    return await body_of(request.receive)
 
 
 # Async, because a plain function would cost each request a trip through the threadpool.

@@ -11,6 +11,7 @@ from app.api.bodies import checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of
 from app.api.documentation import file_body, problems
+from app.api.express import body_of
 from app.api.formats.json_body import decode
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -91,7 +92,7 @@ async def _document(request: Request) -> bytes:
     media_type = media_type_of(request.headers.get("content-type", ""))
     if media_type not in {"application/json", NPZ}:
         raise HTTPException(415, f"Expected application/json or {NPZ}, got {media_type or 'no Content-Type'}.")
-    return await request.body()
+    return await body_of(request.receive)
 
 
 @router.post(
