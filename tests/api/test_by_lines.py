@@ -149,33 +149,10 @@ def test_what_is_wrong_before_the_first_answer_is_the_answer(client: TestClient)
         assert response.headers["Content-Type"] == "application/problem+json"
 
 
-def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: InMemoryParts) -> None:
-    async def leave() -> list[Message]:
-        messages: list[Message] = [
-            {"type": "http.request", "body": ROW, "more_body": True},
-            {"type": "http.disconnect"},
-        ]
-        sent: list[Message] = []
-
-        async def receive() -> Message:
-            return messages.pop(0)
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        await make_application(parts, LIMITS)(scope_of(PATH), receive, send)
-        return sent
-
-    assert len(asyncio.run(leave())) == 2
-
-
-@pytest.mark.parametrize("path", [PATH, "/v2/models/small/infer", "/v1/training-jobs", "/v1/models/twin/versions"])
-def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_service(
-    parts: InMemoryParts, path: str
-) -> None:
-    headers = [(b"content-type", b"application/json")]
+def told_to_one_who_leaves(parts: InMemoryParts, scope: Scope, begun: bytes) -> list[Message]:
+    """What is sent to a client that leaves when it has sent the beginning of its body."""
     messages: list[Message] = [
-        {"type": "http.request", "body": b'{"rows": [', "more_body": True},
+        {"type": "http.request", "body": begun, "more_body": True},
         {"type": "http.disconnect"},
     ]
     sent: list[Message] = []
@@ -186,8 +163,20 @@ def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_serv
     async def send(message: Message) -> None:
         sent.append(message)
 
-    asyncio.run(make_application(parts, LIMITS)({**scope_of(path), "headers": headers}, receive, send))
-    start, body = sent
+    asyncio.run(make_application(parts, LIMITS)(scope, receive, send))
+    return sent
+
+
+def test_a_client_that_leaves_in_the_middle_ends_it_quietly(parts: InMemoryParts) -> None:
+    assert len(told_to_one_who_leaves(parts, scope_of(PATH), ROW)) == 2
+
+
+@pytest.mark.parametrize("path", [PATH, "/v2/models/small/infer", "/v1/training-jobs", "/v1/models/twin/versions"])
+def test_a_client_that_leaves_before_its_body_has_come_is_no_failure_of_the_service(
+    parts: InMemoryParts, path: str
+) -> None:
+    scope = {**scope_of(path), "headers": [(b"content-type", b"application/json")]}
+    start, body = told_to_one_who_leaves(parts, scope, b'{"rows": [')
     assert start["status"] == 400
     said = json.loads(body["body"])
     assert said.get("detail", said.get("error")) == "The connection ended before the body did."
