@@ -1,10 +1,14 @@
 """Engines: SQLite and PostgreSQL, set up so that the code above need not know which one it has."""
 
+import sqlite3
+import time
+
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_MILLISECONDS = 30_000
+BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5
 IDLE_MILLISECONDS = 10_000
 """A process that freezes within a transaction holds its locks no longer than this: PostgreSQL ends its session."""
@@ -52,10 +56,25 @@ def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> 
     connection.isolation_level = "IMMEDIATE"
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _write_ahead(cursor: DBAPICursor) -> None:
+    # Of two that open a new file at once one is refused at once: SQLite does not wait here, whatever busy_timeout says.
+    # Once the file is in this mode, asking for it takes no lock.
+    deadline = time.monotonic() + BUSY_MILLISECONDS / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(BETWEEN_TRIES_SECONDS)
+        else:
+            return
 
 
 def lock_for_writing(connection: Connection) -> None:

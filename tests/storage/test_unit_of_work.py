@@ -2,7 +2,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from threading import Event, Thread
+from pathlib import Path
+from threading import Event, Thread, Timer
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
@@ -204,6 +205,30 @@ def test_sqlite_is_set_up_for_safety(sqlite_template: object) -> None:
         }
     assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
     engine.dispose()
+
+
+def test_a_new_sqlite_file_that_another_process_is_writing_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "new.db", isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE first (a)")
+    other.execute("BEGIN IMMEDIATE")
+    Timer(0.3, lambda: other.execute("COMMIT")).start()
+    engine = make_engine(f"sqlite:///{tmp_path / 'new.db'}")
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+    engine.dispose()
+    other.close()
+
+
+def test_a_new_sqlite_file_that_stays_locked_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.storage.engine.BUSY_MILLISECONDS", 10)
+    other = sqlite3.connect(tmp_path / "new.db", isolation_level=None)
+    other.execute("CREATE TABLE first (a)")
+    other.execute("BEGIN IMMEDIATE")
+    engine = make_engine(f"sqlite:///{tmp_path / 'new.db'}")
+    with pytest.raises(UnavailableError), unit_of_work(engine, ListedQueue)() as uow:
+        uow.workers.beat("a")
+    engine.dispose()
+    other.close()
 
 
 def test_a_time_without_its_zone_is_refused() -> None:
