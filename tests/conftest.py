@@ -1,5 +1,6 @@
 """Databases for the tests: a test that asks for one runs on SQLite and on a real PostgreSQL, built by migrations."""
 
+import gc
 import logging
 import os
 import shutil
@@ -37,6 +38,13 @@ hypothesis_settings.load_profile("relevance")
 def pytest_sessionstart(session: pytest.Session) -> None:
     if REQUIRED and PROGRAMS is None:
         pytest.exit(f"RELEVANCE_REQUIRE_POSTGRES=1, and PostgreSQL's programs are missing: {postgres.INSTALL}", 1)
+
+
+def pytest_collection_finish() -> None:
+    # What was imported and collected stays to the end: no collection needs to look at it for a few objects of a test.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -35,6 +35,8 @@ ROWS = 80
 MANY = 50
 """So many that some of them are killed, and go on with what they had kept, wherever chance strikes."""
 
+SECONDS = 600.0
+
 
 def requests(place: Place) -> list[SupervisedRequest]:
     """One of each algorithm, which takes a few seconds with its search of a width and its folds."""
@@ -119,30 +121,37 @@ def seconds_of(job: Job) -> float:
     return (job.finished_at - job.started_at).total_seconds()
 
 
-def run(place: Place, number: int, *, seed: int, seconds: float) -> None:
+def same_weights(found: Model, expected: Model) -> None:
+    assert len(found.functions) == len(expected.functions)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.thorough
+def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
+    place = make_place(checkpoint=0.2)
     asked = requests(place)
     expected, longest = unbroken(place, asked)
     jobs = [
         place.parts.training.submit(BUILT_IN_OWNER, replace(asked[k % len(asked)], model=f"job-{k}"))
-        for k in range(number)
+        for k in range(MANY)
     ]
-    draw, mayhem, give_up = np.random.default_rng(seed), Mayhem(place), time.monotonic() + seconds
+    draw, mayhem, give_up = np.random.default_rng(2), Mayhem(place), time.monotonic() + SECONDS
     mayhem.start()
     until(lambda: len(workers_alive(place.settings)) >= 2, seconds=60)
     while not all(place.look(job).state in FINISHED for job in jobs):
         assert time.monotonic() < give_up, [place.look(job).state for job in jobs]
         until(lambda: bool(mayhem.fits), seconds=60)  # a start takes longer than many a fit
         time.sleep(longest * draw.uniform(0.5, 1.5))
-        until(lambda: not any_on_its_last_start(place), seconds=seconds)
+        until(lambda: not any_on_its_last_start(place), seconds=SECONDS)
         mayhem.strike(int(draw.integers(0, 4)))
         mayhem.start()
     ended = [place.look(job) for job in jobs]
-    assert [job.state for job in ended] == ["succeeded"] * number, [job.error for job in ended]
-    assert [place.versions(job) for job in jobs] == [1] * number
-    if number >= MANY:
-        assert mayhem.killed > 10
-        assert any(job.attempt > 1 for job in ended)
-        assert any(job.resumed_from is not None for job in ended)
+    assert [job.state for job in ended] == ["succeeded"] * MANY, [job.error for job in ended]
+    assert [place.versions(job) for job in jobs] == [1] * MANY
+    assert mayhem.killed > 10
+    assert any(job.attempt > 1 for job in ended)
+    assert any(job.resumed_from is not None for job in ended)
     for k, job in enumerate(ended):
         same_weights(model_of(place, job), expected[k % len(asked)])
     for worker in mayhem.workers:
@@ -150,19 +159,3 @@ def run(place: Place, number: int, *, seed: int, seconds: float) -> None:
         worker.kill()
         worker.wait()
     until(lambda: all(gone(fit) for fit in mayhem.met), seconds=5)
-
-
-def same_weights(found: Model, expected: Model) -> None:
-    assert len(found.functions) == len(expected.functions)
-    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-9)
-    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_few_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
-    run(make_place(checkpoint=0.2), 5, seed=1, seconds=150)
-
-
-@pytest.mark.thorough
-def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
-    run(make_place(checkpoint=0.2), MANY, seed=2, seconds=600)
