@@ -155,9 +155,11 @@ def _augmented(model: Model) -> Augmented | None:
 
 
 def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
-    """First row and stop of so many rows at a time, LEAST_ROWS or such that `functions` columns take BLOCK_BYTES."""
-    step = max(LEAST_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
-    return ((first, min(first + step, rows)) for first in range(0, rows, step))
+    """First row and stop of about as many rows at a time: at most LEAST_ROWS, or the rows of which `functions` columns
+    take BLOCK_BYTES where these are more."""
+    most = max(LEAST_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
+    blocks = -(-rows // most)
+    return ((rows * block // blocks, rows * (block + 1) // blocks) for block in range(blocks))
 
 
 LARGEST = 1e150

@@ -20,8 +20,11 @@ from app.sparse_bayes.model import KernelFunctions
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
 
-ROWS_AT_ONCE = 8192
+ROWS_AT_ONCE = 16_384
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""
+
+FIGURES = 8
+"""What is told of a number: see `_figures`."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -142,12 +145,12 @@ class _Asked:
     sound: Mask | None
     faults: tuple[Fault, ...]
 
-    def parts(self, ready: Ready) -> Iterator[tuple[Prediction, Array | None]]:
-        """One at least: an empty table has no rows, but still the members of an answer."""
-        starts = range(0, len(self.inputs) or 1, ROWS_AT_ONCE)
-        places = [slice(first, first + ROWS_AT_ONCE) for first in starts]
-        noise_sd = self.noise_sd
-        return (ready.predict(self.inputs[some], None if noise_sd is None else noise_sd[some]) for some in places)
+    def parts(self, ready: Ready) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
+        """Some rows, and what is predicted there; one part at least: an empty table's answer has its members too."""
+        for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            part, support = ready.predict(self.inputs[some], None if self.noise_sd is None else self.noise_sd[some])
+            yield some, part, support
 
     def joined(self, parts: Sequence[Array | None]) -> Array | None:
         """None where a part is."""
@@ -177,7 +180,7 @@ def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Ru
     if wanted.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
     told = [*asked.parts(known.ready)]
-    parts = [part for part, _ in told if isinstance(part, ClassPrediction)]
+    parts = [part for _, part, _ in told if isinstance(part, ClassPrediction)]
     probabilities = _joined([part.probabilities for part in parts], None)
     decisions = None
     if rule is not None:
@@ -188,7 +191,7 @@ def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Ru
         probabilities=_joined([probabilities], asked.sound),
         latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
-        support=asked.joined([support for _, support in told]),
+        support=asked.joined([support for _, _, support in told]),
         explanation=asked.explanation(known, wanted, latents=latents),
         decisions=None if decisions is None else _spread(decisions, asked.sound),
         faults=asked.faults,
@@ -206,14 +209,14 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
 
 def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
     target = known.predictor.encoding.target
-    figures: list[Array] = []
+    figures = np.empty((FIGURES, len(asked.inputs)))
     supports: list[Array | None] = []
-    for part, support in asked.parts(known.ready):
+    for some, part, support in asked.parts(known.ready):
         assert isinstance(part, NumberPrediction)
         is_one = len(part.mean) == 1 and isinstance(part, RealPrediction)
-        figures.append((_figures_of_one if is_one else _figures)(target, part, wanted.interval))
+        figures[:, some] = (_figures_of_one if is_one else _figures)(target, part, wanted.interval)
         supports.append(support)
-    mean, lower, upper, sd, total, noise, weights, beyond = _joined([each.T for each in figures], asked.sound).T
+    mean, lower, upper, sd, total, noise, weights, beyond = (_joined([each], asked.sound) for each in figures)
     return RegressionAnswer(
         mean=mean,
         sd=sd,
@@ -231,7 +234,7 @@ def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> Regress
 
 
 def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
-    """Mean, both ends of the interval, sd, variance and its three parts, in the user's units: (8, n)."""
+    """Mean, both ends of the interval, sd, variance and its three parts, in the user's units: (FIGURES, n)."""
     total = part.variance
     # Together, since for few rows a call costs more than its numbers do.
     places = user_mean(target, np.array((part.mean, *part.interval(interval))))
