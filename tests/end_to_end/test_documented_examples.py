@@ -3,13 +3,13 @@
 from app.api.documentation import recorded
 from tests.end_to_end.deployment import Deployment
 from tests.end_to_end.exchanges import assert_alike, replayed
+from tests.waiting import until
 
 
 def test_the_service_answers_as_documented(deployment: Deployment) -> None:
     deployment.start("worker")
     api = deployment.api()
-    while not api.http.get("/health/ready").json()["worker"]:
-        pass
+    until(lambda: bool(api.http.get("/health/ready").json()["worker"]), seconds=60)
     exchanges = recorded()
     assert len(exchanges) > 20
     for documented, now in replayed(api.http, exchanges):
