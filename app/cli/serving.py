@@ -1,6 +1,5 @@
 """`relevance serve` and `relevance api`: uvicorn on a socket of our own, with or without a worker beside it."""
 
-import gc
 import os
 import signal
 import socket
@@ -8,22 +7,14 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from types import FrameType
 
-import uvicorn
-
 from app import __version__, bootstrap
-from app.api.application import PORT_BESIDE
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
-from app.cli.heaps import settle_heaps
 from app.cli.saying import database_in_reach, refuse, say
 from app.logs import configure_logging
+from app.server.malloc import tune_malloc
+from app.server.server import Server
 from app.settings import Settings
-
-ONE_WRITE = "app.cli.one_write:OneWriteProtocol"
-"""By its name, since it needs a package that is not made for every system."""
-
-GRACE_SECONDS = 5
-"""How long open requests may go on once the end was asked for."""
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
@@ -35,7 +26,7 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
         )
     if settings.grpc_port is not None and find_spec("grpc") is None:
         refuse("gRPC is not spoken here, since the package `grpcio` is not installed: `pip install relevance[grpc]`.")
-    settle_heaps()
+    tune_malloc()
     configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     if until_eof:
@@ -50,40 +41,12 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                     with database_in_reach():
                         bootstrap.migrate(settings)
                 stack.enter_context(Companion())
-            _Server(settings, _greeting(settings, listener, with_worker=with_worker)).run(sockets=[listener])
+            Server(settings.host, _greeting(settings, listener, with_worker=with_worker), echo=say).run(
+                sockets=[listener]
+            )
     except KeyboardInterrupt:
         pass
     say("Stopped.")
-
-
-class _Server(uvicorn.Server):
-    """uvicorn, saying where it is once it really answers."""
-
-    def __init__(self, settings: Settings, greeting: str) -> None:
-        super().__init__(
-            uvicorn.Config(
-                "app.main:create_app",
-                factory=True,
-                http=ONE_WRITE if find_spec("httptools") is not None else "auto",
-                ws="none",
-                host=settings.host,
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                timeout_graceful_shutdown=GRACE_SECONDS,
-            )
-        )
-        self.greeting = greeting
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start listening, then say so."""
-        await super().startup(sockets=sockets)
-        # What was imported stays for good: no collection needs to look at it ever again.
-        gc.collect()
-        gc.freeze()
-        say(self.greeting)
-        if (port := self.lifespan.state.get(PORT_BESIDE)) is not None:
-            say(f"  gRPC           {self.config.host}:{port}")
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:

@@ -11,7 +11,8 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.cli.one_write import MOST_KEPT, Gathering, OneWriteProtocol
+from app.server.protocol import Http1Protocol
+from app.server.transport import MAX_BUFFERED, CoalescingTransport
 
 GET = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 WITHIN = 10.0
@@ -35,7 +36,7 @@ def served(app: ASGIApp, failures: list[str] | None = None) -> Iterator[Callable
             asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(str(context)))
         await app(scope, receive, send)
 
-    config = uvicorn.Config(watched, http=OneWriteProtocol, ws="none", lifespan="off", log_config=None)
+    config = uvicorn.Config(watched, http=Http1Protocol, ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -115,7 +116,7 @@ def test_an_application_that_never_waits_is_told_that_its_client_does_not_read()
         nonlocal made
         await send(start())
         while not slow.is_set():
-            await send(body(bytes(MOST_KEPT // 2), more=True))
+            await send(body(bytes(MAX_BUFFERED // 2), more=True))
             made += 1
         await send(body(b""))
 
@@ -186,7 +187,7 @@ def test_a_piece_that_was_kept_is_not_written_once_the_connection_is_closing() -
 
     loop = asyncio.new_event_loop()
     try:
-        Gathering(Closing(), loop).write(b"kept")  # would raise NotImplementedError in the loop
+        CoalescingTransport(Closing(), loop).write(b"kept")  # would raise NotImplementedError in the loop
         failures: list[object] = []
         loop.set_exception_handler(lambda _, context: failures.append(context))
         loop.run_until_complete(asyncio.sleep(0))

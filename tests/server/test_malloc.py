@@ -7,10 +7,10 @@ import pytest
 
 HEAPS = """
 import ctypes, os, sys, tempfile, threading
-from app.cli.heaps import settle_heaps
+from app.server.malloc import tune_malloc
 
 if sys.argv[1] == "shared":
-    settle_heaps()
+    tune_malloc()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
 all_there = threading.Barrier(6)
@@ -42,10 +42,10 @@ def test_threads_share_two_heaps() -> None:
 
 FAULTS = """
 import resource, sys
-from app.cli.heaps import settle_heaps
+from app.server.malloc import tune_malloc
 
 if sys.argv[1] == "settled":
-    settle_heaps()
+    tune_malloc()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for megabytes in range(1, 21):
     b"x" * (megabytes * 2**20)

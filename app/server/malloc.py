@@ -1,4 +1,4 @@
-"""How the C library of a process that answers keeps memory."""
+"""Settings of glibc's malloc for a process that serves."""
 
 import ctypes
 
@@ -6,13 +6,13 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 """The numbers by which glibc's `mallopt` knows its settings (malloc.h)."""
 
 HEAPS = 2
-LARGEST_IN_HEAPS = 32 * 2**20
-MOST_KEPT = 64 * 2**20
+MAX_IN_HEAPS = 32 * 2**20
+MAX_KEPT = 64 * 2**20
 """Bytes at a heap's end that go back to the kernel only beyond this."""
 
 
-def settle_heaps() -> None:
-    """Have few heaps, and let them keep what large bodies need, where the C library is glibc.
+def tune_malloc() -> None:
+    """Limit the number of heaps (arenas) and let them keep freed memory, where the C library is glibc.
 
     By default threads have eight heaps for each core, each of which keeps what was freed in it: threads that read large
     bodies leave a process at twice its size, and are no quicker for it, since most of the time one of them runs. And
@@ -22,5 +22,5 @@ def settle_heaps() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(M_ARENA_MAX, HEAPS)
-        mallopt(M_MMAP_THRESHOLD, LARGEST_IN_HEAPS)
-        mallopt(M_TRIM_THRESHOLD, MOST_KEPT)
+        mallopt(M_MMAP_THRESHOLD, MAX_IN_HEAPS)
+        mallopt(M_TRIM_THRESHOLD, MAX_KEPT)
