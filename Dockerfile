@@ -33,7 +33,7 @@ RUN python3 -m compileall -q app migrations
 ENV PATH=/srv/venv/bin:$PATH \
     RELEVANCE_DATABASE_URL=sqlite:////srv/data/relevance.db
 USER 10001:10001
-EXPOSE 8000
+EXPOSE 8000 8001
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import http.client, os, sys; c = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('RELEVANCE_PORT', '8000')), timeout=4); c.request('GET', '/health/live'); sys.exit(c.getresponse().status != 200)"]
 ENTRYPOINT ["relevance"]

@@ -99,7 +99,7 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
-	$(COMPILE) --constraints requirements.lock --output-file requirements-runtime.lock pyproject.toml
+	$(COMPILE) --constraints requirements.lock --extra grpc --extra onnx --output-file requirements-runtime.lock pyproject.toml
 	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in; do \
 		$(COMPILE) --upgrade --output-file "$${wanted%.in}.lock" "$$wanted" || exit 1; \
 	done

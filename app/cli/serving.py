@@ -25,7 +25,10 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             "Set RELEVANCE_API_KEY (or RELEVANCE_API_KEY_FILE), or RELEVANCE_INSECURE=1 if that is what you want."
         )
     if settings.grpc_port is not None and find_spec("grpc") is None:
-        refuse("gRPC is not spoken here, since the package `grpcio` is not installed: `pip install relevance[grpc]`.")
+        refuse(
+            "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
+            "The container image includes them; in a checkout of the source, `pip install '.[grpc]'` installs them."
+        )
     tune_malloc()
     configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)

@@ -37,7 +37,8 @@ def _onnx(exported: ExportedVersion) -> bytes:
         if missing.name != "onnx":
             raise
         raise NotInstalledError(
-            "This service writes no ONNX, since the package `onnx` is not installed: `pip install relevance[onnx]`."
+            "ONNX export needs the Python package `onnx`, which is not installed in this service."
+            " The container image includes it; in a checkout of the source, `pip install '.[onnx]'` installs it."
         ) from missing
     return render(exported)
 

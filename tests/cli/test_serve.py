@@ -141,7 +141,7 @@ def test_without_its_package_grpc_is_refused_with_what_to_install(run: Run, monk
     monkeypatch.setattr("app.cli.serving.find_spec", lambda _: None)
     done = run("api")
     assert done.exit_code == 1
-    assert "relevance[grpc]" in done.stderr
+    assert "pip install '.[grpc]'" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
