@@ -35,6 +35,21 @@ class Settings(BaseSettings):
     )
     max_upload_bytes: int = Field(512 * MEBIBYTE, gt=0, description="Largest body of a dataset upload.")
     max_body_bytes: int = Field(32 * MEBIBYTE, gt=0, description="Largest body of any other request.")
+    max_header_bytes: int = Field(
+        32 * 1024, ge=1024, le=MEBIBYTE, description="Largest request line and header section together; larger is 431."
+    )
+    max_header_fields: int = Field(100, ge=1, le=10_000, description="Most header fields of a request; more is 431.")
+    header_timeout_seconds: float = Field(
+        10.0, gt=0, description="Longest time that a request's header section may take; longer is 408."
+    )
+    min_body_bytes_per_second: float = Field(
+        1000.0, ge=0, description="Least rate of a request's body, over ten seconds; slower is 408."
+    )
+    max_connections: int | None = Field(
+        None,
+        ge=1,
+        description="Most open connections; without it 4,096, or three quarters of the file descriptors if less.",
+    )
     max_rows: int = Field(10_000_000, gt=0, description="Most rows of a dataset.")
     max_columns: int = Field(10_000, gt=0, description="Most columns of a dataset.")
     max_prediction_rows: int = Field(100_000, gt=0, description="Most rows of one predict call.")

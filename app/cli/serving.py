@@ -12,8 +12,10 @@ from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
 from app.logs import configure_logging
+from app.server.config import Config
+from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.malloc import tune_malloc
-from app.server.server import Server
+from app.server.server import GRACE_SECONDS, Server
 from app.settings import Settings
 
 
@@ -30,23 +32,31 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             "The container image includes them; in a checkout of the source, `pip install '.[grpc]'` installs them."
         )
     tune_malloc()
+    descriptors = raise_descriptor_limit()
+    backlog = backlog_within(descriptors)
     configure_logging(settings.log_level)
     signal.signal(signal.SIGTERM, _end)
     if until_eof:
         end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
     try:
         with ExitStack() as stack:
-            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT"))
+            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", backlog))
             if settings.grpc_port is not None:
-                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT").close()  # gRPC binds it by itself
+                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it by itself
             if with_worker:
                 if settings.url.get_backend_name() == "sqlite":
                     with database_in_reach():
                         bootstrap.migrate(settings)
                 stack.enter_context(Companion())
-            Server(settings.host, _greeting(settings, listener, with_worker=with_worker), echo=say).run(
-                sockets=[listener]
+            config = Config(
+                "app.main:create_app",
+                _limits(settings, descriptors),
+                host=settings.host,
+                backlog=backlog,
+                factory=True,
+                grace_seconds=GRACE_SECONDS,
             )
+            Server(config, _greeting(settings, listener, with_worker=with_worker), echo=say).run(sockets=[listener])
     except KeyboardInterrupt:
         pass
     say("Stopped.")
@@ -56,10 +66,20 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _listen(host: str, port: int, setting: str) -> socket.socket:
+def _limits(settings: Settings, descriptors: int) -> ConnectionLimits:
+    return ConnectionLimits(
+        max_header_bytes=settings.max_header_bytes,
+        max_header_fields=settings.max_header_fields,
+        header_timeout_seconds=settings.header_timeout_seconds,
+        min_body_bytes_per_second=settings.min_body_bytes_per_second,
+        max_connections=settings.max_connections or connections_within(descriptors),
+    )
+
+
+def _listen(host: str, port: int, setting: str, backlog: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=backlog)
     except OSError as taken:
         refuse(f"Can't listen on {host}:{port}: {taken.strerror}. {setting} chooses another port.")
 

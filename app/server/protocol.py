@@ -1,15 +1,210 @@
-"""The HTTP/1.1 protocol of one connection."""
+"""The HTTP/1.1 protocol of one connection: uvicorn's, with limits on what comes before and after a request's body."""
 
 import asyncio
 
+import httptools
+import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
+from app.server.config import Config
+from app.server.refusals import HEADERS_TOO_LARGE, MALFORMED, REQUEST_TIMEOUT, URI_TOO_LONG, RefusedError, refusal
 from app.server.transport import CoalescingTransport
+
+FRAMING_PER_BODY_BYTE = 8
+"""Bytes of chunk sizes that each byte of a chunked body may come with; a chunk of one byte has five."""
+
+NOT_HTTP = "Expected an HTTP/1.1 request; the bytes received cannot be parsed as one."
+
+log = structlog.stdlib.get_logger("app.connections")
 
 
 class Http1Protocol(HttpToolsProtocol):
-    """uvicorn's protocol over a `CoalescingTransport`."""
+    """uvicorn's protocol over a `CoalescingTransport`, with bounded header sections, trailers and waiting times.
+
+    httptools reports no event inside a header field, and turns exceptions of its callbacks into parser errors. So the
+    bytes are counted before they are parsed: `_framing` is the number of bytes received since the last request, header
+    section or body data ended, and never more than `max_header_bytes` are given to the parser at a time.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, object],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._limits = config.limits
+        self._max_framing = config.limits.max_header_bytes
+        self._open = config.open_connections
+        self._framing = 0
+        self._in_body = False
+        self._is_awaited = False
+        self._is_refused = False
+        self.received = 0
+        self.url = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        """Start a connection."""
+        """Start a connection, for which another one is closed where there are as many as may be."""
         super().connection_made(CoalescingTransport(transport, self.loop))
+        if len(self.connections) > self._limits.max_connections and not self._open.evict_one():
+            others = (one for one in self.connections if isinstance(one, Http1Protocol) and one is not self)
+            next((one for one in others if one.is_idle()), self).evict()
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End a connection."""
+        self._open.forget(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, in pieces within the limit; refuse what the parser cannot read or what exceeds a limit."""
+        self._unset_keepalive_if_required()
+        if self._is_refused:
+            return
+        try:
+            room = self._max_framing - self._framing
+            if len(data) <= room:
+                self._framing += len(data)
+                self.parser.feed_data(data)
+            else:
+                self._feed_in_pieces(memoryview(data))
+        except httptools.HttpParserUpgrade:
+            self.cycle.keep_alive = False  # answered in HTTP/1.1, and nothing after it can be parsed
+        except httptools.HttpParserError as error:
+            cause = error.__context__
+            self._refuse(cause if isinstance(cause, RefusedError) else RefusedError(MALFORMED, NOT_HTTP))
+        except RefusedError as error:
+            self._refuse(error)
+        else:
+            if self._framing or self._in_body:
+                self._await_rest(len(data))
+
+    def _feed_in_pieces(self, data: memoryview) -> None:
+        while data:
+            room = self._max_framing - self._framing
+            if room <= 0:
+                raise self._too_large()
+            piece, data = data[:room], data[room:]
+            self._framing += len(piece)
+            self.parser.feed_data(piece)
+
+    def _too_large(self) -> RefusedError:
+        most = self._max_framing
+        if self._in_body:
+            return RefusedError(HEADERS_TOO_LARGE, f"The trailers or chunk extensions are longer than {most} bytes.")
+        if len(self.url) > most // 2:
+            return RefusedError(URI_TOO_LONG, f"The request line and headers are longer than {most} bytes.")
+        return RefusedError(HEADERS_TOO_LARGE, f"The request line and headers are longer than {most} bytes.")
+
+    def _await_rest(self, size: int) -> None:
+        """Note that a request has begun to arrive and is not complete; usually it comes in one segment."""
+        self.received += size
+        if not self._is_awaited:
+            if self._in_body and not self.cycle.response_complete:
+                self.received = 0
+                self._is_awaited = True
+                self._open.await_body(self, self.loop.time())
+            else:
+                self._await_head()
+
+    def _await_head(self) -> None:
+        self._is_awaited = True
+        self._open.await_head(self, self.loop.time())
+
+    def _end_wait(self) -> None:
+        self._is_awaited = False
+        self._open.forget(self)
+
+    def on_headers_complete(self) -> None:
+        """Start a request with the header fields there are: later ones are trailers, which the request never gets."""
+        most = self._limits.max_header_fields
+        if len(self.headers) > most:
+            raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
+        super().on_headers_complete()
+        # RFC 9110, 6.5: trailers must not be merged into the header section, or they could carry credentials.
+        self.headers = []
+        self._framing = 0
+        self._in_body = True
+        if self._is_awaited:
+            self._end_wait()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._framing = max(0, self._framing - len(body) * (1 + FRAMING_PER_BODY_BYTE))
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request's body."""
+        most = self._limits.max_header_fields
+        if len(self.headers) > most:
+            raise RefusedError(
+                HEADERS_TOO_LARGE, f"The request has {len(self.headers)} trailer fields; at most {most}."
+            )
+        self.url = b""
+        self._framing = 0
+        self._in_body = False
+        if self._is_awaited:
+            self._end_wait()
+        if self.cycle.response_complete:
+            self._await_head()  # the rest of the body has cancelled uvicorn's timer for idle connections
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Continue with the next request; the rest of a body that was not needed has the time that a header has."""
+        if self._in_body:
+            self._end_wait()
+            self._await_head()
+        super().on_response_complete()
+
+    def is_reading(self) -> bool:
+        """Whether the client may send: reading is not paused, and no 100 Continue is owed."""
+        return not self.flow.read_paused and not self.cycle.waiting_for_100_continue
+
+    def is_idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
+
+    def head_timed_out(self) -> None:
+        """Refuse a header section that took too long, or close a connection on which none began."""
+        seconds = self._limits.header_timeout_seconds
+        if self._is_refused or (self.is_idle() and (self._in_body or not self._framing)):
+            self.evict()
+        else:
+            self._refuse(RefusedError(REQUEST_TIMEOUT, f"The header section took longer than {seconds:g} seconds."))
+
+    def body_too_slow(self) -> None:
+        """Refuse a body that comes too slowly."""
+        least = self._limits.min_body_bytes_per_second
+        self._refuse(RefusedError(REQUEST_TIMEOUT, f"The body came at less than {least:g} bytes per second."))
+
+    def evict(self) -> None:
+        """Close without an answer."""
+        self._open.forget(self)
+        self.transport.abort()
+
+    def _refuse(self, error: RefusedError) -> None:
+        """Answer with a problem, where the answer would not come in the middle of another, and read no more.
+
+        The client may still be sending: a close at once would reset the connection before it has read the answer. So
+        only the sending half is closed, what still comes is dropped, and the sweep closes the rest.
+        """
+        self._is_refused = True
+        self._open.forget(self)
+        if not self._in_body and not self.is_idle():
+            self.cycle.keep_alive = False  # closes when the responses to the requests before this one have been sent
+            return
+        if self._in_body:
+            if self.pipeline or self.cycle.response_started:
+                self.transport.close()
+                return
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        request_id, response = refusal(error, self.url, self.server_state.default_headers)
+        status, peer = error.kind.status, self.client[0] if self.client else None
+        log.info("refused", status=status, detail=error.detail, peer=peer, request_id=request_id)
+        self.flow.resume_reading()
+        self.transport.write(response)
+        self.transport.write_eof()
+        self._await_head()

@@ -1,16 +1,14 @@
 """The server of one process: uvicorn with the service's protocol and application."""
 
+import asyncio
 import gc
 import socket
 from collections.abc import Callable
-from importlib.util import find_spec
 
 import uvicorn
 
 from app.api.application import PORT_BESIDE
-
-PROTOCOL = "app.server.protocol:Http1Protocol"
-"""An import string, because httptools has no wheels for every system."""
+from app.server.config import Config
 
 GRACE_SECONDS = 5
 """Seconds that open requests get to end once a shutdown has begun."""
@@ -19,20 +17,9 @@ GRACE_SECONDS = 5
 class Server(uvicorn.Server):
     """uvicorn, which calls `echo` with a greeting once it answers."""
 
-    def __init__(self, host: str, greeting: str, *, echo: Callable[[str], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                "app.main:create_app",
-                factory=True,
-                http=PROTOCOL if find_spec("httptools") is not None else "auto",
-                ws="none",
-                host=host,
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                timeout_graceful_shutdown=GRACE_SECONDS,
-            )
-        )
+    def __init__(self, config: Config, greeting: str, *, echo: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._open_connections = config.open_connections
         self._greeting = greeting
         self._echo = echo
 
@@ -45,3 +32,9 @@ class Server(uvicorn.Server):
         self._echo(self._greeting)
         if (port := self.lifespan.state.get(PORT_BESIDE)) is not None:
             self._echo(f"  gRPC           {self.config.host}:{port}")
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close connections on which requests come too slowly, every second; uvicorn calls this every tenth of one."""
+        if counter % 10 == 0:
+            self._open_connections.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)

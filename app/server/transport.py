@@ -43,6 +43,16 @@ class CoalescingTransport(asyncio.Transport):
         self._flush()
         self._transport.close()
 
+    def write_eof(self) -> None:
+        """Write what is buffered, then close the sending half."""
+        self._flush()
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+
+    def abort(self) -> None:
+        """Close at once, whatever is buffered."""
+        self._transport.abort()
+
     def is_closing(self) -> bool:
         """Whether it is closed or will be."""
         return self._transport.is_closing()

@@ -1,0 +1,63 @@
+"""Limits of the HTTP/1.1 connections of one process."""
+
+import sys
+from dataclasses import dataclass
+
+MAX_CONNECTIONS = 4096
+MAX_BACKLOG = 512
+
+DESIRED_DESCRIPTORS = 16_384
+"""File descriptors that a process asks the system for: connections, uploads on disk, database, and room to spare."""
+
+
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """What a client may send before a complete request, how slowly, and how many clients may be connected."""
+
+    max_header_bytes: int = 32 * 1024
+    """Bytes of the request line and the header fields together; also of trailers and chunk extensions together."""
+
+    max_header_fields: int = 100
+    """Header fields of a request; also trailer fields."""
+
+    header_timeout_seconds: float = 10.0
+    """Seconds from a request's first byte, or from the connection, to the end of the header section."""
+
+    min_body_bytes_per_second: float = 1000.0
+    """Least rate of a body, over each `BODY_WINDOW_SECONDS` in which the server was ready to read."""
+
+    max_connections: int = MAX_CONNECTIONS
+    """Open connections; at this number the one that has waited longest for a request is closed to make room."""
+
+
+BODY_WINDOW_SECONDS = 10.0
+"""Seconds over which the rate of a body is measured."""
+
+
+def connections_within(descriptors: int) -> int:
+    """Return how many connections a process with so many file descriptors can hold.
+
+    Each may have a file besides its socket (an upload on disk), and a quarter is kept for the database, the event loop,
+    and connections that the kernel has accepted but the process has not seen yet.
+    """
+    return max(1, min(MAX_CONNECTIONS, descriptors * 3 // 4))
+
+
+def backlog_within(descriptors: int) -> int:
+    """Return the length of the listening socket's queue: what is accepted at once must fit the spare descriptors."""
+    return max(1, min(MAX_BACKLOG, descriptors // 8))
+
+
+def raise_descriptor_limit() -> int:
+    """Raise the soft limit of file descriptors as far as the hard limit allows and return it."""
+    if sys.platform == "win32":
+        return DESIRED_DESCRIPTORS
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    wanted = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
+    if soft != unlimited and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return DESIRED_DESCRIPTORS if soft == unlimited else soft
