@@ -55,11 +55,13 @@ class Deployment:
             **settings,
         }
 
-    def start(self, command: str, **settings: str) -> subprocess.Popen[str]:
-        """`relevance COMMAND`, which ends with its standard input, so that it can't outlive the tests."""
+    def start(self, command: str, *, descriptors: int | None = None, **settings: str) -> subprocess.Popen[str]:
+        """`relevance COMMAND`, which ends with its standard input, so that it can't outlive the tests; `descriptors`
+        limits its open files."""
+        limited = [] if descriptors is None else ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"]
         with (self.directory / f"{command}-{len(self.processes)}.log").open("w") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "app.cli", command, "--until-eof"],
+                [*limited, sys.executable, "-m", "app.cli", command, "--until-eof"],
                 env=self.environment(**settings),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -69,9 +71,9 @@ class Deployment:
         self.processes.append(process)
         return process
 
-    def api(self, **settings: str) -> Api:
+    def api(self, *, descriptors: int | None = None, **settings: str) -> Api:
         """A new API process, once it answers."""
-        process = self.start("api", **settings)
+        process = self.start("api", descriptors=descriptors, **settings)
         late = Timer(PATIENCE, process.kill)
         late.start()
         try:
