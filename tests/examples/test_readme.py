@@ -34,7 +34,8 @@ def _as_text(name: str, default: object) -> str:
         case bool() | float():
             return f"`{default:g}`"
         case int() if name.endswith("_bytes"):
-            return f"`{default}` ({default // MEBIBYTE} MiB)"
+            amount, unit = (default // MEBIBYTE, "MiB") if default >= MEBIBYTE else (default // 1024, "KiB")
+            return f"`{default}` ({amount} {unit})"
         case _:
             return f"`{default}`"
 
