@@ -53,5 +53,12 @@ def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
     # Imported where it is asked for: others do without its memory, and installations without the package.
     from app.api.rpc.server import RpcRules, serving
 
-    rules = RpcRules(settings.host, settings.grpc_port, key, settings.max_body_bytes, settings.log_requests)
+    rules = RpcRules(
+        settings.host,
+        settings.grpc_port,
+        key,
+        settings.max_body_bytes,
+        settings.log_requests,
+        max_metadata_bytes=settings.max_header_bytes,
+    )
     return lambda inferring: serving(parts, inferring, rules)

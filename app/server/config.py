@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 import uvicorn
-from uvicorn._types import ASGIApplication
+from starlette.types import ASGIApp
 
 from app.server.connections import Connections
 from app.server.limits import ConnectionLimits
@@ -17,7 +17,7 @@ class Config(uvicorn.Config):
 
     def __init__(
         self,
-        app: ASGIApplication | str,
+        app: ASGIApp | str,
         limits: ConnectionLimits,
         *,
         host: str = "127.0.0.1",

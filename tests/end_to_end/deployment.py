@@ -55,7 +55,7 @@ class Deployment:
             **settings,
         }
 
-    def start(self, command: str, *, descriptors: int | None = None, **settings: str) -> subprocess.Popen[str]:
+    def start(self, command: str, descriptors: int | None = None, /, **settings: str) -> subprocess.Popen[str]:
         """`relevance COMMAND`, which ends with its standard input, so that it can't outlive the tests; `descriptors`
         limits its open files."""
         limited = [] if descriptors is None else ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"]
@@ -71,9 +71,9 @@ class Deployment:
         self.processes.append(process)
         return process
 
-    def api(self, *, descriptors: int | None = None, **settings: str) -> Api:
+    def api(self, descriptors: int | None = None, /, **settings: str) -> Api:
         """A new API process, once it answers."""
-        process = self.start("api", descriptors=descriptors, **settings)
+        process = self.start("api", descriptors, **settings)
         late = Timer(PATIENCE, process.kill)
         late.start()
         try:

@@ -14,16 +14,40 @@ from app.api.rpc.service import Service
 GRACE_SECONDS = 5.0
 """How long open calls may go on once the end was asked for."""
 
+MAX_CONNECTIONS = 200
+"""Open connections; further ones are closed. A channel needs one for all its calls."""
+
+MAX_STREAMS = 100
+"""Calls at a time on one connection; clients queue further ones."""
+
+MAX_CALLS = 1000
+"""Calls at a time over all connections; further ones are RESOURCE_EXHAUSTED."""
+
+HANDSHAKE_SECONDS = 10
+"""Seconds that a client may take for the HTTP/2 preface and its settings."""
+
+IDLE_SECONDS = 60
+"""Seconds after which a connection without calls is closed; channels open a new one when they need it."""
+
+KEEPALIVE_SECONDS = 60
+KEEPALIVE_TIMEOUT_SECONDS = 20
+"""How often the server pings a connection, and how long it waits for the reply before it closes it."""
+
+MIN_PING_SECONDS = 10
+"""How often clients may ping without data; who does it more often is disconnected (ENHANCE_YOUR_CALM)."""
+
 
 @dataclass(frozen=True)
 class RpcRules:
-    """Where to listen (port 0: any that is free), whom to let in, how large a message may be, and whether to log."""
+    """Where to listen (port 0: any that is free), whom to let in, how many bytes a message and the metadata of a call
+    may have, and whether to log."""
 
     host: str
     port: int
     api_key: str | None
     most_bytes: int
     log: bool
+    max_metadata_bytes: int = 32 * 1024
 
 
 class CantListen(OSError):
@@ -35,11 +59,8 @@ async def serving(parts: Parts, inferring: Inferring, rules: RpcRules) -> AsyncI
     """Answer calls while it is open, on the port that is yielded; raises CantListen."""
     server = grpc.aio.server(
         handlers=[Service(parts, inferring, Key(rules.api_key), log_requests=rules.log).handlers()],
-        options=[
-            ("grpc.max_receive_message_length", rules.most_bytes),
-            ("grpc.max_send_message_length", -1),
-            ("grpc.so_reuseport", 0),
-        ],
+        options=_options(rules),
+        maximum_concurrent_rpcs=MAX_CALLS,
     )
     host = f"[{rules.host}]" if ":" in rules.host else rules.host
     try:
@@ -51,3 +72,22 @@ async def serving(parts: Parts, inferring: Inferring, rules: RpcRules) -> AsyncI
         yield port
     finally:
         await server.stop(GRACE_SECONDS)
+
+
+def _options(rules: RpcRules) -> list[tuple[str, int]]:
+    """Return the channel arguments of gRPC's core (grpc/impl/channel_arg_names.h)."""
+    return [
+        ("grpc.max_receive_message_length", rules.most_bytes),
+        ("grpc.max_send_message_length", -1),
+        # Between the soft and the absolute limit gRPC refuses at random: equal, they are one exact limit.
+        ("grpc.max_metadata_size", rules.max_metadata_bytes),
+        ("grpc.absolute_max_metadata_size", rules.max_metadata_bytes),
+        ("grpc.max_concurrent_streams", MAX_STREAMS),
+        ("grpc.max_allowed_incoming_connections", MAX_CONNECTIONS),
+        ("grpc.server_handshake_timeout_ms", 1000 * HANDSHAKE_SECONDS),
+        ("grpc.max_connection_idle_ms", 1000 * IDLE_SECONDS),
+        ("grpc.keepalive_time_ms", 1000 * KEEPALIVE_SECONDS),
+        ("grpc.keepalive_timeout_ms", 1000 * KEEPALIVE_TIMEOUT_SECONDS),
+        ("grpc.http2.min_ping_interval_without_data_ms", 1000 * MIN_PING_SECONDS),
+        ("grpc.so_reuseport", 0),
+    ]

@@ -1,0 +1,140 @@
+"""What the gRPC server accepts: raw HTTP/2 frames and real channels against a real process."""
+
+import re
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import grpc
+import pytest
+
+from app.api.rpc.generated import open_inference_pb2 as messages
+from app.api.rpc.server import MAX_CONNECTIONS
+from tests.served import Service, served
+
+LIVE = "/inference.GRPCInferenceService/ServerLive"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+HEADERS, SETTINGS, CONTINUATION = 1, 4, 9
+END_HEADERS = 4
+FRAME = 16_384
+
+
+@pytest.fixture(scope="module")
+def service(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with served(sqlite_template, tmp_path_factory.mktemp("rpc")) as service:
+        yield service
+
+
+def frame(kind: int, payload: bytes, *, flags: int = 0, stream: int = 0) -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def field(name: bytes, value: bytes) -> bytes:
+    """A header field in HPACK: literal, never indexed, no Huffman coding."""
+    return b"\x10" + integer(len(name)) + name + integer(len(value)) + value
+
+
+def integer(number: int) -> bytes:
+    """HPACK's integer with a prefix of seven bits (RFC 7541, 5.1)."""
+    if number < 127:
+        return bytes([number])
+    found, number = b"\x7f", number - 127
+    while number >= 128:
+        found, number = found + bytes([number % 128 + 128]), number // 128
+    return found + bytes([number])
+
+
+def call_headers() -> bytes:
+    return b"".join(
+        field(name, value)
+        for name, value in (
+            (b":method", b"POST"),
+            (b":scheme", b"http"),
+            (b":path", LIVE.encode()),
+            (b":authority", b"h"),
+            (b"te", b"trailers"),
+            (b"content-type", b"application/grpc"),
+        )
+    )
+
+
+def open_connection(service: Service) -> socket.socket:
+    host, _, port = service.rpc.rpartition(":")
+    client = socket.create_connection((host, int(port)), timeout=20)
+    client.sendall(PREFACE + frame(SETTINGS, b""))
+    return client
+
+
+def is_alive(service: Service) -> bool:
+    with grpc.insecure_channel(service.rpc) as channel:
+        call = channel.unary_unary(
+            LIVE,
+            request_serializer=messages.ServerLiveRequest.SerializeToString,
+            response_deserializer=messages.ServerLiveResponse.FromString,
+        )
+        answer: messages.ServerLiveResponse = call(messages.ServerLiveRequest(), timeout=20, wait_for_ready=True)
+        return answer.live
+
+
+def megabytes(service: Service) -> float:
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{service.pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+def flood(client: socket.socket, *, fields: bytes, total: int) -> bytes:
+    """Send metadata of about `total` bytes in one header block; all that comes back until the server closes."""
+    with suppress(OSError):
+        client.sendall(frame(HEADERS, call_headers(), stream=1))
+        block = fields * (total // len(fields))
+        for at in range(0, len(block), FRAME):
+            client.sendall(frame(CONTINUATION, block[at : at + FRAME], stream=1))
+        client.sendall(frame(CONTINUATION, b"", flags=END_HEADERS, stream=1))
+    found = b""
+    client.settimeout(3)
+    with suppress(OSError):
+        while piece := client.recv(65536):
+            found += piece
+    return found
+
+
+@pytest.mark.parametrize(
+    "fields", [field(b"a", b"b"), field(b"x" * 50, b"y" * 8000)], ids=["many fields", "large fields"]
+)
+def test_what_metadata_without_end_takes_is_not_kept(service: Service, fields: bytes) -> None:
+    with open_connection(service) as client:
+        flood(client, fields=fields, total=20 * 2**20)  # what gRPC reads into, and uses again
+    before = megabytes(service)
+    with open_connection(service) as client:
+        flood(client, fields=fields, total=40 * 2**20)
+        assert is_alive(service)
+    assert megabytes(service) - before < 25
+
+
+def test_metadata_is_bounded_to_what_headers_are(service: Service) -> None:
+    codes = []
+    with grpc.insecure_channel(service.rpc) as channel:
+        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(LIVE)
+        for size in (20_000, 40_000):
+            try:
+                call(b"", metadata=(("x-large", "a" * size),), timeout=20)
+                codes.append("OK")
+            except grpc.RpcError as error:
+                codes.append(error.code().name)
+    assert codes == ["OK", "RESOURCE_EXHAUSTED"]
+
+
+def test_connections_are_bounded_and_everyone_else_is_answered(service: Service) -> None:
+    with grpc.insecure_channel(service.rpc) as channel, ExitStack() as stack:
+        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(LIVE)
+        call(b"", timeout=20)
+        host, _, port = service.rpc.rpartition(":")
+        for _ in range(2 * MAX_CONNECTIONS):
+            with suppress(OSError):
+                stack.enter_context(socket.create_connection((host, int(port)), timeout=20)).sendall(PREFACE[:10])
+        descriptors = len(list(Path(f"/proc/{service.pid}/fd").iterdir()))
+        assert descriptors < MAX_CONNECTIONS + 100
+        call(b"", timeout=20)
+    assert is_alive(service)
