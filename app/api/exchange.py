@@ -133,13 +133,13 @@ def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lin
 
 def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predicting, breathe: Breathe) -> Asked:
     if wanted.body == "json":
-        return asked_in_json(served, body, breathe)
+        return asked_in_json(served, body, breathe, limits.most_rows)
     asked = asked_in(wanted.query, csv=wanted.body == "csv")
     outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
     expected = expected_of(served, limits)
     match wanted.body:
         case "ndjson":
-            lines = lines_of(body)
+            lines = lines_of(body, limits.most_rows)
             rows = read_lines(lines, expected, strict=asked.options.on_error == "refuse")
             return asked_by(served, rows, asked.options, [line.number for line in lines])
         case "npy":

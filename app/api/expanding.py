@@ -17,6 +17,14 @@ else:
 PIECE = 65_536
 """Most bytes that are unpacked at once."""
 
+SLICE = 16_384
+"""Most packed bytes that a decoder gets at once: it copies what it has not used."""
+
+FREE_MEMBERS = 1_000
+BYTES_PER_MEMBER = 8_192
+"""A body may have `FREE_MEMBERS` gzip members or zstd frames, and one more for so many bytes that it unpacks to: each
+costs time even where it is empty. Writers of many members put 64 KiB (bgzip) or more into each."""
+
 LARGEST_WINDOW = 23
 """Of zstd, as a power of 2: what a decoder of the web's must take (RFC 9659), 8 MiB."""
 
@@ -106,6 +114,7 @@ class Expander:
             detail = f"Expected a body without Content-Encoding, or with one of {expected}; got {self._name}."
             raise HTTPException(415, detail, {"Accept-Encoding": expected})
         self._left = self._most = most_bytes
+        self._members = 0
         self._decoder: _Decoder | None = None
         self._begins = b""
 
@@ -115,6 +124,10 @@ class Expander:
             if data:
                 yield data
             return
+        for start in range(0, len(data), SLICE):
+            yield from self._unpacked(data[start : start + SLICE])
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
         data, self._begins = self._begins + data, b""
         while data:
             if self._decoder is None:
@@ -122,6 +135,7 @@ class Expander:
                     self._begins = data
                     return
                 self._decoder = _DECODERS[self._name](data)
+                self._count_member()
             try:
                 for piece in self._decoder.take(data):
                     if piece:
@@ -137,6 +151,14 @@ class Expander:
         """Raise MalformedBodyError where the body ends before it should."""
         if self._decoder is not None or self._begins:
             raise MalformedBodyError(f"The body ends before its {self._name} does.")
+
+    def _count_member(self) -> None:
+        self._members += 1
+        if self._members > FREE_MEMBERS + (self._most - self._left) // BYTES_PER_MEMBER:
+            raise MalformedBodyError(
+                f"The body has too many {self._name} members: at most {FREE_MEMBERS:,}, and one for each"
+                f" {BYTES_PER_MEMBER:,} bytes that it unpacks to."
+            )
 
     def _count(self, piece: bytes) -> None:
         self._left -= len(piece)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from app.api.answers import predictions_json
 from app.api.bodies import checked
-from app.api.formats.json_table import has_column, read_json, typed_block
+from app.api.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
 from app.api.schemas.requests import PredictOptions
@@ -77,7 +77,7 @@ class Predicting:
         served = await self.served(owner, reference)
         began = time.perf_counter_ns()
         try:
-            asked = _asked_at_once(served, body)
+            asked = _asked_at_once(served, body, self.most_rows)
             content = None if asked is None else b"".join(_told(served, asked, self.most_rows, served.counts.rows))
         except BaseException:
             served.counts.end(began, failed=True)
@@ -165,7 +165,7 @@ def predicted(
 
     `breathe` is called after each piece of a long body.
     """
-    return _told(served, asked_in_json(served, body, breathe), most_rows, counted)
+    return _told(served, asked_in_json(served, body, breathe, most_rows), most_rows, counted)
 
 
 def _told(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) -> Iterator[bytes]:
@@ -175,8 +175,7 @@ def _told(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) 
 
 def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Rows) -> tuple[Answer, list[Fault]]:
     """The answer, and what is wrong with its rows; raises InvalidDataError where that is refused, TooLargeError."""
-    if (rows := block_rows(asked.block)) > most_rows:
-        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
+    check_rows(rows := block_rows(asked.block), most_rows)
     if asked.refuses:
         refuse(asked.misfits)
     found = answer(served, asked.block, asked.wanted)
@@ -187,6 +186,12 @@ def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Row
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]
+
+
+def check_rows(rows: int, most_rows: int) -> None:
+    """Raise TooLargeError for more rows than `most_rows`."""
+    if rows > most_rows:
+        raise TooLargeError(f"The table has {rows} rows, more than {most_rows}; send it in parts.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,17 +213,17 @@ class Asked:
         return [fault if fault.row is None else replace(fault, line=self.lines[fault.row]) for fault in faults]
 
 
-def _asked_at_once(served: ServedVersion, body: bytes) -> Asked | None:
+def _asked_at_once(served: ServedVersion, body: bytes, most_rows: int) -> Asked | None:
     """What a body asks for that costs less to answer on the event loop than to hand to a thread; None for any other."""
     if is_quick(served, body):
-        return asked_in_json(served, body, no_breath)
+        return asked_in_json(served, body, no_breath, most_rows)
     few = is_read_quickly(served, len(body)) and body.count(b"{") <= 1 + MOST_ROWS_INLINE
     return _asked_shortly(served, body, no_breath) if few else None
 
 
-def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked:
-    """What a JSON body asks for."""
-    return _asked_shortly(served, body, breathe) or _asked(served, body)
+def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe, most_rows: int) -> Asked:
+    """What a JSON body asks for; raises TooLargeError for more than `most_rows`."""
+    return _asked_shortly(served, body, breathe) or _asked(served, body, most_rows)
 
 
 def _asked_shortly(served: ServedVersion, body: bytes, breathe: Breathe) -> Asked | None:
@@ -243,8 +248,9 @@ def _short_options(
     return (tuple(dict.fromkeys(outputs)), wanted) if outputs and {*outputs} <= {*possible} else None
 
 
-def _asked(served: ServedVersion, body: bytes) -> Asked:
+def _asked(served: ServedVersion, body: bytes, most_rows: int) -> Asked:
     raw = read_json(body, others=_OPTION_NAMES)
+    check_rows(count_rows(raw), most_rows)  # before each of them may be found wrong
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
     outputs = outputs_asked(served.version, options.outputs)
     columns, noise = served.columns, served.answering.noise_column

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -11,22 +12,45 @@ from app.domain.errors import Fault
 
 Location = Sequence[int | str]
 
+MAX_SHOWN = 60
+"""Characters of a value that a message repeats."""
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
+
+MAX_ENTRIES = 1_000
+"""Errors of pydantic that are turned into faults; nobody reads more."""
+
 AT = "at "
 """An error of our own whose type is this and the name of a member speaks of that member."""
 
 
 def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
-    """One fault for each place in `sent` (a JSON value) with which something is wrong."""
+    """Return one fault for each place in `sent` (a JSON value) with which something is wrong.
+
+    The time is linear in the number of errors, of which the first `MAX_ENTRIES` count.
+    """
     details: dict[str, dict[str, bool]] = {}
-    for entry in error.errors(include_url=False):
+    for entry in islice(error.errors(include_url=False, include_context=True), MAX_ENTRIES):
         place = "".join(f"/{_escaped(step)}" for step in _where(entry, sent))
         details.setdefault(place, {})[_what(entry)] = _is_of_another_kind(entry)
     # What is wrong with the members of a list makes pydantic find fault with the list as well.
+    parents = _parents(details)
     return tuple(
-        Fault(" Or: ".join(_apt(said)), pointer=pointer)
-        for pointer, said in details.items()
-        if not any(other.startswith(f"{pointer}/") for other in details)
+        Fault(" Or: ".join(_apt(said)), pointer=pointer) for pointer, said in details.items() if pointer not in parents
     )
+
+
+def _parents(pointers: Iterable[str]) -> set[str]:
+    """Return the pointers to everything that holds one of the places pointed to."""
+    parents: set[str] = set()
+    for pointer in pointers:
+        parent = pointer
+        while parent:
+            parent = parent.rpartition("/")[0]
+            if parent in parents:
+                break
+            parents.add(parent)
+    return parents
 
 
 def _is_of_another_kind(entry: ErrorDetails) -> bool:
@@ -99,8 +123,13 @@ def _what(entry: ErrorDetails) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    """Return a value as JSON, of which no more is written than is shown."""
+    text = ""
+    for piece in _ENCODER.iterencode(value):
+        text += piece[: MAX_SHOWN + 1]
+        if len(text) > MAX_SHOWN:
+            return f"{text[: MAX_SHOWN - 3]}..."
+    return text
 
 
 def _escaped(step: int | str) -> str:

@@ -65,7 +65,7 @@ class CategoryInput(Part):
 
     name: str
     kind: Literal["category"]
-    categories: list[str]
+    categories: Annotated[list[str], FirstFault()]
     fill: Vector | None
     indicator: bool
 
@@ -77,7 +77,7 @@ class TargetPart(Part):
     kind: ColumnKind
     shift: FiniteFloat
     scale: Positive
-    classes: list[Label]
+    classes: Annotated[list[Label], FirstFault()]
     logarithmic: bool
     noise_column: str | None
 
@@ -94,7 +94,7 @@ class KernelPart(Part):
 
     type: Literal["kernel"]
     kernel: Annotated[Kernel, Field(discriminator="type")]
-    terms: list[TermPart]
+    terms: Annotated[list[TermPart], FirstFault()]
     widths: Annotated[list[Positive], FirstFault()]
     skew: Vector | None
     tail: Vector | None
@@ -178,7 +178,7 @@ class ModelPart(Part):
     """The functions, their weights' posterior, and what scatters about them."""
 
     likelihood: Annotated[Likelihood, Field(discriminator="type")]
-    functions: list[Annotated[FunctionsPart, Field(discriminator="type")]]
+    functions: Annotated[list[Annotated[FunctionsPart, Field(discriminator="type")]], FirstFault()]
     mean: Vector | Matrix
     covariance: Matrix
     alpha: Annotated[list[Positive], FirstFault()]
@@ -213,7 +213,7 @@ class ComponentsPart(Part):
     log_densities: Vector
 
 
-Inputs = list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]]
+Inputs = Annotated[list[Annotated[NumberInput | CategoryInput, Field(discriminator="kind")]], FirstFault()]
 Report = Annotated[
     dict[str, JsonValue],
     Field(

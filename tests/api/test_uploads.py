@@ -260,7 +260,13 @@ HINT = "A column's kind can be declared: kinds=NAME:KIND."
             [{"line": 1, "column": "x", "detail": "The column is named twice."}],
         ),
         (b"[" * 50_000, JSON, "too-large", "The body is larger than 20,000 bytes.", []),
-        (b"[" * 5_000, JSON, "malformed-body", "The body is nested too deeply.", []),
+        (
+            b"[" * 5_000,
+            JSON,
+            "malformed-body",
+            "The body is nested too deeply: at most 64 objects and arrays may stand within each other.",
+            [],
+        ),
         (b"1" + b"," * 10, CSV, "too-large", "The table has 11 columns, where 10 are the most.", []),
         (b"x\n" + b"1\n" * 5_001, CSV, "too-large", "The table has more than 5,000 rows.", []),
         (

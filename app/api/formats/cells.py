@@ -7,7 +7,16 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from app.api.formats.misfits import Misfits, bad_text, not_a, not_finite, out_of_range, too_long_an_integer
+from app.api.formats.misfits import (
+    MAX_FAULTS,
+    NOT_OF_KIND,
+    Misfits,
+    bad_text,
+    not_a,
+    not_finite,
+    out_of_range,
+    too_long_an_integer,
+)
 from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
 from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn, text_of
 
@@ -42,18 +51,24 @@ def block_of(
 ) -> tuple[dict[str, Column], list[tuple[str, Misfits]]]:
     """Columns of N cells each by name, and what does not fit, by name too.
 
+    Each row with something that does not fit has one misfit at least; all of them are listed up to `MAX_FAULTS`.
     The numbers of a short table are read all at once while they fit, because a prediction is mostly one row of them.
     """
     together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
     block: dict[str, Column] = {}
     wrong: list[tuple[str, Misfits]] = []
+    count, rows = 0, set[int]()
     for (name, kind), values in zip(columns, cells, strict=True):
         if together is not None and kind == "number":
             block[name] = NumberColumn(next(together))
             continue
         block[name], misfits = column_of(kind, values)
+        if count > MAX_FAULTS:  # by now one for each row is enough
+            misfits = [(row, detail) for row, detail in misfits if row not in rows]
         if misfits:
             wrong.append((name, misfits))
+            count += len(misfits)
+            rows.update(row for row, _ in misfits)
     return block, wrong
 
 
@@ -88,7 +103,7 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfi
         if cell is None:
             continue
         if isinstance(cell, bool) or not isinstance(cell, int | float):
-            misfits.append((row, not_a("number", cell)))
+            misfits.append((row, _not_a("number", cell, misfits)))
         elif exact and _is_long(cell):
             misfits.append((row, too_long_an_integer(cell)))
         else:
@@ -101,6 +116,10 @@ def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfi
                     values[row] = np.nan
                     misfits.append((row, not_finite(str(cell))))
     return NumberColumn(values), misfits
+
+
+def _not_a(kind: ColumnKind, cell: JSON, before: Misfits) -> str:
+    return not_a(kind, cell) if len(before) < MAX_FAULTS else NOT_OF_KIND[kind]
 
 
 def _is_long(cell: JSON) -> bool:
@@ -116,7 +135,7 @@ def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, Misfits]:
         if isinstance(cell, int | float) and cell in (0, 1):
             values[row] = int(cell)
         else:
-            misfits.append((row, not_a("boolean", cell)))
+            misfits.append((row, _not_a("boolean", cell, misfits)))
     return BooleanColumn(values), misfits
 
 
@@ -128,7 +147,7 @@ def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, Misfits]:
             continue
         seconds = seconds_of(cell) if isinstance(cell, str) else None
         if seconds is None:
-            misfits.append((row, not_a("timestamp", cell)))
+            misfits.append((row, _not_a("timestamp", cell, misfits)))
         else:
             values[row] = seconds
     return TimestampColumn(values), misfits
@@ -144,7 +163,7 @@ def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
             texts.append(text_of(cell))
         else:
             texts.append(None)
-            misfits.append((row, not_a("category", cell)))
+            misfits.append((row, _not_a("category", cell, misfits)))
     index: dict[str | None, int] = {None: -1}
     for text in dict.fromkeys(texts):
         if text is not None:

@@ -4,15 +4,20 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NoReturn
 
 import msgspec
 
 from app.api.formats.cells import JSON
-from app.api.formats.misfits import MOST_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
+from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
 from app.domain.errors import Fault, MalformedBodyError
 
+MAX_DEPTH = 64
+"""Objects and arrays within each other."""
+
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
@@ -21,12 +26,13 @@ def decode(body: bytes) -> JSON:
 
     A repeated key, which decoders drop in silence, is found by counting: without escapes each text and key has two
     quotation marks, so the body has more of them than the decoded value needs. This costs a fraction of the decoding.
-    Raises MalformedBodyError, or InvalidDataError for NaN, Infinity and numbers that float64 can't hold.
+    Raises MalformedBodyError, also above `MAX_DEPTH`, or InvalidDataError for NaN, Infinity and numbers that float64
+    can't hold.
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
     try:
         value: JSON = msgspec.json.decode(body)
-        texts = _count_texts(value)
+        texts = _count_texts(value, 0)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         _explain(body, error)
     plain = _ESCAPE.sub(b"", body) if b"\\" in body else body
@@ -35,43 +41,42 @@ def decode(body: bytes) -> JSON:
     return value
 
 
-def _count_texts(value: JSON) -> int:
-    """How many texts and keys a value holds."""
+def _count_texts(value: JSON, depth: int) -> int:
+    """Return how many texts and keys a value has that stands within `depth` others."""
     if isinstance(value, str):
         return 1
     if isinstance(value, dict):
-        return len(value) + _count_among(value.values())
+        return len(value) + _count_among(value.values(), depth + 1)
     if isinstance(value, list):
-        return _count_among(value)
+        return _count_among(value, depth + 1)
     return 0
 
 
-def _count_among(values: Collection[JSON]) -> int:
+def _count_among(values: Collection[JSON], depth: int) -> int:
+    if depth > MAX_DEPTH:
+        raise RecursionError
     types = {*map(type, values)}
     if types <= _PLAIN:
         return 0
-    return len(values) if types == {str} else sum(map(_count_texts, values))
+    return len(values) if types == {str} else sum(_count_texts(value, depth) for value in values)
 
 
 def _name_the_repeated_key(body: bytes) -> None:
-    repeated: list[str] = []
+    repeated: dict[str, None] = {}
 
     def look(pairs: list[tuple[str, JSON]]) -> None:
         seen: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
-                repeated.append(key)
+            if key in seen and len(repeated) < MOST_FAULTS_TOLD:
+                repeated[key] = None
             seen.add(key)
 
     json.loads(body, object_pairs_hook=look)
     if repeated:
-        names = ", ".join(shown(key) for key in dict.fromkeys(repeated[:MOST_FAULTS_TOLD]))
+        names = ", ".join(map(shown, repeated))
         raise MalformedBodyError(
             f"The body repeats a key within one object: {names}.",
-            [
-                Fault(f"The key {shown(key)} is repeated.", column=key)
-                for key in dict.fromkeys(repeated[:MOST_FAULTS_TOLD])
-            ],
+            [Fault(f"The key {shown(key)} is repeated.", column=key) for key in repeated],
         )
 
 
@@ -95,7 +100,7 @@ def _number(token: str) -> float | _Unspeakable:
 def _explain(body: bytes, error: Exception) -> NoReturn:
     """Say in full what is wrong with a body that could not be decoded."""
     if isinstance(error, RecursionError):
-        raise MalformedBodyError("The body is nested too deeply.") from None
+        raise MalformedBodyError(_TOO_DEEP) from None
     if not body.strip():
         raise MalformedBodyError("The body is empty.") from None
     try:
@@ -107,10 +112,10 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
         faults = [Fault(f"{broken.msg} at {where}.", line=broken.lineno)]
         raise MalformedBodyError(f"The body is not JSON: {broken.msg} at {where}.", faults) from None
     except RecursionError:
-        raise MalformedBodyError("The body is nested too deeply.") from None
+        raise MalformedBodyError(_TOO_DEEP) from None
     except ValueError:  # more digits than Python cares to read
         raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
-    refuse([_fault(path, found) for path, found in _unspeakable(value, ())])
+    refuse([_fault(path, found) for path, found in islice(_unspeakable(value, ()), MAX_FAULTS)])
     if _is_half(value):
         raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
     raise MalformedBodyError(f"The body is not JSON: {error}.") from None
@@ -125,14 +130,15 @@ def _is_half(value: object) -> bool:
 
 
 def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Unspeakable]]:
+    if len(path) > MAX_DEPTH:
+        raise MalformedBodyError(_TOO_DEEP)
     if isinstance(value, _Unspeakable):
         yield path, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _unspeakable(inner, (*path, key))
-    elif isinstance(value, list):
-        for position, inner in enumerate(value):
-            yield from _unspeakable(inner, (*path, position))
+        return
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in parts:
+        if isinstance(inner, dict | list | _Unspeakable):
+            yield from _unspeakable(inner, (*path, step))
 
 
 def _fault(path: tuple[str | int, ...], found: _Unspeakable) -> Fault:

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from operator import itemgetter
 
 from app.api.formats.cells import JSON, block_of, column_of
 from app.api.formats.json_body import decode, pointer
-from app.api.formats.misfits import refuse, shown
+from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from app.domain.errors import Fault, InvalidDataError
 from app.domain.kinds import ROWS_LOOKED_AT, kind_of_cells
@@ -74,12 +75,18 @@ def read_json(body: bytes, *, others: Collection[str] = ()) -> RawTable:
         case _:
             raise InvalidDataError(f"The body must hold a table: {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
     rest = {name: member for name, member in value.items() if name not in {"columns", "names", "rows"}}
-    unknown = [Fault("There is no such member here.", pointer=pointer((name,))) for name in rest if name not in others]
+    unknown = [*islice((name for name in rest if name not in others), MAX_FAULTS)]
     if unknown:
-        raise InvalidDataError(
-            f"The body has an unknown member: {shown(next(n for n in rest if n not in others))}.", unknown
-        )
+        faults = [Fault("There is no such member here.", pointer=pointer((name,))) for name in unknown]
+        raise InvalidDataError(f"The body has an unknown member: {shown(unknown[0])}.", faults)
     return RawTable(form, rest)
+
+
+def count_rows(raw: RawTable) -> int:
+    """Return the number of rows; of columns of unequal length, the greatest."""
+    if isinstance(raw.form, ByColumn):
+        return max((len(column) for column in raw.form.columns.values() if isinstance(column, list)), default=0)
+    return len(raw.form.rows)
 
 
 def has_column(raw: RawTable, name: str) -> bool:
@@ -156,8 +163,7 @@ def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: 
     refuse(
         [
             Fault("The column is not a list.", pointer=pointer(("columns", name)), column=name)
-            for name in columns
-            if name not in lists
+            for name in islice((name for name in columns if name not in lists), MAX_FAULTS)
         ]
     )
     lengths = {name: len(column) for name, column in lists.items()}
@@ -169,8 +175,7 @@ def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: 
                 pointer=pointer(("columns", name)),
                 column=name,
             )
-            for name, length in lengths.items()
-            if length != rows
+            for name, length in islice((item for item in lengths.items() if item[1] != rows), MAX_FAULTS)
         ]
     )
     _need_rows(rows)
@@ -188,7 +193,7 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
         raise InvalidDataError(
             "Row 0 is not an object.", [Fault("The row is not an object.", pointer="/rows/0", row=0)]
         )
-    pick = _picker(wanted)
+    pick, known_names = _picker(wanted), {*wanted, *not_read}
     picked: list[tuple[JSON, ...]] = []
     faults: list[Fault] = []
     for number, row in enumerate(rows):
@@ -198,7 +203,8 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
                 continue
             except KeyError:
                 pass
-        wrong = _row_faults(number, row, wanted, not_read)
+        most = MOST_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
+        wrong = [*islice(_row_faults(number, row, known_names, names=wanted), most)]
         faults.extend(wrong)
         known = row if isinstance(row, dict) and not wrong else {}
         picked.append(tuple(known.get(name) for name in wanted))
@@ -219,22 +225,18 @@ class _One:
         return tuple(row[name] for name in self.names)
 
 
-def _row_faults(number: int, row: JSON, wanted: tuple[str, ...], not_read: Collection[str]) -> list[Fault]:
+def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequence[str]) -> Iterator[Fault]:
+    """Yield what is wrong with a row that should have the columns `names` and may have those `known`."""
     place = pointer(("rows", number))
     if not isinstance(row, dict):
-        return [Fault("The row is not an object.", pointer=place, row=number)]
-    known = {*wanted, *not_read}
-    missing = [
-        Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
-        for name in wanted
-        if name not in row
-    ]
-    unknown = [
-        Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
-        for name in row
-        if name not in known
-    ]
-    return missing + unknown
+        yield Fault("The row is not an object.", pointer=place, row=number)
+        return
+    for name in names:
+        if name not in row:
+            yield Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
+    for name in row:
+        if name not in known:
+            yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
 
 
 def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
@@ -242,12 +244,11 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
     refuse(
         [
             Fault("The name is not a text.", pointer=pointer(("names", i)))
-            for i, name in enumerate(found)
-            if not isinstance(name, str)
+            for i in islice((i for i, name in enumerate(found) if not isinstance(name, str)), MAX_FAULTS)
         ]
     )
     first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
-    repeated = [(i, name) for i, name in enumerate(given) if i > first[name]]
+    repeated = [*islice(((i, name) for i, name in enumerate(given) if i > first[name]), MAX_FAULTS)]
     refuse([Fault("The column is named twice.", pointer=pointer(("names", i)), column=name) for i, name in repeated])
     wanted = _wanted(given, names, not_read)
     _need_rows(len(rows))
@@ -271,8 +272,9 @@ def _wanted(found: tuple[str, ...], names: Sequence[str] | None, not_read: Colle
     if names is None:
         return found
     here, wanted = set(found), {*names, *not_read}
-    unknown = [Fault("There is no such column.", column=name) for name in found if name not in wanted]
-    refuse([*(Fault("The column is missing.", column=name) for name in names if name not in here), *unknown])
+    missing = (Fault("The column is missing.", column=name) for name in names if name not in here)
+    unknown = (Fault("There is no such column.", column=name) for name in found if name not in wanted)
+    refuse([*islice(chain(missing, unknown), MAX_FAULTS)])
     return tuple(names)
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
+from itertools import islice
 
 import msgspec
 
@@ -22,10 +24,11 @@ class Line:
     text: bytes
 
 
-def lines_of(body: bytes) -> list[Line]:
-    """The lines of a body that are not blank."""
-    lines = body.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return [Line(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+def lines_of(body: bytes, most_rows: int) -> list[Line]:
+    """Return the lines of a body that are not blank, and no more of them than tell that they are above `most_rows`."""
+    lines = enumerate(BytesIO(body.removeprefix(b"\xef\xbb\xbf")), start=1)
+    filled = ((number, line) for number, line in lines if line.strip())
+    return [Line(number, line) for number, line in islice(filled, most_rows + 1)]
 
 
 def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> ReadRows:

@@ -9,6 +9,9 @@ from app.domain.tables import ColumnKind
 MOST_FAULTS_TOLD = 20
 """More would not help anybody to mend a file."""
 
+MAX_FAULTS = 1_000
+"""Faults that are counted: whoever collects them stops there, so that a list of them is never longer than a table."""
+
 MOST_CHARACTERS = 100_000
 """The longest text of one cell."""
 
@@ -24,6 +27,9 @@ EXPECTED: dict[ColumnKind, str] = {
 
 
 NOT_A = tuple(f" is not {expected}." for expected in EXPECTED.values())
+NOT_OF_KIND: dict[ColumnKind, str] = {kind: f"The value is not {expected}." for kind, expected in EXPECTED.items()}
+"""What is said of values of another kind after the first `MAX_FAULTS` of a column, which are shown."""
+
 KINDS_HINT = " A column's kind can be declared: kinds=NAME:KIND."
 
 
@@ -72,9 +78,9 @@ def refuse(faults: Sequence[Fault], *, inferred: frozenset[str] = frozenset()) -
     """
     if not faults:
         return
-    first = faults[0]
+    first, count = faults[0], f"{len(faults):,}" if len(faults) != MAX_FAULTS else f"at least {MAX_FAULTS:,}"
     hint = KINDS_HINT if first.column in inferred and first.detail.endswith(NOT_A) else ""
-    more = f" This is the first of {len(faults):,} faults." if len(faults) > 1 else ""
+    more = f" This is the first of {count} faults." if len(faults) > 1 else ""
     raise InvalidDataError(f"{_place(first)}{first.detail}{hint}{more}", faults[:MOST_FAULTS_TOLD])
 
 

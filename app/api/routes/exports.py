@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from app.api.bodies import checked
+from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of
 from app.api.documentation import file_body, problems
@@ -134,7 +134,7 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
             value = npz_file.with_arrays(decode(text), arrays)
         else:
             value = decode(body)
-        return version_of(checked(DOCUMENT, value))
+        return version_of(checked(DOCUMENT, value, max_members=MAX_DOCUMENT_MEMBERS, max_elements=None))
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error
     except ReportError as error:

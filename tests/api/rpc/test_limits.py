@@ -104,13 +104,14 @@ def flood(client: socket.socket, *, fields: bytes, total: int) -> bytes:
     "fields", [field(b"a", b"b"), field(b"x" * 50, b"y" * 8000)], ids=["many fields", "large fields"]
 )
 def test_what_metadata_without_end_takes_is_not_kept(service: Service, fields: bytes) -> None:
-    with open_connection(service) as client:
-        flood(client, fields=fields, total=20 * 2**20)  # what gRPC reads into, and uses again
+    for _ in range(3):  # what gRPC reads into, and uses again
+        with open_connection(service) as client:
+            flood(client, fields=fields, total=40 * 2**20)
     before = megabytes(service)
     with open_connection(service) as client:
         flood(client, fields=fields, total=40 * 2**20)
         assert is_alive(service)
-    assert megabytes(service) - before < 25
+    assert megabytes(service) - before < 40
 
 
 def test_metadata_is_bounded_to_what_headers_are(service: Service) -> None:
