@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
 
 from app.api.answers import predictions_json
-from app.api.bodies import checked
+from app.api.bodies import MAX_MEMBERS, checked
 from app.api.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
@@ -249,7 +249,7 @@ def _short_options(
 
 
 def _asked(served: ServedVersion, body: bytes, most_rows: int) -> Asked:
-    raw = read_json(body, others=_OPTION_NAMES)
+    raw = read_json(body, max_columns=max(MAX_MEMBERS, 2 * len(served.columns)), others=_OPTION_NAMES)
     check_rows(count_rows(raw), most_rows)  # before each of them may be found wrong
     options = checked(_OPTIONS, raw.others) if raw.others else _DEFAULTS
     outputs = outputs_asked(served.version, options.outputs)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import threading
+import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +19,11 @@ MAX_DEPTH = 64
 """Objects and arrays within each other."""
 
 _ESCAPE = re.compile(rb"\\.", re.DOTALL)
+LARGE_BYTES = 2**20
+PAUSE_SECONDS = 2e-3
+"""Bodies above this are decoded one after the other, and the event loop runs for at least so long between them."""
+
+_LARGE = threading.Lock()
 _TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
 _PLAIN = frozenset({int, float, bool, type(None)})
 
@@ -30,6 +37,15 @@ def decode(body: bytes) -> JSON:
     can't hold.
     """
     body = body.removeprefix(b"\xef\xbb\xbf")
+    if len(body) > LARGE_BYTES:
+        # Each decoding is one call during which the event loop waits: not for a second one right after the first.
+        with _LARGE:
+            time.sleep(PAUSE_SECONDS)
+            return _decode(body)
+    return _decode(body)
+
+
+def _decode(body: bytes) -> JSON:
     try:
         value: JSON = msgspec.json.decode(body)
         texts = _count_texts(value, 0)

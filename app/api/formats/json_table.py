@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from app.api.formats.cells import JSON, block_of, column_of
 from app.api.formats.json_body import decode, pointer
+from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from app.domain.errors import Fault, InvalidDataError
@@ -56,11 +57,12 @@ class Cells:
 FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
 
 
-def read_json(body: bytes, *, others: Collection[str] = ()) -> RawTable:
+def read_json(body: bytes, *, max_columns: int, others: Collection[str] = ()) -> RawTable:
     """The table in a JSON body, which may have the members `others` besides.
 
-    Raises MalformedBodyError for what is not JSON and InvalidDataError for what is no table.
+    Raises MalformedBodyError for what is not JSON and InvalidDataError for what is no table, or has more columns.
     """
+    check_members(body, max_columns)
     value = decode(body)
     if not isinstance(value, dict):
         raise InvalidDataError(f"The body must be an object, {FORMS}.", [Fault("This is not an object.", pointer="")])
@@ -117,7 +119,7 @@ def typed_block(
 
 def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
     """A whole JSON body as a stream of blocks; the kinds are those declared, else found out."""
-    cells = cells_of(read_json(body))
+    cells = cells_of(read_json(body, max_columns=most_columns))
     check_names(cells.names, most_columns=most_columns)
     refuse(cells.faults)
     kinds = kinds_in(cells, declared)
