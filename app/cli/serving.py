@@ -15,7 +15,7 @@ from app.logs import configure_logging
 from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.malloc import tune_malloc
-from app.server.server import GRACE_SECONDS, Server
+from app.server.server import Server
 from app.settings import Settings
 
 
@@ -35,9 +35,10 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
     descriptors = raise_descriptor_limit()
     backlog = backlog_within(descriptors)
     configure_logging(settings.log_level)
-    signal.signal(signal.SIGTERM, _end)
-    if until_eof:
-        end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end)
+    if until_eof:  # as after Ctrl-C: no load balancer has to be waited for
+        end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGINT))
     try:
         with ExitStack() as stack:
             listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", backlog))
@@ -54,7 +55,8 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
                 host=settings.host,
                 backlog=backlog,
                 factory=True,
-                grace_seconds=GRACE_SECONDS,
+                drain_seconds=settings.drain_seconds,
+                grace_seconds=settings.grace_seconds,
             )
             Server(config, _greeting(settings, listener, with_worker=with_worker), echo=say).run(sockets=[listener])
     except KeyboardInterrupt:
