@@ -11,7 +11,8 @@ from typing import Protocol, runtime_checkable
 import structlog
 import uvicorn
 
-from app.api.application import PORT_BESIDE
+from app.api.application import PORT_BESIDE, SHUTDOWN
+from app.api.shutdown import Shutdown
 from app.server.config import CLOSING_SECONDS, Config
 
 TICK_SECONDS = 0.1
@@ -54,10 +55,14 @@ class Server(uvicorn.Server):
         self._echo = echo
         self._on_signal = on_signal
         self._is_interrupted = False
+        self._application: Shutdown | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, then print the greeting."""
         await super().startup(sockets=sockets)
+        self._application = self.lifespan.state.get(SHUTDOWN)
+        if self._application is not None:
+            self._application.drains = True
         # Imported modules stay for good: no collection needs to look at them again.
         gc.collect()
         gc.freeze()
@@ -85,7 +90,11 @@ class Server(uvicorn.Server):
         for connection in list(self.server_state.connections):
             if isinstance(connection, DrainableConnection):
                 connection.announce_close()
+        if self._application is not None and self._is_interrupted:
+            self._application.end_waits()
         await self._wait(self._drain_seconds, lambda: self._is_interrupted and not self.server_state.connections)
+        if self._application is not None:
+            self._application.close()
         for server in self.servers:
             server.close()
         await self._wait(self._grace_seconds - CLOSING_SECONDS, lambda: not self.server_state.tasks)

@@ -12,6 +12,8 @@ from time import monotonic, sleep
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from app.api.application import SHUTDOWN
+from app.api.shutdown import Shutdown
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
 from app.server.server import Server
@@ -28,10 +30,19 @@ class Application:
 
     may_end: Event = field(default_factory=Event)
     n_begun: int = 0
+    ended_waits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.shutdown = Shutdown(lambda: self.ended_waits.append(monotonic()))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            raise NotImplementedError
+            scope["state"][SHUTDOWN] = self.shutdown
+            await receive()
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
         self.n_begun += 1
         if scope["path"] == "/stream":
             await send(start(2))
@@ -210,3 +221,31 @@ def test_a_request_that_does_not_end_is_cancelled_after_the_grace_period() -> No
         status, headers, _ = answer_of(client)
         assert (status, headers["connection"]) == (500, "close")
         assert GRACE_SECONDS - 0.5 < monotonic() - began < GRACE_SECONDS + 2
+
+
+def test_what_waits_ends_with_the_drain() -> None:
+    with running(drain_seconds=0.5) as service:
+        service.stop()
+        began = monotonic()
+        service.until_it_does_not_listen()
+        (ended,) = service.application.ended_waits
+        assert ended - began > 0.3
+
+
+def test_what_waits_ends_at_once_after_ctrl_c() -> None:
+    with running(drain_seconds=60) as service:
+        client = service.busy_client(STREAM)
+        service.stop(signal.SIGINT)
+        until(lambda: len(service.application.ended_waits) == 1)
+        service.application.may_end.set()
+        assert not is_last(client)
+        client.close()
+        service.until_it_does_not_listen()
+
+
+def test_a_server_that_does_not_drain_ends_what_waits_when_the_stop_is_requested() -> None:
+    ended: list[None] = []
+    shutdown = Shutdown(lambda: ended.append(None))
+    shutdown.request()
+    assert ended
+    assert shutdown.is_closing.is_set()
