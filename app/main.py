@@ -60,5 +60,6 @@ def _rpc(settings: Settings, parts: Parts, key: str | None) -> Beside | None:
         settings.max_body_bytes,
         settings.log_requests,
         max_metadata_bytes=settings.max_header_bytes,
+        grace_seconds=settings.grace_seconds,
     )
-    return lambda inferring: serving(parts, inferring, rules)
+    return lambda inferring, shutdown: serving(parts, inferring, rules, shutdown)

@@ -50,6 +50,12 @@ class Settings(BaseSettings):
         ge=1,
         description="Most open connections; without it 4,096, or three quarters of the file descriptors if less.",
     )
+    drain_seconds: float = Field(
+        3.0, ge=0, description="How long the API goes on listening after SIGTERM, with `Connection: close`."
+    )
+    grace_seconds: int = Field(
+        5, ge=1, description="How long open requests may take to end after that; what is left is cancelled."
+    )
     max_rows: int = Field(10_000_000, gt=0, description="Most rows of a dataset.")
     max_columns: int = Field(10_000, gt=0, description="Most columns of a dataset.")
     max_prediction_rows: int = Field(100_000, gt=0, description="Most rows of one predict call.")

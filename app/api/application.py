@@ -34,6 +34,7 @@ from app.api.routes import (
     webhooks,
     wholes,
 )
+from app.api.shutdown import Shutdown
 
 DESCRIPTION = """\
 Calibrated predictions from sparse Bayesian models (relevance vector machines).
@@ -84,8 +85,11 @@ ROUTERS: Sequence[APIRouter] = (
 PORT_BESIDE = "port_beside"
 """Where in the lifespan's state the port is of what is open beside the application, None where nothing is."""
 
-State: TypeAlias = Mapping[str, int | None]
-Beside: TypeAlias = Callable[[Inferring], AbstractAsyncContextManager[int]]
+SHUTDOWN = "shutdown"
+"""Where in the lifespan's state the server finds the `Shutdown` of the application."""
+
+State: TypeAlias = Mapping[str, int | Shutdown | None]
+Beside: TypeAlias = Callable[[Inferring, Shutdown], AbstractAsyncContextManager[int]]
 
 
 def make_application(
@@ -99,22 +103,25 @@ def make_application(
 ) -> FastAPI:
     """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
 
-    Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end.
+    Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end, or
+    when the server that runs it says so.
     What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
     """
     predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
     inferring = Inferring(predicting)
+    shutdown = Shutdown(parts.watcher.stop)
     app = FastAPIOffline(
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
         openapi_tags=TAGS,
         redirect_slashes=False,
-        lifespan=_lifespan(parts, close, None if beside is None else lambda: beside(inferring)),
+        lifespan=_lifespan(parts, close, shutdown, None if beside is None else lambda: beside(inferring, shutdown)),
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.parts = parts
     app.state.limits = limits
+    app.state.shutdown = shutdown
     app.state.lookout = Lookout(parts.jobs, parts.watcher)
     app.state.predicting = predicting
     app.state.inferring = inferring
@@ -130,14 +137,17 @@ def make_application(
 
 
 def _lifespan(
-    parts: Parts, close: Callable[[], None] | None, beside: Callable[[], AbstractAsyncContextManager[int]] | None
+    parts: Parts,
+    close: Callable[[], None] | None,
+    shutdown: Shutdown,
+    beside: Callable[[], AbstractAsyncContextManager[int]] | None,
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[State]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with AsyncExitStack() as stack:
             port = None if beside is None else await stack.enter_async_context(beside())
-            with when_asked_to_end(parts.watcher.stop):
-                yield {PORT_BESIDE: port}
+            with when_asked_to_end(shutdown.request):
+                yield {PORT_BESIDE: port, SHUTDOWN: shutdown}
         parts.watcher.close()
         if close is not None:
             close()

@@ -14,6 +14,7 @@ from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
+from app.api.shutdown import Shutdown
 from app.domain.errors import NotFoundError
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -148,6 +149,11 @@ async def _lookout(request: Request) -> Lookout:
     return lookout_of(request)
 
 
+async def _shutdown(request: Request) -> Shutdown:
+    shutdown: Shutdown = request.app.state.shutdown
+    return shutdown
+
+
 async def _owner(request: Request) -> str:
     return owner_of(request)
 
@@ -168,6 +174,7 @@ async def json_body_of(request: Request) -> bytes:
 # Async, because a plain function would cost each request a trip through the threadpool.
 PartsDependency = Annotated[Parts, Depends(_parts)]
 LookoutDependency = Annotated[Lookout, Depends(_lookout)]
+ShutdownDependency = Annotated[Shutdown, Depends(_shutdown)]
 Owner = Annotated[str, Depends(_owner)]
 JsonBody = Annotated[bytes, Depends(json_body_of)]
 

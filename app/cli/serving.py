@@ -8,19 +8,48 @@ from importlib.util import find_spec
 from types import FrameType
 
 from app import __version__, bootstrap
+from app.cli import companion
 from app.cli.companion import Companion
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
+from app.cli.watchdog import MARGIN_SECONDS, Watchdog
 from app.logs import configure_logging
 from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
 from app.server.malloc import tune_malloc
-from app.server.server import GRACE_SECONDS, Server
+from app.server.server import Server
 from app.settings import Settings
 
 
 def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
     """Answer HTTP until Ctrl-C or SIGTERM; with a worker, a SQLite file is migrated first. Raises typer.Exit."""
+    _refuse_unusable(settings)
+    tune_malloc()
+    descriptors = raise_descriptor_limit()
+    configure_logging(settings.log_level)
+    watchdog = Watchdog(settings.drain_seconds + settings.grace_seconds + MARGIN_SECONDS)
+    _stop_on_signals(watchdog, until_eof=until_eof)
+    config = _config(settings, descriptors)
+    try:
+        with ExitStack() as stack:
+            stack.callback(watchdog.restart, MARGIN_SECONDS)
+            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", config.backlog))
+            if settings.grpc_port is not None:
+                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it by itself
+            if with_worker:
+                if settings.url.get_backend_name() == "sqlite":
+                    with database_in_reach():
+                        bootstrap.migrate(settings)
+                stack.enter_context(Companion())
+                stack.callback(watchdog.restart, companion.GRACE_SECONDS + MARGIN_SECONDS)
+            greeting = _greeting(settings, listener, with_worker=with_worker)
+            Server(config, greeting, echo=say, on_signal=watchdog.arm).run(sockets=[listener])
+    except KeyboardInterrupt:
+        pass
+    say("Stopped.")
+
+
+def _refuse_unusable(settings: Settings) -> None:
     if settings.exposed_without_key:
         refuse(
             f"Listening on {settings.host} would open the service to the network with nobody asked for a key.\n"
@@ -31,39 +60,31 @@ def serve(settings: Settings, *, with_worker: bool, until_eof: bool) -> None:
             "RELEVANCE_GRPC_PORT needs the Python packages `grpcio` and `protobuf`, which are not installed.\n"
             "The container image includes them; in a checkout of the source, `pip install '.[grpc]'` installs them."
         )
-    tune_malloc()
-    descriptors = raise_descriptor_limit()
-    backlog = backlog_within(descriptors)
-    configure_logging(settings.log_level)
-    signal.signal(signal.SIGTERM, _end)
-    if until_eof:
-        end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
-    try:
-        with ExitStack() as stack:
-            listener = stack.enter_context(_listen(settings.host, settings.port, "RELEVANCE_PORT", backlog))
-            if settings.grpc_port is not None:
-                _listen(settings.host, settings.grpc_port, "RELEVANCE_GRPC_PORT", 1).close()  # gRPC binds it by itself
-            if with_worker:
-                if settings.url.get_backend_name() == "sqlite":
-                    with database_in_reach():
-                        bootstrap.migrate(settings)
-                stack.enter_context(Companion())
-            config = Config(
-                "app.main:create_app",
-                _limits(settings, descriptors),
-                host=settings.host,
-                backlog=backlog,
-                factory=True,
-                grace_seconds=GRACE_SECONDS,
-            )
-            Server(config, _greeting(settings, listener, with_worker=with_worker), echo=say).run(sockets=[listener])
-    except KeyboardInterrupt:
-        pass
-    say("Stopped.")
 
 
-def _end(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _stop_on_signals(watchdog: Watchdog, *, until_eof: bool) -> None:
+    """Handle signals until the server does, and after it."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        watchdog.arm()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    if until_eof:  # as after Ctrl-C: no load balancer has to be waited for
+        end_with_standard_input(lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
+def _config(settings: Settings, descriptors: int) -> Config:
+    return Config(
+        "app.main:create_app",
+        _limits(settings, descriptors),
+        host=settings.host,
+        backlog=backlog_within(descriptors),
+        factory=True,
+        drain_seconds=settings.drain_seconds,
+        grace_seconds=settings.grace_seconds,
+    )
 
 
 def _limits(settings: Settings, descriptors: int) -> ConnectionLimits:

@@ -8,24 +8,33 @@ from types import FrameType
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
+from app.cli.watchdog import Watchdog
 from app.logs import configure_logging
 from app.settings import Settings
 
 GRACE_SECONDS = 5.0
 """How long a running fit may take to come to a place where it can be handed back."""
 
+MAX_STOP_SECONDS = 14.0
+"""Seconds after which the process is ended by force: before `relevance serve` would kill its worker."""
+
 
 def work(settings: Settings, *, until_eof: bool) -> None:
     """Run queued jobs until Ctrl-C or SIGTERM, then hand back what is running."""
     asked_to_end = threading.Event()
+    watchdog = Watchdog(MAX_STOP_SECONDS)
+
+    def stop() -> None:
+        watchdog.arm()
+        asked_to_end.set()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
-        asked_to_end.set()
+        stop()
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     if until_eof:
-        end_with_standard_input(asked_to_end.set)
+        end_with_standard_input(stop)
     configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings)
     with database_in_reach():

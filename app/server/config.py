@@ -11,6 +11,9 @@ from app.server.limits import ConnectionLimits
 PROTOCOL = "app.server.protocol:Http1Protocol"
 """An import string, because httptools has no wheels for every system; uvicorn's own h11 protocol has no such limits."""
 
+CLOSING_SECONDS = 1
+"""Seconds of the grace period that are left when idle connections are closed: for requests that came just before."""
+
 
 class Config(uvicorn.Config):
     """The settings of one server, and the table of its connections, which the protocol finds here."""
@@ -23,7 +26,8 @@ class Config(uvicorn.Config):
         host: str = "127.0.0.1",
         backlog: int = 2048,
         factory: bool = False,
-        grace_seconds: int | None = None,
+        drain_seconds: float = 0.0,
+        grace_seconds: int = 5,
     ) -> None:
         super().__init__(
             app,
@@ -35,7 +39,9 @@ class Config(uvicorn.Config):
             access_log=False,
             log_config=None,
             server_header=False,
-            timeout_graceful_shutdown=grace_seconds,
+            timeout_graceful_shutdown=CLOSING_SECONDS,
         )
         self.limits = limits
+        self.drain_seconds = drain_seconds
+        self.grace_seconds = grace_seconds
         self.open_connections = Connections(limits)

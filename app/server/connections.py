@@ -33,6 +33,8 @@ class Connections:
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:
+        self.is_draining = False
+        """Whether the server is stopping: the next response of each connection is its last."""
         self._limits = limits
         self._awaiting_head: OrderedDict[Connection, float] = OrderedDict()
         self._awaiting_body: OrderedDict[Connection, float] = OrderedDict()

@@ -4,7 +4,7 @@ import asyncio
 
 import httptools
 import structlog
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from app.server.config import Config
@@ -42,6 +42,7 @@ class Http1Protocol(HttpToolsProtocol):
         self._in_body = False
         self._is_awaited = False
         self._is_refused = False
+        self._last_cycle: RequestResponseCycle | None = None
         self.received = 0
         self.url = b""
 
@@ -123,6 +124,8 @@ class Http1Protocol(HttpToolsProtocol):
         if len(self.headers) > most:
             raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
         super().on_headers_complete()
+        if self._open.is_draining:
+            self.announce_close()
         # RFC 9110, 6.5: trailers must not be merged into the header section, or they could carry credentials.
         self.headers = []
         self._framing = 0
@@ -157,6 +160,24 @@ class Http1Protocol(HttpToolsProtocol):
             self._end_wait()
             self._await_head()
         super().on_response_complete()
+
+    def announce_close(self) -> None:
+        """Have the response to the newest request say `Connection: close`, unless it has begun.
+
+        Where requests are sent ahead of their predecessors' responses, an earlier one is not the last any more.
+        """
+        last = self._last_cycle
+        if last is not None and not last.response_started:
+            last.keep_alive = True
+        if not self.is_idle() and not self.cycle.response_started and self.cycle.keep_alive:
+            self.cycle.keep_alive = False
+            self._last_cycle = self.cycle
+
+    def shutdown(self) -> None:
+        """Close if the connection is idle, otherwise after the response; a request that has begun to arrive counts."""
+        is_arriving = self._framing and not self._in_body and not self._is_refused
+        if not (self.is_idle() and is_arriving):
+            super().shutdown()
 
     def is_reading(self) -> bool:
         """Whether the client may send: reading is not paused, and no 100 Continue is owed."""

@@ -3,7 +3,9 @@
 import pytest
 from starlette.testclient import TestClient
 
-from tests.api.conftest import InMemoryParts, Report
+from app.api.application import make_application
+from app.api.shutdown import Shutdown
+from tests.api.conftest import LIMITS, InMemoryParts, Report
 
 
 def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts) -> None:
@@ -33,3 +35,17 @@ def test_ready_is_a_database_that_answers_and_is_migrated(
         "migrated": report.migrated,
         "worker": report.worker,
     }
+
+
+def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryParts) -> None:
+    application = make_application(parts, LIMITS)
+    shutdown: Shutdown = application.state.shutdown
+    client = TestClient(application)
+    assert client.get("/health/ready").status_code == 200
+    shutdown.drains = True
+    shutdown.request()
+    response = client.get("/health/ready")
+    assert response.status_code == 503
+    assert response.json() == {"status": "stopping", "database": True, "migrated": True, "worker": True}
+    assert client.get("/v2/health/ready").status_code == 503
+    assert client.get("/health/live").status_code == 200

@@ -30,7 +30,11 @@ KERNELS_OF_WIDTH_2: Json = [
 
 def environment(directory: Path, **settings: str) -> dict[str, str]:
     theirs = {name: value for name, value in os.environ.items() if not name.startswith("RELEVANCE_")}
-    ours = {"RELEVANCE_DATABASE_URL": f"sqlite:///{directory / 'relevance.db'}", "RELEVANCE_PORT": "0"}
+    ours = {
+        "RELEVANCE_DATABASE_URL": f"sqlite:///{directory / 'relevance.db'}",
+        "RELEVANCE_PORT": "0",
+        "RELEVANCE_DRAIN_SECONDS": "0",
+    }
     return theirs | ours | settings
 
 

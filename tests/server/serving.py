@@ -42,7 +42,14 @@ def served(
             asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(str(context)))
         await app(scope, receive, send)
 
-    server = Server(Config(watched, limits or ConnectionLimits()), "", echo=lambda _: None)
+    with started(Config(watched, limits or ConnectionLimits())) as (_, connect):
+        yield connect
+
+
+@contextmanager
+def started(config: Config) -> Iterator[tuple[Server, Connect]]:
+    """A server in a thread, and how to connect to it; it has stopped at the end."""
+    server = Server(config, "", echo=lambda _: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -51,8 +58,29 @@ def served(
             while not server.started:
                 assert monotonic() < until
                 sleep(0.01)
-            yield lambda: socket.create_connection(listener.getsockname(), timeout=WITHIN)
+            address = listener.getsockname()
+            yield server, lambda: socket.create_connection(address, timeout=WITHIN)
         finally:
             server.should_exit = True
             thread.join(WITHIN)
             assert not thread.is_alive()
+
+
+def exactly(client: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        piece = client.recv(size - len(found))
+        assert piece, found
+        found += piece
+    return found
+
+
+def answer_of(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
+    """The next response: status, headers, body."""
+    found = b""
+    while not found.endswith(b"\r\n\r\n"):
+        found += exactly(client, 1)
+    status, *lines = found.decode().rstrip().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    content = exactly(client, int(headers["content-length"]))
+    return int(status.split()[1]), headers, content

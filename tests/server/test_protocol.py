@@ -13,7 +13,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from app.server.limits import ConnectionLimits
-from tests.server.serving import WITHIN, Connect, body, served, start
+from tests.server.serving import WITHIN, Connect, answer_of, body, served, start
 
 LIMITS = ConnectionLimits()
 KIB = 1024
@@ -48,26 +48,6 @@ def everything_from(client: socket.socket) -> bytes:
         while piece := client.recv(65536):
             found += piece
     return found
-
-
-def exactly(client: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        piece = client.recv(size - len(found))
-        assert piece, found
-        found += piece
-    return found
-
-
-def answer_of(client: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """The next response: status, headers, body."""
-    found = b""
-    while not found.endswith(b"\r\n\r\n"):
-        found += exactly(client, 1)
-    status, *lines = found.decode().rstrip().split("\r\n")
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-    content = exactly(client, int(headers["content-length"]))
-    return int(status.split()[1]), headers, content
 
 
 def refused(client: socket.socket, status: int, slug: str) -> dict[str, object]:

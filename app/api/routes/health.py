@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from app.api.dependencies import PartsDependency
+from app.api.dependencies import PartsDependency, ShutdownDependency
 
 router = APIRouter(prefix="/health", tags=["Health"])
 
@@ -19,7 +19,7 @@ class LiveOut(BaseModel):
 class ReadyOut(BaseModel):
     """Whether requests can be served, and whether trainings will run."""
 
-    status: Literal["ready", "not_ready"]
+    status: Literal["ready", "not_ready", "stopping"]
     database: bool = Field(description="The database answers.")
     migrated: bool = Field(description="Its tables are those of this release.")
     worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
@@ -32,14 +32,17 @@ async def live() -> LiveOut:
 
 
 @router.get("/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}})
-def ready(parts: PartsDependency, response: Response) -> ReadyOut:
-    """200 when the database is within reach and migrated, else 503; a missing worker is said, but predictions go on."""
+def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Response) -> ReadyOut:
+    """200 when the database is within reach and migrated, else 503; a missing worker is said, but predictions go on.
+
+    503 too as soon as the process begins to stop, which still answers for a while.
+    """
     report = parts.ready()
-    is_ready = report.database and report.migrated
+    is_ready = report.database and report.migrated and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return ReadyOut(
-        status="ready" if is_ready else "not_ready",
+        status="stopping" if shutdown.is_requested else "ready" if is_ready else "not_ready",
         database=report.database,
         migrated=report.migrated,
         worker=report.worker,

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
-from app.api.dependencies import Owner, Parts, PartsDependency, inferring_of, owner_of
+from app.api.dependencies import Owner, Parts, PartsDependency, ShutdownDependency, inferring_of, owner_of
 from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
 from app.api.doors import INFERENCE
@@ -60,10 +60,10 @@ async def live() -> InferenceLiveOut:
     summary="Can the server infer?",
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
-def ready(parts: PartsDependency, response: Response) -> InferenceReadyOut:
-    """200 when the database is within reach and migrated, else 503."""
+def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
+    """200 when the database is within reach and migrated and the process is not stopping, else 503."""
     report = parts.ready()
-    is_ready = report.database and report.migrated
+    is_ready = report.database and report.migrated and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return InferenceReadyOut(live=True, ready=is_ready)

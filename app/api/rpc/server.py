@@ -1,5 +1,6 @@
 """gRPC beside HTTP, on the same event loop."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,9 +11,7 @@ from app.api.dependencies import Parts
 from app.api.inferring import Inferring
 from app.api.keys import Key
 from app.api.rpc.service import Service
-
-GRACE_SECONDS = 5.0
-"""How long open calls may go on once the end was asked for."""
+from app.api.shutdown import Shutdown
 
 MAX_CONNECTIONS = 200
 """Open connections; further ones are closed. A channel needs one for all its calls."""
@@ -48,6 +47,8 @@ class RpcRules:
     most_bytes: int
     log: bool
     max_metadata_bytes: int = 32 * 1024
+    grace_seconds: float = 5.0
+    """Seconds that open calls have to end once the server has stopped listening."""
 
 
 class CantListen(OSError):
@@ -55,10 +56,11 @@ class CantListen(OSError):
 
 
 @asynccontextmanager
-async def serving(parts: Parts, inferring: Inferring, rules: RpcRules) -> AsyncIterator[int]:
-    """Answer calls while it is open, on the port that is yielded; raises CantListen."""
+async def serving(parts: Parts, inferring: Inferring, rules: RpcRules, shutdown: Shutdown) -> AsyncIterator[int]:
+    """Answer calls until listeners close, on the port that is yielded; raises CantListen."""
+    service = Service(parts, inferring, Key(rules.api_key), shutdown=shutdown, log_requests=rules.log)
     server = grpc.aio.server(
-        handlers=[Service(parts, inferring, Key(rules.api_key), log_requests=rules.log).handlers()],
+        handlers=[service.handlers()],
         options=_options(rules),
         maximum_concurrent_rpcs=MAX_CALLS,
     )
@@ -68,10 +70,18 @@ async def serving(parts: Parts, inferring: Inferring, rules: RpcRules) -> AsyncI
     except RuntimeError as error:
         raise CantListen(f"gRPC can't listen on {host}:{rules.port}.") from error
     await server.start()
+    stop = asyncio.create_task(_stop_when_closing(server, shutdown, rules.grace_seconds))
     try:
         yield port
     finally:
-        await server.stop(GRACE_SECONDS)
+        shutdown.close()
+        await stop
+
+
+async def _stop_when_closing(server: grpc.aio.Server, shutdown: Shutdown, grace_seconds: float) -> None:
+    """Stop while the HTTP server does: each open call has the grace period once, and clients connect elsewhere."""
+    await shutdown.is_closing.wait()
+    await server.stop(grace_seconds)
 
 
 def _options(rules: RpcRules) -> list[tuple[str, int]]:

@@ -18,6 +18,7 @@ from app.api.inferring import Inferring
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import read_request, write_response
+from app.api.shutdown import Shutdown
 from app.domain.errors import RelevanceError, sentence
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.references import Reference
@@ -46,10 +47,11 @@ log = structlog.stdlib.get_logger("app.requests")
 class Service:
     """Answers calls, to those who know the key; probes need none."""
 
-    def __init__(self, parts: Parts, inferring: Inferring, key: Key, *, log_requests: bool) -> None:
+    def __init__(self, parts: Parts, inferring: Inferring, key: Key, *, shutdown: Shutdown, log_requests: bool) -> None:
         self._parts = parts
         self._inferring = inferring
         self._key = key
+        self._shutdown = shutdown
         self._log = log_requests
 
     async def live(self, _: messages.ServerLiveRequest) -> messages.ServerLiveResponse:
@@ -57,9 +59,10 @@ class Service:
         return messages.ServerLiveResponse(live=True)
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
-        """Whether the database is within reach and migrated."""
+        """Whether the database is within reach and migrated, and the process is not stopping."""
         report = await to_thread.run_sync(self._parts.ready)
-        return messages.ServerReadyResponse(ready=report.database and report.migrated)
+        is_ready = report.database and report.migrated and not self._shutdown.is_requested
+        return messages.ServerReadyResponse(ready=is_ready)
 
     async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
         """Who answers."""

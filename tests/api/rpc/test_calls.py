@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from threading import Event
 from typing import TypeVar
 
 import grpc
@@ -18,6 +19,7 @@ from app.api.predicting import Predicting
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.server import CantListen, RpcRules, serving
 from app.api.rpc.service import NAME
+from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import NumberBlock
@@ -74,10 +76,10 @@ def _bytes(asked: Message) -> bytes:
 
 
 @asynccontextmanager
-async def connected(parts: InMemoryParts, rules: RpcRules) -> AsyncIterator[Client]:
+async def connected(parts: InMemoryParts, rules: RpcRules, shutdown: Shutdown | None = None) -> AsyncIterator[Client]:
     inferring = Inferring(Predicting(parts.prediction, 5, rules.most_bytes))
     async with (
-        serving(parts, inferring, rules) as port,
+        serving(parts, inferring, rules, shutdown or Shutdown(lambda: None)) as port,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel,
     ):
         yield Client(channel)
@@ -315,3 +317,35 @@ def test_a_port_that_is_taken_is_said_to_be(parts: InMemoryParts) -> None:
         rules = replace(RULES, port=taken.getsockname()[1])
         with pytest.raises(CantListen, match=f"127.0.0.1:{rules.port}"):
             run(parts, lambda client: client.infer(raw()), rules)
+
+
+def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
+    parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutdown, has_begun, may_end = Shutdown(lambda: None, drains=True), Event(), Event()
+
+    def slowly() -> Report:
+        has_begun.set()
+        assert may_end.wait(10)
+        return Report()
+
+    async def is_ready(client: Client) -> bool:
+        return (await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)).ready
+
+    async def stop() -> None:
+        async with connected(parts, RULES, shutdown) as client:
+            assert await is_ready(client)
+            shutdown.request()
+            assert not await is_ready(client)
+            monkeypatch.setattr(parts, "ready", slowly)
+            open_call = asyncio.create_task(is_ready(client))
+            await asyncio.to_thread(has_begun.wait, 10)
+            shutdown.close()
+            await asyncio.sleep(0.2)
+            with pytest.raises(grpc.aio.AioRpcError) as refusal:
+                await is_ready(client)
+            assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+            may_end.set()
+            assert not await open_call
+
+    asyncio.run(asyncio.wait_for(stop(), 20))
