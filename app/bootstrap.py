@@ -157,7 +157,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
-    records = Records(base.open_uow, stopping)
+    records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
         base.engine,
@@ -243,8 +243,7 @@ def cores() -> int:
 def _base(settings: Settings) -> Base:
     engine = make_engine(settings.url)
     client = make_client(engine)
-    submitter = Submitter(client, settings.job_timeout_seconds)
-    return Base(engine, client, unit_of_work(engine, submitter, answers_kept_for=settings.idempotency_seconds))
+    return Base(engine, client, unit_of_work(engine, Submitter(client), answers_kept_for=settings.idempotency_seconds))
 
 
 def _is_migrated(base: Base) -> bool:
