@@ -156,7 +156,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ),
         trainer=trainer,
     )
-    spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
+    spool = Spool(settings.spool_directory or temporary_directory(), executor=executor)
     records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
@@ -219,6 +219,14 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
 def now() -> datetime:
     """Now, in UTC."""
     return datetime.now(UTC)
+
+
+def temporary_directory() -> Path:
+    """The system's directory for temporary files, also where nothing can be written to it now."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:  # it has no space, nor has any other
+        return Path(os.environ.get("TMPDIR", "/tmp"))
 
 
 def threads_of_a_fit(slots: int) -> int:
