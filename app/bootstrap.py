@@ -44,6 +44,7 @@ from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
+from app.worker.outage import DatabaseOutage
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
@@ -146,7 +147,7 @@ def build(settings: Settings) -> Parts:
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """A worker of this process; `trainer` is what its children call ("module:function")."""
     base = _base(settings)
-    executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
+    executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     pool = Pool(
         spare=settings.worker_slots,
         limits=Limits(
@@ -169,6 +170,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         slots=settings.worker_slots,
         most_of_one_owner=settings.owner_concurrency,
         poll_seconds=settings.poll_seconds,
+        report_failure=outage.report,
     )
     heart = Heart(
         base.open_uow,
@@ -178,6 +180,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         limit=settings.silence_seconds,
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+        outage=outage,
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
@@ -190,7 +193,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ).sweep,
         Finder(courier, Control(base.client)).find,
     )
-    housekeeper = Housekeeper(chores, every=TIDY_SECONDS)
+    housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
     return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
 
 

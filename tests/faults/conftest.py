@@ -21,6 +21,7 @@ from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
 from app.worker.child.tasks import Trainer
+from tests import postgres
 from tests.processes import stopped
 from tests.waiting import until
 from tests.worker import trainers
@@ -155,3 +156,29 @@ def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
             worker.kill()
             worker.communicate()
         place.parts.close()
+
+
+@pytest.fixture
+def mortal() -> Iterator[postgres.MortalServer]:
+    programs = postgres.programs()
+    if programs is None:
+        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
+    with postgres.mortal(programs) as server:
+        yield server
+
+
+@pytest.fixture
+def lone_place(mortal: postgres.MortalServer, tmp_path: Path) -> Iterator[Place]:
+    """On a server of its own."""
+    mortal.create("relevance")
+    url = mortal.url("relevance").render_as_string(hide_password=False)
+    settings = Settings(database_url=url, heartbeat_seconds=0.3, silence_seconds=1.5, poll_seconds=0.1)
+    migrate(settings)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    made = Place(settings, build(settings), tmp_path, marks)
+    yield made
+    for worker in made.workers:
+        worker.kill()
+        worker.communicate()
+    made.parts.close()
