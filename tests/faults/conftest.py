@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import sqlite3
@@ -28,6 +29,7 @@ from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
+JOB_LOG = "app.worker.job_log"
 WITH_STAND_INS = ("-m", "tests.faults.worker")
 
 
@@ -121,6 +123,18 @@ class Place:
         """The job, once it has."""
         until(lambda: self.look(job).finished_at is not None, seconds=seconds)
         return self.look(job)
+
+    def lines(self, number: int) -> list[dict[str, object]]:
+        """What the worker of this number, from 0, has logged."""
+        return [json.loads(line) for line in (self.folder / f"worker-{number}.log").read_text().splitlines()]
+
+    def job_events(self, number: int) -> list[tuple[object, object]]:
+        """Event and attempt of the lines about jobs in a worker's log."""
+        return [(line["event"], line["attempt"]) for line in self.lines(number) if line["logger"] == JOB_LOG]
+
+    def other_events(self, number: int) -> list[object]:
+        """Events of all other lines in a worker's log."""
+        return [line["event"] for line in self.lines(number) if line["logger"] != JOB_LOG]
 
     def versions(self, job: Job) -> int:
         """How many it has made."""

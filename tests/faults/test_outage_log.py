@@ -1,8 +1,6 @@
 """An outage of the database is two lines of a worker's log: one when it begins, one when it ends."""
 
-import json
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +10,6 @@ from tests.waiting import until
 from tests.worker import trainers
 
 AWAY, BACK = "the database is away", "the database is back"
-
-
-def events(log: Path) -> list[str]:
-    """What the worker has logged, but for jobs."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    return [line["event"] for line in lines if line["logger"] != "app.worker.job_log"]
 
 
 @pytest.mark.parametrize(
@@ -35,14 +27,13 @@ def test_an_outage_is_two_lines_of_a_workers_log(
     place.start_worker()
     job = place.submit(trainers.marked)
     place.started()
-    log = place.folder / "worker-0.log"
     for number in range(1, times + 1):
         (mortal.stop if how == "stopped" else mortal.kill)()
         time.sleep(seconds)
-        assert events(log) == [AWAY, BACK] * (number - 1) + [AWAY]
+        assert place.other_events(0) == [AWAY, BACK] * (number - 1) + [AWAY]
         mortal.start()
-        until(lambda: events(log)[-1] == BACK, seconds=30)
+        until(lambda: place.other_events(0)[-1] == BACK, seconds=30)
         time.sleep(1.0)
-        assert events(log) == [AWAY, BACK] * number
+        assert place.other_events(0) == [AWAY, BACK] * number
     place.open_the_gate()
     assert place.ended(job).attempt == 1

@@ -1,6 +1,5 @@
 """A worker as shipped whose spool directory is on a full disk, or can't be used at all."""
 
-import json
 import shutil
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import pytest
 
 from app.bootstrap import workers_alive
 from app.sparse_bayes.selection import train
-from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
+from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.waiting import until
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -31,31 +30,25 @@ def full_disk(folder: Path) -> tuple[str, ...]:
     return alone
 
 
-def events(place: Place) -> list[str]:
-    """What the worker has logged, without the moves of jobs."""
-    lines = [json.loads(line) for line in (place.folder / "worker-0.log").read_text().splitlines()]
-    return [line["event"] for line in lines if line["logger"] != "app.worker.job_log"]
-
-
 def test_a_worker_that_starts_on_a_full_disk_waits_until_it_has_space(make_place: MakePlace) -> None:
     place = make_place()
     spool = place.folder / "spool"
     worker = place.start_worker(AS_SHIPPED, before=full_disk(spool))
-    until(lambda: events(place) == [WAITS], seconds=30)
+    until(lambda: place.other_events(0) == [WAITS], seconds=30)
     job = place.submit(train, rows=40)
     assert not workers_alive(place.settings)
     Path(f"/proc/{worker.pid}/root{spool}", BALLAST).unlink()
     until(lambda: place.look(job).state != "queued", seconds=60)
-    assert events(place) == [WAITS, STARTS]
+    assert place.other_events(0) == [WAITS, STARTS]
 
 
 def test_a_worker_that_waits_for_space_ends_when_it_is_stopped(make_place: MakePlace) -> None:
     place = make_place()
     worker = place.start_worker(AS_SHIPPED, before=full_disk(place.folder / "spool"))
-    until(lambda: events(place) == [WAITS], seconds=30)
+    until(lambda: place.other_events(0) == [WAITS], seconds=30)
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(10) == 0
-    assert events(place) == [WAITS]
+    assert place.other_events(0) == [WAITS]
 
 
 def test_a_worker_whose_directory_can_not_be_used_says_so_and_ends(make_place: MakePlace) -> None:

@@ -79,6 +79,9 @@ def test_another_worker_takes_over_from_one_that_was_killed(make_place: MakePlac
     ended = place.ended(job)
     assert (ended.state, ended.attempt) == ("succeeded", 2)
     assert place.versions(job) == 1
+    until(lambda: len(place.job_events(1)) == 3)
+    assert place.job_events(0) == [("job started", 1)]
+    assert place.job_events(1) == [("job died", 1), ("job resumed", 2), ("job ended", 2)]
 
 
 @on_one_database
@@ -100,10 +103,13 @@ def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: Ma
     first.send_signal(signal.SIGTERM)
     assert first.wait(10) == 0
     assert gone(fit)
+    assert place.job_events(0) == [("job started", 1), ("job handed back", 1)]
     place.started(2)
     place.open_the_gate()
     assert place.ended(job).state == "succeeded"
     assert place.versions(job) == 1
+    until(lambda: len(place.job_events(1)) == 2)
+    assert place.job_events(1) == [("job resumed", 2), ("job ended", 2)]
 
 
 def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_place: MakePlace) -> None:

@@ -2,11 +2,13 @@
 
 import logging
 from dataclasses import replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import TypeAlias, get_args
 
 import pytest
 
 from app.worker.attempts import Records
+from app.worker.job_log import Outcome
 from tests.waiting import until
 from tests.worker import trainers
 from tests.worker.bench import OWNER, Bench, Running
@@ -118,3 +120,8 @@ def test_a_start_that_was_superseded_is_logged(bench: Bench, caplog: pytest.LogC
         uow.jobs.claim(job_id)
     assert running.ended() is False
     assert events(caplog) == [started(), ("job superseded", "training", 1, "superseded")]
+
+
+def test_the_documents_name_each_outcome() -> None:
+    table = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    assert [outcome for outcome in get_args(Outcome) if f"`{outcome}`" not in table] == []
