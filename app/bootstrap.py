@@ -44,6 +44,7 @@ from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
+from app.worker.outage import DatabaseOutage
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
@@ -146,7 +147,7 @@ def build(settings: Settings) -> Parts:
 def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
     """A worker of this process; `trainer` is what its children call ("module:function")."""
     base = _base(settings)
-    executor, stopping = f"{socket.gethostname()}:{uuid4()}", Event()
+    executor, stopping, outage = f"{socket.gethostname()}:{uuid4()}", Event(), DatabaseOutage()
     pool = Pool(
         spare=settings.worker_slots,
         limits=Limits(
@@ -156,8 +157,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ),
         trainer=trainer,
     )
-    spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
-    records = Records(base.open_uow, stopping)
+    spool = Spool(settings.spool_directory or temporary_directory(), executor=executor)
+    records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
         base.engine,
@@ -169,6 +170,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         slots=settings.worker_slots,
         most_of_one_owner=settings.owner_concurrency,
         poll_seconds=settings.poll_seconds,
+        report_failure=outage.report,
     )
     heart = Heart(
         base.open_uow,
@@ -178,6 +180,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         limit=settings.silence_seconds,
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+        outage=outage,
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
@@ -190,7 +193,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ).sweep,
         Finder(courier, Control(base.client)).find,
     )
-    housekeeper = Housekeeper(chores, every=TIDY_SECONDS)
+    housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
     return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
 
 
@@ -221,6 +224,14 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def temporary_directory() -> Path:
+    """The system's directory for temporary files, also where nothing can be written to it now."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:  # it has no space, nor has any other
+        return Path(os.environ.get("TMPDIR", "/tmp"))
+
+
 def threads_of_a_fit(slots: int) -> int:
     """How many threads one fit may share its rows among, half of the cores being for the API and the database."""
     return max(1, cores() // (2 * slots))
@@ -243,8 +254,7 @@ def cores() -> int:
 def _base(settings: Settings) -> Base:
     engine = make_engine(settings.url)
     client = make_client(engine)
-    submitter = Submitter(client, settings.job_timeout_seconds)
-    return Base(engine, client, unit_of_work(engine, submitter, answers_kept_for=settings.idempotency_seconds))
+    return Base(engine, client, unit_of_work(engine, Submitter(client), answers_kept_for=settings.idempotency_seconds))
 
 
 def _is_migrated(base: Base) -> bool:

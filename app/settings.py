@@ -74,7 +74,7 @@ class Settings(BaseSettings):
         None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."
     )
     checkpoint_seconds: float = Field(5.0, ge=0, description="Least time between two checkpoints of a running fit.")
-    job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run.")
+    job_timeout_seconds: float = Field(86_400.0, gt=0, description="Longest a job may run, in all its starts together.")
     owner_concurrency: int | None = Field(
         None, ge=1, description="Jobs of one owner that run at a time, over all workers; without it, as many as fit."
     )

@@ -11,6 +11,8 @@ from app.cli.saying import database_in_reach, refuse, say
 from app.cli.watchdog import Watchdog
 from app.logs import configure_logging
 from app.settings import Settings
+from app.worker.spool import UnusableSpoolError
+from app.worker.worker import Worker
 
 GRACE_SECONDS = 5.0
 """How long a running fit may take to come to a place where it can be handed back."""
@@ -37,12 +39,21 @@ def work(settings: Settings, *, until_eof: bool) -> None:
         end_with_standard_input(stop)
     configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings)
-    with database_in_reach():
-        worker.start()
+    if not _start(worker, asked_to_end):
+        return
     try:
         asked_to_end.wait()
     finally:
         worker.stop(GRACE_SECONDS)
+
+
+def _start(worker: Worker, stop_requested: threading.Event) -> bool:
+    """Whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
+    try:
+        with database_in_reach():
+            return worker.start(stop_requested)
+    except UnusableSpoolError as error:
+        refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY says where temporary files are kept.")
 
 
 def migrate(settings: Settings) -> None:

@@ -26,7 +26,7 @@ JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 MOVES: Mapping[JobState, Mapping[JobState, str]] = {
     "queued": {
         "running": "a worker starts it",
-        "failed": "its time is over before a worker could begin",
+        "failed": "its entry in the queue is lost before a worker could begin",
         "cancelled": "its owner asks for it",
     },
     "running": {

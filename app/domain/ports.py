@@ -16,7 +16,7 @@ from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
 from app.domain.pages import Slice as Slice
 from app.domain.results import Results
-from app.domain.starts import Checkpoint, Claim, Kept, Resumption
+from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary
 from app.domain.webhook_ports import Deliveries, Webhooks
 
@@ -94,7 +94,13 @@ class Jobs(Protocol):
         """Note that a running attempt was given up in good order, for others to go on with."""
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
-        """Note what was last heard of a running attempt."""
+        """Count the death of a running attempt, and note what was last heard of it."""
+
+    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+        """What is recorded of a job's starts so far; None where there is no such job."""
+
+    def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
+        """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when superseded or ended."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.domain.job_states import JobKind
 from app.sparse_bayes.trail import Mark
 
 MOST_STARTS = 3
@@ -18,6 +19,20 @@ class Claim:
 
     attempt: int
     spent: bool = False
+
+
+@dataclass(frozen=True)
+class EarlierStarts:
+    """What is recorded of a job's starts so far.
+
+    `attempt` is the number of the newest one (0: none) and `seconds` the running time of all of them. `has_died` says
+    that the newest one ended with its worker, unrecorded.
+    """
+
+    kind: JobKind
+    attempt: int
+    seconds: float
+    has_died: bool
 
 
 @dataclass(frozen=True)

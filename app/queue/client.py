@@ -51,7 +51,6 @@ class Submission:
 
     client: DBOSClient
     connection: Connection
-    timeout: float
 
     def submit(self, job_id: UUID, *, owner: str, kind: JobKind = "training", priority: int = 0) -> None:
         """Queue a job, if the transaction commits; raises ConflictError when its id is known already."""
@@ -66,7 +65,6 @@ class Submission:
                     "workflow_id_reuse_policy": "reject",
                     "queue_partition_key": owner,
                     "priority": rank(priority),
-                    "workflow_timeout": self.timeout,
                 },
                 str(job_id),
             )
@@ -89,14 +87,13 @@ class Submission:
 
 @dataclass(frozen=True)
 class Submitter:
-    """Makes a unit of work's queue from its connection; a job may run for `timeout` seconds from its first start."""
+    """Makes a unit of work's queue from its connection."""
 
     client: DBOSClient
-    timeout: float
 
     def __call__(self, connection: Connection) -> Submission:
         """The queue within this connection's transaction."""
-        return Submission(self.client, connection, self.timeout)
+        return Submission(self.client, connection)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import ExitStack
 from threading import Thread, current_thread
 from uuid import UUID
 from weakref import WeakSet
@@ -21,6 +22,7 @@ from app.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
+from app.queue.outage_filter import reported_outages
 from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
@@ -55,7 +57,8 @@ class Engine:
     Of one owner at most so many jobs run at a time over all workers; the worker that started last decides for all.
     `score` says the same of jobs of other kinds, which wait in a queue of their own; without it, others run them.
     `deliver` says likewise whether one attempt to tell a webhook was made; without it, others make them. An exception
-    out of either ends the entry as failed; False leaves it for others to recover.
+    out of either ends the entry as failed; False leaves it for others to recover. Failures of the engine's connections
+    are handed to `report_failure`; without it, they are logged.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Engine:
         slots: int,
         most_of_one_owner: int | None = None,
         poll_seconds: float,
+        report_failure: Callable[[str], None] | None = None,
     ) -> None:
         self._database = database
         self._client = client
@@ -80,6 +84,8 @@ class Engine:
         self._slots = slots
         self._most_of_one_owner = most_of_one_owner
         self._poll_seconds = poll_seconds
+        self._report_failure = report_failure
+        self._filters = ExitStack()
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
 
@@ -87,6 +93,8 @@ class Engine:
         """Begin to take jobs from the queue; raises UnavailableError where the database is away or not migrated."""
         # With a handler on it, the engine leaves its logger alone, and its records go where all others go.
         logging.getLogger("dbos").addHandler(logging.NullHandler())
+        if self._report_failure is not None:
+            self._filters.enter_context(reported_outages(self._report_failure))
         take_turns()
         DBOS(
             config={
@@ -160,3 +168,4 @@ class Engine:
         # The engine lets go of its threads while they write down what has ended, and soon nobody has a database.
         for thread in set(self._threads) - set(self._running.values()):
             thread.join(LAST_WORDS_SECONDS)
+        self._filters.close()

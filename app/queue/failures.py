@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
 from dbos import error as engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -19,9 +20,13 @@ def translated() -> Iterator[None]:
         yield
     except engine.DBOSWorkflowIDInUseError as error:
         raise ConflictError("This job was submitted before.") from error
-    except (OperationalError, InterfaceError, PoolTimeoutError, ProgrammingError) as error:
-        raise UnavailableError(AWAY) from error
-    except DBAPIError as error:
-        if error.connection_invalidated:
+    except (DBAPIError, PoolTimeoutError) as error:
+        if is_connection_failure(error) or isinstance(error, ProgrammingError):
             raise UnavailableError(AWAY) from error
         raise
+
+
+def is_connection_failure(error: BaseException) -> bool:
+    """Whether a database could not be reached, or a connection to it was lost."""
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, OperationalError | InterfaceError | PoolTimeoutError | psycopg.OperationalError)

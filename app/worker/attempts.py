@@ -1,22 +1,25 @@
 """One start of a job of any kind, as it meets the database: begun, looked at, told of, and settled."""
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import TypeVar
 from uuid import UUID
 
 from app.domain.errors import UnavailableError
-from app.domain.job_states import FINISHED
+from app.domain.job_states import FINISHED, JobKind
 from app.domain.jobs import Job, Problem, Progress
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.starts import Claim, Kept
+from app.domain.starts import Claim, EarlierStarts, Kept, Resumption
 from app.domain.tables import Block
 from app.worker.insisting import HandedBack, insist
+from app.worker.job_log import JobEvent
 from app.worker.problems import of_death
+from app.worker.running_time import RunningTime
 
 T = TypeVar("T")
 
@@ -25,12 +28,20 @@ class NoLongerOurs(Exception):
     """The job's owner cancelled it, it was ended from outside, or another start has taken over."""
 
 
+class TimeLimitExceeded(Exception):
+    """The job has run for longer than it may."""
+
+
 @dataclass(frozen=True)
 class Records:
-    """What the starts of a worker read and write down, also when the database is away, until it is to stop."""
+    """What the starts of a worker read and write down, also when the database is away, until it is to stop.
+
+    A job may run for `limit` seconds, in all its starts together.
+    """
 
     open_uow: OpenUnitOfWork
     stopping: Event
+    limit: float = math.inf
 
     def insist(self, action: Callable[[UnitOfWork], T]) -> T:
         """Do it in a transaction, again and again while the database is away; raises HandedBack."""
@@ -51,32 +62,55 @@ class Records:
         """
         if self.stopping.is_set():
             raise HandedBack
-
-        def claim(uow: UnitOfWork) -> tuple[Claim | None, Kept | None]:
-            kept = None if by is None else uow.checkpoints.find(job_id, by=by)
-            if kept is not None:
-                return uow.jobs.claim(job_id, resumed_from=kept.resumption), kept
-            result = uow.results.find(job_id)
-            goes_on = result is not None and result.by == by and result.reached.rows > 0
-            return uow.jobs.claim(job_id, resumed_from=result.resumption if result and goes_on else None), None
-
-        claimed, kept = self.insist(claim)
-        if claimed is None:
+        found = self.insist(lambda uow: _claimed(uow, job_id, by))
+        if found is None:
             return None
-        if claimed.spent:
-            self.insist(lambda uow: _end_as_dead(job_id, claimed.attempt, uow))
+        earlier = found.earlier
+        if earlier.has_died:
+            JobEvent(job_id, earlier.kind, earlier.attempt, earlier.seconds).worker_died()
+        if found.claim is None:
             return None
-        return Attempt(self, job_id, claimed.attempt, kept)
+        if found.claim.spent:
+            self._end_as_dead(job_id, earlier)
+            return None
+        attempt = Attempt(
+            self,
+            job_id,
+            found.claim.attempt,
+            found.kept,
+            kind=earlier.kind,
+            running=RunningTime(earlier.seconds, limit=self.limit),
+        )
+        resumed_from = None if found.resumed_from is None else found.resumed_from.attempt
+        attempt.event.started(resumed_from=resumed_from)
+        return attempt
 
-    def settle(self, job_id: UUID) -> bool:
-        """Whether a job has ended, as it does here where its owner asked for that; raises HandedBack."""
+    def settle(self, job_id: UUID, attempt: "Attempt | None" = None) -> bool:
+        """Whether a job has ended, as it does here where its owner asked for that; raises HandedBack.
+
+        What became of `attempt`, the last start of it here, is logged.
+        """
         job = self.insist(lambda uow: uow.jobs.find(job_id))
-        if job is None or job.state in FINISHED:
+        if job is None:
             return True
-        if job.cancel_requested_at is None:
-            return False
-        self.insist(lambda uow: uow.jobs.cancelled(job_id, job.attempt))
-        return True
+        is_cancelled = job.state not in FINISHED and job.cancel_requested_at is not None
+        if is_cancelled and self.insist(lambda uow: uow.jobs.cancelled(job_id, job.attempt)):
+            event = JobEvent(job_id, job.kind, job.attempt) if attempt is None else attempt.event
+            event.ended(replace(job, state="cancelled"))
+        elif attempt is not None and attempt.number != job.attempt:
+            attempt.event.superseded()
+        elif attempt is not None and job.state in {"succeeded", "failed"}:
+            attempt.event.ended(job)
+        return is_cancelled or job.state in FINISHED
+
+    def _end_as_dead(self, job_id: UUID, starts: EarlierStarts) -> None:
+        job = self.insist(lambda uow: uow.jobs.find(job_id))
+        if job is None:
+            return
+        problem = of_death(job)
+        if self.insist(lambda uow: uow.jobs.fail(job_id, starts.attempt, problem)):
+            event = JobEvent(job_id, starts.kind, starts.attempt, starts.seconds)
+            event.ended(replace(job, state="failed", error=problem))
 
 
 @dataclass(frozen=True)
@@ -87,6 +121,13 @@ class Attempt:
     job_id: UUID
     number: int
     kept: Kept | None = None
+    kind: JobKind = "training"
+    running: RunningTime = field(default_factory=RunningTime)
+
+    @property
+    def event(self) -> JobEvent:
+        """What the log says of it where something happens to it now."""
+        return JobEvent(self.job_id, self.kind, self.number, self.running.seconds)
 
     def job(self) -> Job:
         """The job; raises NoLongerOurs where it is gone, HandedBack."""
@@ -96,9 +137,13 @@ class Attempt:
         return job
 
     def look(self) -> None:
-        """Raises NoLongerOurs, HandedBack."""
+        """Raises NoLongerOurs, HandedBack, TimeLimitExceeded."""
         if self.records.stopping.is_set():
             raise HandedBack
+        if self.running.is_over():
+            raise TimeLimitExceeded
+        if self.running.record_is_due() and self.records.try_once(self.record_running_time, otherwise=False):
+            self.running.recorded()
         if not self.records.try_once(lambda uow: uow.jobs.is_wanted(self.job_id, self.number), otherwise=True):
             raise NoLongerOurs
 
@@ -136,8 +181,18 @@ class Attempt:
         self.records.insist(lambda uow: uow.jobs.fail(self.job_id, self.number, problem))
 
     def hand_back(self) -> None:
-        """Leave it to others at once, if the database can be told."""
-        self.records.try_once(lambda uow: uow.jobs.hand_back(self.job_id, self.number), otherwise=None)
+        """Leave it to others at once, unless the database is away."""
+        self.records.try_once(self.write_hand_back, otherwise=None)
+
+    def write_hand_back(self, uow: UnitOfWork) -> None:
+        """Record that it is left to others."""
+        self.record_running_time(uow)
+        uow.jobs.hand_back(self.job_id, self.number)
+
+    def record_running_time(self, uow: UnitOfWork) -> bool:
+        """Record how long the job has run; True once it is done."""
+        uow.jobs.record_running_time(self.job_id, self.number, self.running.seconds)
+        return True
 
 
 class Pace:
@@ -157,10 +212,27 @@ class Pace:
         return due
 
 
-def _end_as_dead(job_id: UUID, attempt: int, uow: UnitOfWork) -> None:
-    job = uow.jobs.find(job_id)
-    if job is not None:
-        uow.jobs.fail(job_id, attempt, of_death(job))
+@dataclass(frozen=True)
+class _Claimed:
+    """What came of a claim; `claim` is None where there is to be no start."""
+
+    earlier: EarlierStarts
+    claim: Claim | None
+    kept: Kept | None = None
+    resumed_from: Resumption | None = None
+
+
+def _claimed(uow: UnitOfWork, job_id: UUID, by: str | None) -> _Claimed | None:
+    earlier = uow.jobs.earlier_starts(job_id)
+    if earlier is None:
+        return None
+    kept = None if by is None else uow.checkpoints.find(job_id, by=by)
+    if kept is not None:
+        return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=kept.resumption), kept, kept.resumption)
+    result = uow.results.find(job_id)
+    goes_on = result is not None and result.by == by and result.reached.rows > 0
+    resumed_from = result.resumption if result and goes_on else None
+    return _Claimed(earlier, uow.jobs.claim(job_id, resumed_from=resumed_from), resumed_from=resumed_from)
 
 
 def _block(dataset_id: UUID, number: int, uow: UnitOfWork) -> tuple[int, Block] | None:

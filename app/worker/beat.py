@@ -8,6 +8,7 @@ from uuid import UUID
 
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, Recovery
+from app.worker.outage import DatabaseOutage
 from app.worker.reap import Watch, reap
 from app.worker.sweep import sweep
 
@@ -49,6 +50,7 @@ class Heart:
         beat: float,
         limit: float,
         broken: Callable[[], None],
+        outage: DatabaseOutage | None = None,
     ) -> None:
         self._open_uow = open_uow
         self._recovery = recovery
@@ -56,6 +58,7 @@ class Heart:
         self._beat = beat
         self._watch = Watch(limit=limit)
         self._broken = broken
+        self._outage = outage or DatabaseOutage()
         self._streak = Streak(beat=beat, limit=limit)
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="heart", daemon=True)
@@ -90,7 +93,9 @@ class Heart:
                     self._reap()
                     swept = sweep(self._open_uow, self._recovery, after=swept)
                 except UnavailableError as error:
-                    logger.warning("a beat failed", extra={"executor": self._executor, "why": error.detail})
+                    self._outage.begin(error.detail)
+                else:
+                    self._outage.end()
         finally:
             if not self._stopping.is_set():
                 self._broken()

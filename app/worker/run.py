@@ -15,13 +15,13 @@ from app.domain.requests import TrainingPlan
 from app.domain.starts import Checkpoint
 from app.sparse_bayes.selection import Step
 from app.sparse_bayes.trail import Mark
-from app.worker.attempts import Attempt, NoLongerOurs, Records
+from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
 from app.worker.child.process import Failure
 from app.worker.child.tasks import Rested, Result
 from app.worker.fits import Fit, prepare
 from app.worker.insisting import HandedBack
 from app.worker.pool import Child, ChildDied, Pool
-from app.worker.problems import name_taken, of_error, of_failure
+from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.worker.spool import Spool
 
 logger = logging.getLogger(__name__)
@@ -48,21 +48,21 @@ class Runner:
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
+        attempt = None
         try:
             while (attempt := self.records.begin(job_id, by=self.program)) is not None:
                 start = Start(self, attempt, () if attempt.kept is None else attempt.kept.checkpoint.trail)
                 outcome = start.fit()
-                if isinstance(outcome, ChildDied):
-                    logger.warning(
-                        "a fit's process died",
-                        extra={"job": job_id, "attempt": attempt.number, "how": outcome, "said": outcome.said},
-                    )
-                    start.bury(outcome)
-                    continue
-                start.record(outcome)
-                break
-            return self.records.settle(job_id)
+                if not isinstance(outcome, ChildDied):
+                    start.record(outcome)
+                    break
+                attempt.event.process_died(str(outcome), outcome.said)
+                attempt = None
+                start.bury(outcome)
+            return self.records.settle(job_id, attempt)
         except HandedBack:
+            if attempt is not None:
+                attempt.event.handed_back()
             return False
 
 
@@ -91,15 +91,15 @@ class Start:
             raise
         except ChildDied as died:
             return died
+        except TimeLimitExceeded:
+            return TOO_LONG
         except TrainingFailedError as error:
             return of_error(error)
 
     def bury(self, died: ChildDied) -> None:
         """Keep what its child has said and found; raises HandedBack."""
-        job_id, number = self.attempt.job_id, self.attempt.number
         words = f"{died}: {died.words}" if died.words else str(died)
-        self.records.insist(lambda uow: uow.jobs.died(job_id, number, words))
-        self.records.insist(self._keep)
+        self.records.insist(lambda uow: self._bury(words, uow))
 
     def record(self, outcome: NewVersion | Problem | None) -> None:
         """Write the end down, unless another start has taken over."""
@@ -181,9 +181,14 @@ class Start:
         checkpoint = Checkpoint(self.runner.program, self.trail)
         return self.further and uow.checkpoints.keep(self.attempt.job_id, self.attempt.number, checkpoint)
 
+    def _bury(self, words: str, uow: UnitOfWork) -> None:
+        self._keep(uow)  # before its death: a checkpoint resets the count of these
+        self.attempt.record_running_time(uow)
+        uow.jobs.died(self.attempt.job_id, self.attempt.number, words)
+
     def _hand_back(self, uow: UnitOfWork) -> None:
         self._keep(uow)
-        uow.jobs.hand_back(self.attempt.job_id, self.attempt.number)
+        self.attempt.write_hand_back(uow)
 
     @property
     def records(self) -> Records:

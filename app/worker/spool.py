@@ -1,15 +1,31 @@
 """A folder for the files of running fits that outlives its worker only until the next one starts."""
 
+import errno
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 
 PREFIX = "relevance-worker-"
 LOCK = ".lock"
+
+WITHOUT_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+"""Errors after which a file system may become writable again: it is full, its quota is used up, it is read-only."""
+
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 15.0
+"""Between two attempts to open a spool without space: each pause is twice as long as the one before it."""
+
+logger = logging.getLogger(__name__)
+
+
+class UnusableSpoolError(Exception):
+    """The spool directory can't be used, and waiting does not help."""
 
 
 class Spool:
@@ -26,6 +42,36 @@ class Spool:
 
         Only those of this host are told of: not every file system that hosts share shows one what another has locked.
         """
+        try:
+            return self._open()
+        except OSError:
+            self.close()
+            raise
+
+    def open_when_writable(self, stop_requested: Event) -> frozenset[str] | None:
+        """The same, once the directory has space for it; None where the process is to stop before.
+
+        Raises UnusableSpoolError.
+        """
+        began, pause = time.monotonic(), 0.0
+        while not stop_requested.wait(pause):
+            try:
+                dead = self.open()
+            except OSError as error:
+                if error.errno not in WITHOUT_SPACE:
+                    raise UnusableSpoolError(f"The spool directory {self._root} can't be used: {error}.") from error
+                if not pause:
+                    why = {"directory": str(self._root), "reason": str(error)}
+                    logger.warning("the spool directory has no space: the worker waits", extra=why)
+                pause = min(2 * pause, MAX_PAUSE_SECONDS) or FIRST_PAUSE_SECONDS
+            else:
+                if pause:
+                    waited = {"directory": str(self._root), "seconds": round(time.monotonic() - began, 3)}
+                    logger.info("the spool directory has space again: the worker starts", extra=waited)
+                return dead
+        return None
+
+    def _open(self) -> frozenset[str]:
         self._root.mkdir(parents=True, exist_ok=True)
         left = set()
         for path in self._root.glob(f"{PREFIX}*{LOCK}"):

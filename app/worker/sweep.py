@@ -1,12 +1,10 @@
 """The sweep: no job stays unfinished whose entry in the engine has ended."""
 
-import logging
 from uuid import UUID
 
 from app.domain.ports import OpenUnitOfWork, Recovery
+from app.worker.job_log import JobEvent
 from app.worker.problems import BY_ENDING
-
-logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 1000
 """Jobs that one sweep looks at: the next one goes on behind them, so that a long queue does not keep a heart busy."""
@@ -27,6 +25,7 @@ def sweep(open_uow: OpenUnitOfWork, recovery: Recovery, *, after: UUID | None = 
                 ended = uow.jobs.cancelled(job_id, attempts[job_id])
             else:
                 ended = uow.jobs.fail(job_id, attempts[job_id], BY_ENDING[ending])
-        if ended:
-            logger.warning("ended a job that was left unfinished", extra={"job": str(job_id), "ending": ending})
+            job = uow.jobs.find(job_id) if ended else None
+        if job is not None:
+            JobEvent(job_id, job.kind, job.attempt).ended(job)
     return found[-1][0] if len(found) == MOST_AT_ONCE else None

@@ -1,20 +1,19 @@
 """Chores that nobody waits for, once in a while."""
 
-import logging
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
 
 from app.domain.errors import UnavailableError
-
-logger = logging.getLogger(__name__)
+from app.worker.outage import DatabaseOutage
 
 
 class Housekeeper:
     """Does its chores every so many seconds, in a thread of its own: the heart must not wait for them."""
 
-    def __init__(self, chores: Sequence[Callable[[], object]], *, every: float) -> None:
+    def __init__(self, chores: Sequence[Callable[[], object]], *, every: float, outage: DatabaseOutage) -> None:
         self._chores = chores
         self._every = every
+        self._outage = outage
         self._stopping = Event()
         self._thread = Thread(target=self._run, name="housekeeper", daemon=True)
 
@@ -32,5 +31,5 @@ class Housekeeper:
                 try:
                     chore()
                 except UnavailableError as error:
-                    logger.warning("a chore failed", extra={"why": error.detail})
+                    self._outage.report(error.detail)
             self._stopping.wait(self._every)

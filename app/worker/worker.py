@@ -31,13 +31,19 @@ class Worker:
     stopping: Event
     close: Callable[[], None]
 
-    def start(self) -> None:
-        """Begin to take jobs; raises UnavailableError."""
-        dead = self.spool.open()
+    def start(self, stop_requested: Event | None = None) -> bool:
+        """Begin to take jobs; False where a stop is requested while the spool directory has no space.
+
+        Raises UnavailableError, UnusableSpoolError.
+        """
+        dead = self.spool.open_when_writable(stop_requested or Event())
+        if dead is None:
+            return False
         self.pool.start()
         self.heart.start(dead)
         self.housekeeper.start()
         self.engine.launch()
+        return True
 
     def stop(self, grace: float) -> None:
         """Take no more jobs, end every fit within `grace` seconds, and let others take over at once."""

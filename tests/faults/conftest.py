@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import sqlite3
@@ -21,12 +22,14 @@ from app.domain.requests import SupervisedRequest
 from app.domain.tables import NumberColumn
 from app.settings import Settings
 from app.worker.child.tasks import Trainer
+from tests import postgres
 from tests.processes import stopped
 from tests.waiting import until
 from tests.worker import trainers
 
 ROOT = Path(__file__).parents[2]
 AS_SHIPPED = ("-m", "app.cli", "worker", "--until-eof")
+JOB_LOG = "app.worker.job_log"
 WITH_STAND_INS = ("-m", "tests.faults.worker")
 
 
@@ -121,6 +124,18 @@ class Place:
         until(lambda: self.look(job).finished_at is not None, seconds=seconds)
         return self.look(job)
 
+    def lines(self, number: int) -> list[dict[str, object]]:
+        """What the worker of this number, from 0, has logged."""
+        return [json.loads(line) for line in (self.folder / f"worker-{number}.log").read_text().splitlines()]
+
+    def job_events(self, number: int) -> list[tuple[object, object]]:
+        """Event and attempt of the lines about jobs in a worker's log."""
+        return [(line["event"], line["attempt"]) for line in self.lines(number) if line["logger"] == JOB_LOG]
+
+    def other_events(self, number: int) -> list[object]:
+        """Events of all other lines in a worker's log."""
+        return [line["event"] for line in self.lines(number) if line["logger"] != JOB_LOG]
+
     def versions(self, job: Job) -> int:
         """How many it has made."""
         made = self.parts.catalogue.versions(BUILT_IN_OWNER, job.plan.model, Slice(100)).items
@@ -155,3 +170,29 @@ def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
             worker.kill()
             worker.communicate()
         place.parts.close()
+
+
+@pytest.fixture
+def mortal() -> Iterator[postgres.MortalServer]:
+    programs = postgres.programs()
+    if programs is None:
+        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
+    with postgres.mortal(programs) as server:
+        yield server
+
+
+@pytest.fixture
+def lone_place(mortal: postgres.MortalServer, tmp_path: Path) -> Iterator[Place]:
+    """On a server of its own."""
+    mortal.create("relevance")
+    url = mortal.url("relevance").render_as_string(hide_password=False)
+    settings = Settings(database_url=url, heartbeat_seconds=0.3, silence_seconds=1.5, poll_seconds=0.1)
+    migrate(settings)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    made = Place(settings, build(settings), tmp_path, marks)
+    yield made
+    for worker in made.workers:
+        worker.kill()
+        worker.communicate()
+    made.parts.close()

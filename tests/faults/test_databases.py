@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from app.bootstrap import build, migrate, workers_alive
+from app.bootstrap import build, workers_alive
 from app.settings import Settings
 from tests import postgres
 from tests.faults.conftest import AS_SHIPPED, ROOT, MakePlace, Place
@@ -20,37 +18,12 @@ DOWN_SECONDS = 15.0
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
-@pytest.fixture
-def mortal() -> Iterator[postgres.MortalServer]:
-    programs = postgres.programs()
-    if programs is None:
-        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
-    with postgres.mortal(programs) as server:
-        yield server
-
-
-@pytest.fixture
-def place(mortal: postgres.MortalServer, tmp_path: Path) -> Iterator[Place]:
-    """On a server of its own."""
-    mortal.create("relevance")
-    url = mortal.url("relevance").render_as_string(hide_password=False)
-    settings = Settings(database_url=url, heartbeat_seconds=0.3, silence_seconds=1.5, poll_seconds=0.1)
-    migrate(settings)
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    made = Place(settings, build(settings), tmp_path, marks)
-    yield made
-    for worker in made.workers:
-        worker.kill()
-        worker.communicate()
-    made.parts.close()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
-    place: Place, mortal: postgres.MortalServer, how: str
+    lone_place: Place, mortal: postgres.MortalServer, how: str
 ) -> None:
+    place = lone_place
     for _ in range(2):
         place.start_worker()
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
@@ -70,8 +43,9 @@ def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
 
 @pytest.mark.thorough
 def test_a_fit_that_ends_while_the_database_is_down_is_recorded_when_it_is_back(
-    place: Place, mortal: postgres.MortalServer
+    lone_place: Place, mortal: postgres.MortalServer
 ) -> None:
+    place = lone_place
     place.start_worker()
     job = place.submit(trainers.marked)
     (fit,) = place.started()

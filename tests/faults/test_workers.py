@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import time
+from datetime import timedelta
 
 import pytest
 
@@ -78,6 +79,9 @@ def test_another_worker_takes_over_from_one_that_was_killed(make_place: MakePlac
     ended = place.ended(job)
     assert (ended.state, ended.attempt) == ("succeeded", 2)
     assert place.versions(job) == 1
+    until(lambda: len(place.job_events(1)) == 3)
+    assert place.job_events(0) == [("job started", 1)]
+    assert place.job_events(1) == [("job died", 1), ("job resumed", 2), ("job ended", 2)]
 
 
 @on_one_database
@@ -99,10 +103,13 @@ def test_a_worker_that_is_asked_to_end_hands_its_job_over_at_once(make_place: Ma
     first.send_signal(signal.SIGTERM)
     assert first.wait(10) == 0
     assert gone(fit)
+    assert place.job_events(0) == [("job started", 1), ("job handed back", 1)]
     place.started(2)
     place.open_the_gate()
     assert place.ended(job).state == "succeeded"
     assert place.versions(job) == 1
+    until(lambda: len(place.job_events(1)) == 2)
+    assert place.job_events(1) == [("job resumed", 2), ("job ended", 2)]
 
 
 def test_a_worker_frozen_past_the_limit_and_thawed_records_nothing_twice(make_place: MakePlace) -> None:
@@ -239,3 +246,27 @@ def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: 
     ended = place.ended(job)
     assert (ended.state, ended.attempt) == ("succeeded", 1)
     assert place.versions(job) == 1
+
+
+@pytest.mark.thorough
+@on_one_database
+def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: MakePlace) -> None:
+    """The limit of a day counts running time; the worker's clock steps by 32 hours."""
+    faketime = shutil.which("faketime")
+    assert faketime, "install it: apt-get install faketime"
+    place = make_place()
+    offset = place.folder / "offset"
+    offset.write_text("+0s")
+    # The wrapper sets the offset once; without its variable the library reads the file at each look at the clock.
+    stepping = (faketime, "--exclude-monotonic", "-f", "+0s", "env", "-u", "FAKETIME")
+    place.start_worker(before=stepping, FAKETIME_TIMESTAMP_FILE=str(offset), FAKETIME_NO_CACHE="1")
+    job = place.submit(trainers.marked)
+    (fit,) = place.started()
+    offset.write_text(f"+{32 * 3600}s")
+    time.sleep(4 * place.settings.silence_seconds)
+    assert place.look(job).state == "running"
+    place.open_the_gate()
+    ended = place.ended(job)
+    assert (ended.state, ended.attempt, place.started()) == ("succeeded", 1, [fit])
+    assert ended.finished_at is not None
+    assert ended.finished_at - ended.created_at > timedelta(hours=31)  # or else the clock has not stepped

@@ -41,6 +41,7 @@ def main() -> None:
     asked_to_end = Event()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: asked_to_end.set())
     end_with_standard_input(asked_to_end.set)
+    os.environ.pop("LD_PRELOAD", None)  # a clock that is faked for the worker: its children sleep by the system's
     settings = Settings()
     if settings.url.get_backend_name() == "sqlite":
         event.listen(Pool, "checkout", full_disk)

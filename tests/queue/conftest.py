@@ -19,5 +19,5 @@ def control(client: DBOSClient) -> Control:
 
 @pytest.fixture
 def open_uow(engine: Engine, client: DBOSClient) -> OpenUnitOfWork:
-    """Units of work whose queue is the real one; a job may take a minute."""
-    return unit_of_work(engine, Submitter(client, 60.0))
+    """Units of work whose queue is the real one."""
+    return unit_of_work(engine, Submitter(client))

@@ -12,9 +12,8 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import event, inspect, text
 
 from app.domain.ports import OpenUnitOfWork
-from app.queue.client import Control, Submitter
+from app.queue.client import Control
 from app.queue.engine import Engine
-from app.storage.unit_of_work import unit_of_work
 from tests.waiting import until
 
 HERE = "here:1"
@@ -151,18 +150,6 @@ def test_a_job_is_not_recovered_for_ever(
             control.recover([HERE])
         until(lambda: control.endings([job]) == {job: "lost"})
     assert ran.jobs.empty()
-
-
-def test_a_job_past_its_time_ends_though_it_runs(engine: Database, client: DBOSClient, control: Control) -> None:
-    ended = Event()
-
-    def run(_job: UUID) -> bool:
-        return ended.wait(30)
-
-    job = submit(unit_of_work(engine, Submitter(client, 0.1)))
-    with running(engine, client, run):
-        until(lambda: control.endings([job]) == {job: "cancelled"})
-        ended.set()
 
 
 def test_no_more_jobs_run_than_there_are_slots(

@@ -46,7 +46,7 @@ from app.domain.ports import (
 )
 from app.domain.references import NamedVersion, Selector
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
-from app.domain.starts import Checkpoint, Claim, Kept, Resumption
+from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MOST_WEBHOOKS, TEST, Attempt, Delivery, DeliveryState, Errand, EventType, Webhook
@@ -176,6 +176,12 @@ class InMemoryJobs:
         raise NotImplementedError
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
+        raise NotImplementedError
+
+    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+        raise NotImplementedError
+
+    def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
         raise NotImplementedError
 
     def is_wanted(self, job_id: UUID, attempt: int) -> bool:

@@ -1,10 +1,20 @@
 from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
 
 import pytest
+from sqlalchemy import Engine
 
+from app.domain.ports import OpenUnitOfWork
+from app.storage.unit_of_work import unit_of_work
+from app.worker.attempts import Records
 from app.worker.child.limits import Limits
 from app.worker.pool import Pool
+from app.worker.run import Runner
+from app.worker.spool import Spool
+from tests.ports.queue import ListedQueue
 from tests.worker import trainers
+from tests.worker.bench import PROGRAM, Bench
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +24,19 @@ def pool() -> Iterator[Pool]:
     it.start()
     yield it
     it.stop()
+
+
+@pytest.fixture
+def open_uow(engine: Engine) -> OpenUnitOfWork:
+    return unit_of_work(engine, ListedQueue)
+
+
+@pytest.fixture
+def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
+    spool = Spool(tmp_path, executor="here:1")
+    spool.open()
+    stopping = Event()
+    yield Bench(Runner(Records(open_uow, stopping), pool, spool, 10_000, PROGRAM, 600.0), open_uow)
+    stopping.set()
+    assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
+    spool.close()

@@ -1,129 +1,24 @@
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from threading import Event, Thread
 from uuid import UUID
 
 import numpy as np
 import pytest
-from sqlalchemy import Engine
 
-from app.domain.datasets import Dataset
 from app.domain.errors import UnavailableError
-from app.domain.identity import uuid7
-from app.domain.jobs import Job, Progress
+from app.domain.jobs import Progress
 from app.domain.models import InputWarp, InputWidth, SupervisedPredictor
-from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import SupervisedRequest, Validation
+from app.domain.requests import Validation
 from app.domain.starts import Checkpoint, Claim
-from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
-from app.services.ingest import Ingest
 from app.sparse_bayes.selection import train
 from app.sparse_bayes.trail import Mark
-from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
-from app.worker.child.tasks import Trainer
-from app.worker.pool import Pool
-from app.worker.run import Runner
-from app.worker.spool import Spool
 from tests.narrowing import of_data, of_kind
-from tests.ports.queue import ListedQueue
 from tests.waiting import until
 from tests.worker import trainers
-
-OWNER = "ada"
-PROGRAM = "this one"
-ROWS = 12
-
-
-def blocks() -> Iterator[Block]:
-    """Twelve rows in blocks of five; y = 3 + 2 t, where t alternates between -1 and 1, so that y is scaled by 2."""
-    size = np.arange(float(ROWS))
-    colours = np.array([0, 1] * (ROWS // 2), np.int32)
-    y = 3.0 + 2.0 * np.where(colours == 0, -1.0, 1.0)
-    for first in range(0, ROWS, 5):
-        part = slice(first, first + 5)
-        yield {
-            "size": NumberColumn(size[part]),
-            "colour": CategoryColumn(colours[part], ("red", "blue")),
-            "y": NumberColumn(y[part]),
-        }
-
-
-@dataclass
-class Bench:
-    """A runner on a real database, whose children are stand-ins."""
-
-    run: Runner
-    open_uow: OpenUnitOfWork
-
-    def dataset(self) -> Dataset:
-        kinds: tuple[ColumnKind, ...] = ("number", "category", "number")
-        return Ingest(self.open_uow, now).receive(
-            OWNER, "things", names=("size", "colour", "y"), kinds=kinds, blocks=blocks()
-        )
-
-    def queued(
-        self,
-        trainer: Trainer,
-        dataset: Dataset | None = None,
-        *,
-        inputs: tuple[str, ...] | None = None,
-        holdout: float = 0.0,
-        validation: Validation | None = None,
-    ) -> UUID:
-        dataset = dataset or self.dataset()
-        seed = trainers.spec_of(trainer).seed
-        request = SupervisedRequest(
-            dataset.id, "y", inputs, task="regression", holdout=holdout, validation=validation, seed=seed
-        )
-        job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
-        with self.open_uow() as uow:
-            uow.jobs.add(job)
-        return job.id
-
-    def look(self, job: UUID) -> Job:
-        with self.open_uow() as uow:
-            return uow.jobs.get(OWNER, job)
-
-    def begin(self, job: UUID) -> "Running":
-        return Running(self.run, job)
-
-
-class Running:
-    """A run in a thread."""
-
-    def __init__(self, run: Runner, job: UUID) -> None:
-        self.answer: bool | None = None
-        self._thread = Thread(target=self._work, args=(run, job), daemon=True)
-        self._thread.start()
-
-    def _work(self, run: Runner, job: UUID) -> None:
-        self.answer = run(job)
-
-    def ended(self, seconds: float = 30.0) -> bool | None:
-        self._thread.join(seconds)
-        assert not self._thread.is_alive()
-        return self.answer
-
-
-@pytest.fixture
-def open_uow(engine: Engine) -> OpenUnitOfWork:
-    return unit_of_work(engine, ListedQueue)
-
-
-@pytest.fixture
-def bench(open_uow: OpenUnitOfWork, pool: Pool, tmp_path: Path) -> Iterator[Bench]:
-    spool = Spool(tmp_path, executor="here:1")
-    spool.open()
-    stopping = Event()
-    yield Bench(Runner(Records(open_uow, stopping), pool, spool, 10_000, PROGRAM, 600.0), open_uow)
-    stopping.set()
-    assert not any(path for path in tmp_path.glob("relevance-worker-*/*")), "a start left its files behind"
-    spool.close()
+from tests.worker.bench import OWNER, PROGRAM, Bench, Running
 
 
 @dataclass

@@ -1,3 +1,4 @@
+import logging
 from dataclasses import replace
 from uuid import UUID
 
@@ -106,3 +107,15 @@ def test_of_more_jobs_than_one_sweep_looks_at_the_next_one_sees_the_others(
     assert sweep(open_uow, recovery, after=after) is None
     assert look(open_uow, others[1].id).state == "failed"
     assert sweep(open_uow, recovery) is None
+
+
+def test_a_job_that_the_sweep_ends_is_logged_as_ended(
+    open_uow: OpenUnitOfWork, job_id: UUID, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "app.worker.job_log")
+    recovery = ToldRecovery(ended={job_id: "failed"})
+    sweep(open_uow, recovery)
+    sweep(open_uow, recovery)
+    (line,) = [vars(record) for record in caplog.records]
+    assert (line["msg"], line["job_id"], line["kind"], line["attempt"]) == ("job ended", str(job_id), "training", 0)
+    assert (line["outcome"], line["reason"], line["seconds"]) == ("failed", "internal-error", None)

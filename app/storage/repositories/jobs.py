@@ -12,7 +12,7 @@ from app.domain.job_states import FINISHED, MOVES, JobKind, JobState
 from app.domain.jobs import ALL, Event, Job, JobResult, Problem, Progress, Which, no_such_job, too_late_to_cancel
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
-from app.domain.starts import MOST_STARTS, Claim, Resumption
+from app.domain.starts import MOST_STARTS, Claim, EarlierStarts, Resumption
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import PROBLEM, PROGRESS, RESULT
@@ -100,8 +100,24 @@ class SqlJobs:
         changed(self.session, _running(job_id, attempt).values(handed_back=True))
 
     def died(self, job_id: UUID, attempt: int, words: str) -> None:
-        """Note what was last heard of a running attempt."""
-        changed(self.session, _running(job_id, attempt).values(last_words=words))
+        """Count the death of a running attempt, once, and note what was last heard of it."""
+        job = TrainingJobRow
+        counted = _running(job_id, attempt).where(job.handed_back.is_(False))
+        changed(self.session, counted.values(last_words=words, deaths=job.deaths + 1, handed_back=True))
+
+    def earlier_starts(self, job_id: UUID) -> EarlierStarts | None:
+        """What is recorded of a job's starts so far; None where there is no such job."""
+        job = TrainingJobRow
+        columns = (job.kind, job.attempt, job.running_seconds, job.state, job.handed_back)
+        row = self.session.execute(select(*columns).where(job.id == job_id)).one_or_none()
+        if row is None:
+            return None
+        has_died = row.state == "running" and not row.handed_back
+        return EarlierStarts(histories.kind(row.kind), row.attempt, row.running_seconds, has_died)
+
+    def record_running_time(self, job_id: UUID, attempt: int, seconds: float) -> None:
+        """Record for how many seconds a job has run in all its starts, unless the attempt is superseded or ended."""
+        changed(self.session, _running(job_id, attempt).values(running_seconds=seconds))
 
     def progress(self, job_id: UUID, attempt: int, progress: Progress) -> bool:
         """Record progress of a running attempt; False when it is superseded or has ended."""

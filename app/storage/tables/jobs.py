@@ -19,8 +19,9 @@ class TrainingJobRow(Base):
     `for_model` is the name that the plan says, `model` the one under which a version was made. What scores is said to
     do so for the number `of_version` of `for_model`, and `rival_version` where two are compared: a number is never
     given twice. `result` is what came of it (JSON).
-    `deaths` are starts that ended without a word, `handed_back` says that the last one did not, and `last_words` are
-    what a child that died was heard to say. `progress_kept` is false once its progress was removed for its age.
+    `deaths` are starts that died; the newest start is counted among them, or did not die, where `handed_back` is set.
+    `last_words` are what a child that died was heard to say. `running_seconds` is how long all starts have run.
+    `progress_kept` is false once its progress was removed for its age.
     """
 
     __tablename__ = "training_jobs"
@@ -87,6 +88,7 @@ class TrainingJobRow(Base):
     error: Mapped[str | None] = mapped_column(default=None)
     deaths: Mapped[int] = mapped_column(default=0, server_default="0")
     handed_back: Mapped[bool] = mapped_column(default=False, server_default=false())
+    running_seconds: Mapped[float] = mapped_column(default=0.0, server_default="0")
     last_words: Mapped[str | None] = mapped_column(default=None)
     progress_kept: Mapped[bool] = mapped_column(default=True, server_default=true())
 

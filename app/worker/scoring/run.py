@@ -5,8 +5,9 @@ from uuid import UUID
 
 from app.domain.jobs import Job, JobResult, Problem, scoring_of
 from app.domain.requests import EvaluationPlan, PredictionPlan, PromotionPlan
-from app.worker.attempts import Attempt, NoLongerOurs, Records
+from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
 from app.worker.insisting import HandedBack
+from app.worker.problems import TOO_LONG
 from app.worker.scoring.evaluate import evaluate
 from app.worker.scoring.promote import conclude, promote
 
@@ -23,12 +24,15 @@ class Scorer:
 
     def __call__(self, job_id: UUID) -> bool:
         """Run a job to its end; False when it goes on elsewhere, or will."""
+        attempt = None
         try:
             attempt = self.records.begin(job_id, by=self.program)
             if attempt is not None:
                 self._do(attempt)
-            return self.records.settle(job_id)
+            return self.records.settle(job_id, attempt)
         except HandedBack:
+            if attempt is not None:
+                attempt.event.handed_back()
             return False
 
     def _do(self, attempt: Attempt) -> None:
@@ -36,6 +40,8 @@ class Scorer:
             self._score(attempt, attempt.job())
         except NoLongerOurs:
             pass
+        except TimeLimitExceeded:
+            attempt.fail(TOO_LONG)
         except HandedBack:
             attempt.hand_back()
             raise

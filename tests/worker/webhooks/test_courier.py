@@ -88,7 +88,7 @@ class Place:
 @pytest.fixture
 def place(engine: Database) -> Place:
     client = make_client(engine)
-    return Place(engine, client, unit_of_work(engine, Submitter(client, 60.0)), Event())
+    return Place(engine, client, unit_of_work(engine, Submitter(client)), Event())
 
 
 @pytest.fixture

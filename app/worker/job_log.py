@@ -1,0 +1,68 @@
+"""The lines of the log that say what becomes of jobs: one for each event, with the same members in all of them."""
+
+import logging
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from uuid import UUID
+
+from app.domain.job_states import JobKind
+from app.domain.jobs import Job
+
+logger = logging.getLogger(__name__)
+
+Outcome: TypeAlias = Literal[
+    "running", "succeeded", "failed", "cancelled", "timed_out", "handed_back", "superseded", "died"
+]
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """What is known of a job where something happens to it.
+
+    `attempt` is the number of the start, from 1 (0: it was never started); `seconds` is the running time of all starts,
+    None where this process does not know it.
+    """
+
+    job_id: UUID
+    kind: JobKind
+    attempt: int
+    seconds: float | None = None
+
+    def started(self, *, resumed_from: int | None) -> None:
+        """Log a start; `resumed_from` is the attempt whose checkpoint it goes on from."""
+        if self.attempt == 1:
+            self._log("job started", "running")
+        else:
+            self._log("job resumed", "running", resumed_from=resumed_from)
+
+    def ended(self, job: Job) -> None:
+        """Log the end of a job, as it is recorded."""
+        match job.state:
+            case "succeeded" | "cancelled" as outcome:
+                self._log("job ended", outcome)
+            case "failed":
+                reason = None if job.error is None else job.error.kind
+                self._log("job ended", "timed_out" if reason == "timed-out" else "failed", reason=reason)
+            case "queued" | "running":
+                raise ValueError(f"expected a job that has ended, got {job.id}, which is {job.state}")
+
+    def handed_back(self) -> None:
+        """Log that this worker stops and leaves the job to others."""
+        self._log("job handed back", "handed_back")
+
+    def superseded(self) -> None:
+        """Log that another start has taken over."""
+        self._log("job superseded", "superseded")
+
+    def worker_died(self) -> None:
+        """Log that a start has ended with its worker."""
+        self._log("job died", "died", level=logging.WARNING, reason="its worker is gone")
+
+    def process_died(self, reason: str, stderr: str) -> None:
+        """Log that the process of a start has died, with the end of its standard error."""
+        self._log("job died", "died", level=logging.WARNING, reason=reason, stderr=stderr)
+
+    def _log(self, event: str, outcome: Outcome, *, level: int = logging.INFO, **more: str | int | None) -> None:
+        seconds = None if self.seconds is None else round(self.seconds, 3)
+        members = {"kind": self.kind, "attempt": self.attempt, "seconds": seconds, "outcome": outcome}
+        logger.log(level, event, extra={"job_id": str(self.job_id), **members, **more})
