@@ -44,6 +44,7 @@ from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
+from app.worker.health_file import HealthFile
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
 from app.worker.run import Runner
@@ -157,6 +158,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(tempfile.gettempdir()), executor=executor)
+    health_file = HealthFile(spool, executor=executor, limit=settings.silence_seconds)
     records = Records(base.open_uow, stopping)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
@@ -178,6 +180,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         limit=settings.silence_seconds,
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+        on_beat=health_file.write,
     )
     chores = (
         Ingest(base.open_uow, now).sweep,
@@ -191,7 +194,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         Finder(courier, Control(base.client)).find,
     )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS)
-    return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
+    return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)
 
 
 def migrate(settings: Settings) -> None:

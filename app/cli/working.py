@@ -1,13 +1,12 @@
-"""`relevance worker`, and whether one is alive here."""
+"""`relevance worker` and `relevance migrate`."""
 
 import signal
-import socket
 import threading
 from types import FrameType
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
-from app.cli.saying import database_in_reach, refuse, say
+from app.cli.saying import database_in_reach, say
 from app.logs import configure_logging
 from app.settings import Settings
 
@@ -41,13 +40,3 @@ def migrate(settings: Settings) -> None:
     with database_in_reach():
         bootstrap.migrate(settings)
     say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
-
-
-def check_worker(settings: Settings) -> None:
-    """Say whether a worker of this host has beaten lately; raises typer.Exit(1) when none has."""
-    host = socket.gethostname()
-    with database_in_reach():
-        alive = [executor for executor in bootstrap.workers_alive(settings) if executor.rpartition(":")[0] == host]
-    if not alive:
-        refuse(f"No worker on {host} was heard of in the last {settings.silence_seconds:g} s.")
-    say(f"Alive on {host}: {', '.join(alive)}")
