@@ -44,6 +44,7 @@ from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
+from app.worker.health_file import HealthFile
 from app.worker.outage import DatabaseOutage
 from app.worker.pool import CORE, Pool
 from app.worker.program import FILES, program
@@ -158,6 +159,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or temporary_directory(), executor=executor)
+    health_file = HealthFile(spool, executor=executor, limit=settings.silence_seconds)
     records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
     engine = Engine(
@@ -180,6 +182,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         limit=settings.silence_seconds,
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
+        on_beat=health_file.write,
         outage=outage,
     )
     chores = (
@@ -194,7 +197,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         Finder(courier, Control(base.client)).find,
     )
     housekeeper = Housekeeper(chores, every=TIDY_SECONDS, outage=outage)
-    return Worker(spool, pool, heart, housekeeper, engine, stopping, base.close)
+    return Worker(spool, pool, heart, health_file, housekeeper, engine, stopping, base.close)
 
 
 def migrate(settings: Settings) -> None:

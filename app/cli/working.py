@@ -1,7 +1,6 @@
-"""`relevance worker`, and whether one is alive here."""
+"""`relevance worker` and `relevance migrate`."""
 
 import signal
-import socket
 import threading
 from types import FrameType
 
@@ -61,13 +60,3 @@ def migrate(settings: Settings) -> None:
     with database_in_reach():
         bootstrap.migrate(settings)
     say(f"{settings.url.render_as_string(hide_password=True)} is up to date.")
-
-
-def check_worker(settings: Settings) -> None:
-    """Say whether a worker of this host has beaten lately; raises typer.Exit(1) when none has."""
-    host = socket.gethostname()
-    with database_in_reach():
-        alive = [executor for executor in bootstrap.workers_alive(settings) if executor.rpartition(":")[0] == host]
-    if not alive:
-        refuse(f"No worker on {host} was heard of in the last {settings.silence_seconds:g} s.")
-    say(f"Alive on {host}: {', '.join(alive)}")

@@ -39,7 +39,10 @@ class Streak:
 
 
 class Heart:
-    """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called."""
+    """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called.
+
+    `on_beat` is called after each beat that the database has confirmed.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class Heart:
         beat: float,
         limit: float,
         broken: Callable[[], None],
+        on_beat: Callable[[], None],
         outage: DatabaseOutage | None = None,
     ) -> None:
         self._open_uow = open_uow
@@ -58,6 +62,7 @@ class Heart:
         self._beat = beat
         self._watch = Watch(limit=limit)
         self._broken = broken
+        self._on_beat = on_beat
         self._outage = outage or DatabaseOutage()
         self._streak = Streak(beat=beat, limit=limit)
         self._stopping = Event()
@@ -107,3 +112,4 @@ class Heart:
         with self._open_uow() as uow:
             uow.workers.beat(self._executor)
         self._streak.beaten((time.monotonic(), time.time()))
+        self._on_beat()

@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
-PREFIX = "relevance-worker-"
+from app.worker.health_check import PREFIX, SUFFIX
+
 LOCK = ".lock"
 
 WITHOUT_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
@@ -94,10 +95,16 @@ class Spool:
         with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as path:
             yield Path(path)
 
+    @property
+    def health_file(self) -> Path:
+        """The path of the worker's health file; it is removed with the folder."""
+        return Path(f"{self._folder}{SUFFIX}")
+
     def close(self) -> None:
         """Remove the folder."""
         if self._lock is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+            self.health_file.unlink(missing_ok=True)
             Path(f"{self._folder}{LOCK}").unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = None
@@ -114,6 +121,8 @@ def _remove_if_left(path: Path) -> str:
     """
     with path.open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(str(path).removesuffix(LOCK), ignore_errors=True)
+        folder = str(path).removesuffix(LOCK)
+        shutil.rmtree(folder, ignore_errors=True)
+        Path(f"{folder}{SUFFIX}").unlink(missing_ok=True)
         path.unlink()
         return lock.read().decode(errors="replace")

@@ -6,6 +6,7 @@ from threading import Event
 from typing import Protocol
 
 from app.worker.beat import Heart
+from app.worker.health_file import HealthFile
 from app.worker.pool import Pool
 from app.worker.spool import Spool
 from app.worker.tidy import Housekeeper
@@ -26,6 +27,7 @@ class Worker:
     spool: Spool
     pool: Pool
     heart: Heart
+    health_file: HealthFile
     housekeeper: Housekeeper
     engine: Engine
     stopping: Event
@@ -53,5 +55,6 @@ class Worker:
         # Only now: a worker that has left takes nothing more from the queue.
         self.heart.stop()
         self.pool.stop()
+        self.health_file.close()
         self.spool.close()
         self.close()

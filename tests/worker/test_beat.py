@@ -71,6 +71,7 @@ class Life:
     door: Door
     recovery: ToldRecovery
     broken: Event
+    confirmed: list[None]
 
     def alive(self) -> tuple[str, ...]:
         with self.door.open_uow() as uow:
@@ -80,8 +81,17 @@ class Life:
 @pytest.fixture
 def life(engine: Engine) -> Life:
     door, recovery, broken = Door(unit_of_work(engine, ListedQueue)), ToldRecovery(), Event()
-    heart = Heart(door, recovery, executor=HERE, beat=0.02, limit=0.5, broken=broken.set)
-    return Life(heart, door, recovery, broken)
+    confirmed: list[None] = []
+    heart = Heart(
+        door,
+        recovery,
+        executor=HERE,
+        beat=0.02,
+        limit=0.5,
+        broken=broken.set,
+        on_beat=lambda: confirmed.append(None),
+    )
+    return Life(heart, door, recovery, broken, confirmed)
 
 
 def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(life: Life) -> None:
@@ -111,6 +121,17 @@ def test_a_heart_outlives_a_database_that_goes_away(life: Life) -> None:
     assert not life.broken.is_set()
 
 
+def test_the_health_file_is_due_after_confirmed_beats_alone(life: Life) -> None:
+    life.heart.start()
+    until(lambda: len(life.confirmed) >= 2)
+    life.door.shut = True
+    until(lambda: life.door.knocks >= 1)
+    confirmed = len(life.confirmed)
+    until(lambda: life.door.knocks >= 4)
+    assert len(life.confirmed) == confirmed
+    life.heart.stop()
+
+
 def test_a_worker_whose_database_is_away_leaves_without_a_word(life: Life, caplog: pytest.LogCaptureFixture) -> None:
     life.heart.start()
     life.door.shut = True
@@ -131,7 +152,15 @@ def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(
     with life.door() as uow:
         uow.workers.beat("here:0")
         uow.workers.beat("here:2")
-    heart = Heart(life.door, life.recovery, executor=HERE, beat=0.02, limit=600.0, broken=life.broken.set)
+    heart = Heart(
+        life.door,
+        life.recovery,
+        executor=HERE,
+        beat=0.02,
+        limit=600.0,
+        broken=life.broken.set,
+        on_beat=lambda: life.confirmed.append(None),
+    )
     heart.start(["here:0", "of another database:3"])
     until(lambda: life.recovery.recovered == ["here:0"])
     heart.stop()

@@ -27,6 +27,7 @@ def test_two_fits_have_two_directories_that_nobody_else_may_read(spool: Spool) -
 
 
 def test_nothing_is_left_of_a_worker_that_ended(spool: Spool, tmp_path: Path) -> None:
+    spool.health_file.touch()
     spool.close()
     assert list((tmp_path / "spool").iterdir()) == []
 
@@ -38,11 +39,14 @@ def test_what_a_killed_worker_left_is_removed_and_what_a_living_one_uses_is_not(
     (left / "rows.f64").touch()
     lock = root / "relevance-worker-killed.lock"
     lock.write_text("here:0")
+    health_file = root / "relevance-worker-killed.health"
+    health_file.touch()
     with spool.directory() as used:
         another = Spool(root, executor="here:2")
         assert another.open() == {"here:0"}
         assert not left.exists()
         assert not lock.exists()
+        assert not health_file.exists()
         assert used.exists()
         another.close()
         assert used.exists()

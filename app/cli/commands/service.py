@@ -57,8 +57,8 @@ def migrate() -> None:
 
 
 def check_worker() -> None:
-    """Whether a worker of this host has been heard of lately."""
-    from app.cli.working import check_worker
+    """Exit with 0 where a worker that uses this spool directory has written a heartbeat in time."""
+    from app.cli.worker_health import check_worker
     from app.settings import Settings
 
     check_worker(Settings())
