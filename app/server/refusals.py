@@ -6,10 +6,13 @@ from http import HTTPStatus
 from starlette.types import Scope
 
 from app.api.errors import REQUEST_ID, ProblemKind, problem_response
+from app.api.security_headers import SECURITY_HEADERS, encoded
 from app.domain.identity import new_request_id
 
 MAX_PATH = 1024
 """Characters of a path that a problem repeats."""
+
+_SECURITY = encoded(SECURITY_HEADERS)
 
 MALFORMED = ProblemKind(400, "malformed-request", "Malformed HTTP request")
 REQUEST_TIMEOUT = ProblemKind(408, "request-timeout", "Request timeout")
@@ -34,7 +37,7 @@ def refusal(error: RefusedError, url: bytes, headers: Iterable[tuple[bytes, byte
     status = HTTPStatus(response.status_code)
     lines = [
         f"HTTP/1.1 {status.value} {status.phrase}".encode(),
-        *(b"%b: %b" % field for field in (*headers, *response.raw_headers)),
+        *(b"%b: %b" % field for field in (*headers, *response.raw_headers, *_SECURITY)),
         f"x-request-id: {request_id}".encode(),
         b"connection: close",
     ]

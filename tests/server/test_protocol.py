@@ -56,6 +56,7 @@ def refused(client: socket.socket, status: int, slug: str) -> dict[str, object]:
     assert found == status, content
     assert headers["content-type"] == "application/problem+json"
     assert headers["connection"] == "close"
+    assert headers["x-content-type-options"] == "nosniff"
     problem: dict[str, object] = json.loads(content)
     assert problem["type"] == f"/problems/{slug}"
     assert problem["status"] == status
