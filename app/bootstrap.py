@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -17,6 +17,7 @@ from dbos import DBOSClient
 from app.domain.addresses import Allowance
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork
+from app.domain.readiness import Readiness
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
@@ -33,6 +34,7 @@ from app.services.jobs import Jobs
 from app.services.prediction import Prediction
 from app.services.retention import Retention
 from app.services.scoring import Scoring
+from app.services.timed_calls import TimedCalls
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
@@ -57,18 +59,12 @@ from app.worker.worker import Worker
 
 TIDY_SECONDS = 600.0
 DAY = 86_400.0
+READY_SECONDS = 1.0
+"""How long a probe of readiness waits for the database."""
+
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where the kernel says how much memory a container has, of both kinds of control groups."""
-
-
-@dataclass(frozen=True)
-class Readiness:
-    """Whether the database answers, has the tables that this version expects, and some worker is alive."""
-
-    database: bool
-    migrated: bool
-    worker: bool
 
 
 @dataclass(frozen=True)
@@ -105,14 +101,20 @@ class Parts:
     webhooks: Webhooks
     base: Base
     silence_seconds: float
+    calls: TimedCalls = field(default_factory=TimedCalls)
 
     def ready(self) -> Readiness:
-        """How things stand now; never raises for a database that is away."""
+        """How things stand now, within READY_SECONDS; never raises for a database that is away."""
+        holds_versions = self.prediction.holds_versions
         try:
-            migrated = _is_migrated(self.base)
-            return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
+            found = self.calls.call(self._asked_database, seconds=READY_SECONDS)
         except UnavailableError:
-            return Readiness(False, False, False)
+            return Readiness(False, False, False, holds_versions)
+        return replace(found, holds_versions=holds_versions)
+
+    def _asked_database(self) -> Readiness:
+        migrated = _is_migrated(self.base)
+        return Readiness(True, migrated, migrated and bool(_alive(self.base.open_uow, self.silence_seconds)))
 
     def close(self) -> None:
         """Let go of the database."""
@@ -124,7 +126,12 @@ class Parts:
 def build(settings: Settings) -> Parts:
     """The parts of an API process; nothing is connected to before its first use."""
     base = _base(settings)
-    prediction = Prediction(base.open_uow, settings.cache_bytes, happenings=SqlHappenings(base.engine, MODELS))
+    prediction = Prediction(
+        base.open_uow,
+        settings.cache_bytes,
+        happenings=SqlHappenings(base.engine, MODELS),
+        stale_seconds=settings.stale_seconds,
+    )
     return Parts(
         ingest=Ingest(base.open_uow, now),
         idempotency=Idempotency(base.open_uow),

@@ -70,6 +70,11 @@ class Settings(BaseSettings):
         4_000_000_000, gt=0, description="Most numbers (rows x candidates) that one look of a fit goes over."
     )
     cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
+    stale_seconds: float = Field(
+        300.0,
+        ge=0,
+        description="How long aliases and the newest version answer as last known while the database is away.",
+    )
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
     silence_seconds: float = Field(7.0, gt=0, description="After how long a silent worker's jobs are taken over.")

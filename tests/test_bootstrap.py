@@ -9,7 +9,8 @@ import pytest
 import structlog
 
 from app import bootstrap
-from app.bootstrap import Readiness, build, migrate, workers_alive
+from app.bootstrap import build, migrate, workers_alive
+from app.domain.readiness import Readiness
 from app.logs import configure_logging
 from app.settings import Settings
 

@@ -16,6 +16,7 @@ from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
 from app.api.shutdown import Shutdown
 from app.domain.errors import NotFoundError
+from app.domain.readiness import Readiness
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.batch_predictions import BatchPredictions
@@ -30,19 +31,6 @@ from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
-
-
-class ReadinessReport(Protocol):
-    """Whether the service can do its work."""
-
-    @property
-    def database(self) -> bool: ...
-
-    @property
-    def migrated(self) -> bool: ...
-
-    @property
-    def worker(self) -> bool: ...
 
 
 class Parts(Protocol):
@@ -90,7 +78,7 @@ class Parts(Protocol):
     @property
     def webhooks(self) -> Webhooks: ...
 
-    def ready(self) -> ReadinessReport: ...
+    def ready(self) -> Readiness: ...
 
 
 @dataclass(frozen=True)

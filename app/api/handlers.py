@@ -44,7 +44,7 @@ async def _own(request: Request, error: Exception) -> Response:
     if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about
         return await _unexpected(request, error)
     if isinstance(error, UnavailableError):
-        log.warning("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
+        log.info("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
     return error_response(request.scope, error)
 
 

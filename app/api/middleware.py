@@ -17,6 +17,7 @@ from app.api.keys import HOW_TO_SEND, Key
 from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.domain.errors import TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
+from app.services.staleness import CURRENT, Staleness
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
@@ -24,6 +25,7 @@ _SECURITY = encoded(SECURITY_HEADERS)
 _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 """The pages state a policy of their own."""
 
+_STALE = (b"relevance-stale", b"1")
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
 log = structlog.stdlib.get_logger("app.requests")
@@ -73,6 +75,8 @@ class Entrance:
         request_id = sent.decode() if _SANE.fullmatch(sent) else new_request_id()
         echoed = (_REQUEST_ID, request_id.encode())
         scope.setdefault("state", {})[REQUEST_ID] = request_id
+        staleness = Staleness()
+        CURRENT.set(staleness)
         status = 500  # what the client gets when an exception passes through here
 
         async def send_with_id(message: Message) -> None:
@@ -80,7 +84,10 @@ class Entrance:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
-                message["headers"] = [*message.get("headers", ()), echoed, *security]
+                headers = [*message.get("headers", ()), echoed, *security]
+                if staleness.age is not None:
+                    headers += [(b"age", b"%d" % staleness.age), _STALE]
+                message["headers"] = headers
             await send(message)
 
         try:

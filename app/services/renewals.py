@@ -16,7 +16,7 @@ RENEW_SECONDS = 0.3
 LEAST_SECONDS = 0.05
 """Between two times, however much happens."""
 
-PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
+PAUSES = (0.1, 0.5, 1.0)
 """Seconds until the next try to listen, after each one that failed; the last for all that follow."""
 
 JOIN_SECONDS = 2.0
@@ -68,6 +68,6 @@ class Renewals:
                     return
             except UnavailableError as error:
                 if failures == 0:
-                    logger.warning("models can't be listened to for now", extra={"why": error.detail})
+                    logger.debug("changes of models can't be listened to", extra={"reason": error.detail})
                 self._stopped.wait(PAUSES[min(failures, len(PAUSES) - 1)])
                 failures += 1

@@ -21,7 +21,7 @@ CHECK_SECONDS = 3.0
 LINGER_SECONDS = 30.0
 """For how long the connection is kept while nobody waits."""
 
-PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
+PAUSES = (0.1, 0.5, 1.0)
 """Seconds until the next try to listen, after each one that failed; the last for all that follow."""
 
 JOIN_SECONDS = 2.0

@@ -12,6 +12,7 @@ from app.api.application import make_application
 from app.api.dependencies import Limits
 from app.domain.addresses import Allowance
 from app.domain.identity import BUILT_IN_OWNER
+from app.domain.readiness import Readiness
 from app.domain.tables import Block
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -60,7 +61,7 @@ SUBMIT = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Readiness):
     """How things stand."""
 
     database: bool = True

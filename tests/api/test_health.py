@@ -15,26 +15,32 @@ def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts
 
 
 @pytest.mark.parametrize(
-    ("report", "status"),
+    ("report", "predictions", "training"),
     [
-        (Report(True, True, True), 200),
-        (Report(True, True, False), 200),
-        (Report(True, False, False), 503),
-        (Report(False, False, False), 503),
+        (Report(True, True, True), 200, 200),
+        (Report(True, True, False), 200, 503),
+        (Report(True, False, False), 503, 503),
+        (Report(False, False, False), 503, 503),
+        (Report(False, False, False, holds_versions=True), 200, 503),
+        (Report(True, True, True, holds_versions=True), 200, 200),
     ],
 )
-def test_ready_is_a_database_that_answers_and_is_migrated(
-    client: TestClient, parts: InMemoryParts, report: Report, status: int
+def test_ready_is_what_can_predict_and_for_training_what_can_train(
+    client: TestClient, parts: InMemoryParts, report: Report, predictions: int, training: int
 ) -> None:
     parts.report = report
-    response = client.get("/health/ready")
-    assert response.status_code == status
-    assert response.json() == {
-        "status": "ready" if status == 200 else "not_ready",
-        "database": report.database,
-        "migrated": report.migrated,
-        "worker": report.worker,
-    }
+    for query, status in (("", predictions), ("?for=predictions", predictions), ("?for=training", training)):
+        response = client.get(f"/health/ready{query}")
+        assert response.status_code == status
+        assert response.json() == {
+            "status": "ready" if status == 200 else "not_ready",
+            "database": report.database,
+            "migrated": report.migrated,
+            "worker": report.worker,
+            "holds_versions": report.holds_versions,
+        }
+    assert client.get("/v2/health/ready").status_code == predictions
+    assert client.get("/health/ready?for=lunch").status_code == 422
 
 
 def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryParts) -> None:
@@ -46,6 +52,12 @@ def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryPart
     shutdown.request()
     response = client.get("/health/ready")
     assert response.status_code == 503
-    assert response.json() == {"status": "stopping", "database": True, "migrated": True, "worker": True}
+    assert response.json() == {
+        "status": "stopping",
+        "database": True,
+        "migrated": True,
+        "worker": True,
+        "holds_versions": False,
+    }
     assert client.get("/v2/health/ready").status_code == 503
     assert client.get("/health/live").status_code == 200

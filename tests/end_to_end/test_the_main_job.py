@@ -233,6 +233,7 @@ def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployme
         "database": True,
         "migrated": True,
         "worker": False,
+        "holds_versions": False,
     }
     dataset = api.calls.create_dataset(sinc(20), name="sinc-waiting")
     job = api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y"})

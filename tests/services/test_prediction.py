@@ -1,11 +1,18 @@
 """Versions at hand: what is kept of them, and how stale it may be."""
 
+import time
+from contextlib import AbstractContextManager
+from threading import Event
+
 import pytest
 
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.ports import UnitOfWork
 from app.services import prediction as under_test
+from app.services.aliases import Aliases
 from app.services.prediction import Prediction
+from app.services.staleness import CURRENT, Staleness
 from tests.services.in_memory import InMemory
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version
@@ -188,3 +195,130 @@ def test_what_explains_nothing_lists_no_functions(kept: InMemory, prediction: Pr
     kept.models.put(OWNER, made, number=1)
     assert made.vectors
     assert prediction.version(OWNER, "rows").functions == ()
+
+
+def names_of_one_version(kept: InMemory, prediction: Prediction) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    Aliases(kept.open).move(OWNER, "small", "champion", to=1)
+    for selector in (None, 1, "champion"):
+        prediction.version(OWNER, "small", selector)
+
+
+def number_of(prediction: Prediction, selector: int | str | None) -> int:
+    """The version that a request gets, as `Predicting` asks for it."""
+    served = prediction.at_hand(OWNER, "small", selector) or prediction.version(OWNER, "small", selector)
+    return served.version.number
+
+
+def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_a_time(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    names_of_one_version(kept, prediction)
+    kept.reachable = False
+    for seconds in (1, 5, 299):
+        watch.now = 1000.0 + seconds
+        assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
+    watch.now = 1000.0 + 301
+    for selector in (None, "champion"):
+        with pytest.raises(UnavailableError):
+            number_of(prediction, selector)
+    watch.now = 1000.0 + 10**6
+    assert number_of(prediction, 1) == 1
+
+
+def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    kept.reachable = False
+    watch.now += 1000.0
+    assert number_of(prediction, 1) == 1
+
+
+def test_a_name_that_was_not_used_for_long_is_remembered(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+    names_of_one_version(kept, prediction)
+    watch.now += under_test.WANTED_SECONDS + 1
+    assert not prediction.renew()
+    kept.reachable = False
+    assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
+
+
+def test_staleness_is_noted_for_names_that_may_have_moved_alone(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    names_of_one_version(kept, prediction)
+    kept.reachable = False
+    watch.now += 42.0
+    ages = []
+    for selector in (None, 1, "champion"):
+        staleness = Staleness()
+        CURRENT.set(staleness)
+        number_of(prediction, selector)
+        ages.append(staleness.age)
+    CURRENT.set(None)
+    assert ages == [42.0, None, 42.0]
+
+
+def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
+    kept: InMemory, prediction: Prediction, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    names_of_one_version(kept, prediction)
+    kept.reachable = False
+    with caplog.at_level("INFO"):
+        for _ in range(20):
+            watch.now += 1.0
+            number_of(prediction, None)
+        kept.models.put(OWNER, small_version(), number=2)
+        kept.reachable = True
+        watch.now += under_test.PROBE_SECONDS
+        assert number_of(prediction, None) == 2
+    assert [record.message for record in caplog.records] == ["the database is away", "the database is back"]
+
+
+def test_a_deleted_version_is_gone_once_the_database_is_there(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    names_of_one_version(kept, prediction)
+    kept.models.delete(OWNER, "small")
+    kept.reachable = False
+    watch.now += 2.0
+    assert number_of(prediction, 1) == 1
+    kept.reachable = True
+    watch.now += 2.0
+    with pytest.raises(NotFoundError):
+        number_of(prediction, 1)
+
+
+def test_a_database_that_never_answers_delays_one_request_and_no_other(
+    kept: InMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(under_test, "STALE_AFTER", 0.05)
+    monkeypatch.setattr(under_test, "ASK_AFTER", 0.04)
+    hangs, answers = Event(), Event()
+
+    def open_uow() -> AbstractContextManager[UnitOfWork]:
+        if hangs.is_set():
+            answers.wait(20.0)
+        return kept.open()
+
+    prediction = Prediction(open_uow, 10**6)
+    names_of_one_version(kept, prediction)
+    hangs.set()
+    time.sleep(0.1)
+    took = []
+    for _ in range(50):
+        began = time.monotonic()
+        assert number_of(prediction, None) == 1
+        took.append(time.monotonic() - began)
+        time.sleep(0.02)
+    answers.set()
+    assert sorted(took)[-4] < 0.3  # what probes waits, a few times
+    assert max(took) < under_test.MAX_WAIT_SECONDS + 0.3
+
+
+def test_nothing_is_held_before_a_version_was_asked_for(kept: InMemory, prediction: Prediction) -> None:
+    assert not prediction.holds_versions
+    names_of_one_version(kept, prediction)
+    kept.reachable = False
+    assert prediction.holds_versions

@@ -1,8 +1,8 @@
 """Health: for probes, without a key."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from app.api.dependencies import PartsDependency, ShutdownDependency
@@ -23,6 +23,7 @@ class ReadyOut(BaseModel):
     database: bool = Field(description="The database answers.")
     migrated: bool = Field(description="Its tables are those of this release.")
     worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
+    holds_versions: bool = Field(description="Versions are in memory: they are predicted with without the database.")
 
 
 @router.get("/live", summary="Is the process alive?")
@@ -32,13 +33,23 @@ async def live() -> LiveOut:
 
 
 @router.get("/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}})
-def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Response) -> ReadyOut:
-    """200 when the database is within reach and migrated, else 503; a missing worker is said, but predictions go on.
+def ready(
+    parts: PartsDependency,
+    shutdown: ShutdownDependency,
+    response: Response,
+    purpose: Annotated[
+        Literal["predictions", "training"],
+        Query(alias="for", description="What the process should be ready for: `training` needs a worker too."),
+    ] = "predictions",
+) -> ReadyOut:
+    """200 while the process can predict: the database is within reach and migrated, or versions are in memory.
 
-    503 too as soon as the process begins to stop, which still answers for a while.
+    `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
+    while it still answers.
     """
     report = parts.ready()
-    is_ready = report.database and report.migrated and not shutdown.is_requested
+    is_able = report.can_train if purpose == "training" else report.can_predict
+    is_ready = is_able and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return ReadyOut(
@@ -46,4 +57,5 @@ def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Respon
         database=report.database,
         migrated=report.migrated,
         worker=report.worker,
+        holds_versions=report.holds_versions,
     )

@@ -61,9 +61,8 @@ async def live() -> InferenceLiveOut:
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
 def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
-    """200 when the database is within reach and migrated and the process is not stopping, else 503."""
-    report = parts.ready()
-    is_ready = report.database and report.migrated and not shutdown.is_requested
+    """200 while the process can predict and is not stopping, else 503."""
+    is_ready = parts.ready().can_predict and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return InferenceReadyOut(live=True, ready=is_ready)

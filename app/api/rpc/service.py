@@ -22,6 +22,7 @@ from app.api.shutdown import Shutdown
 from app.domain.errors import RelevanceError, sentence
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.references import Reference
+from app.services.staleness import CURRENT, Staleness
 
 Asked = TypeVar("Asked", bound=Message)
 Answered = TypeVar("Answered", bound=Message)
@@ -59,9 +60,9 @@ class Service:
         return messages.ServerLiveResponse(live=True)
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
-        """Whether the database is within reach and migrated, and the process is not stopping."""
+        """Whether the process can predict and is not stopping."""
         report = await to_thread.run_sync(self._parts.ready)
-        is_ready = report.database and report.migrated and not self._shutdown.is_requested
+        is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)
 
     async def server(self, _: messages.ServerMetadataRequest) -> messages.ServerMetadataResponse:
@@ -120,9 +121,14 @@ class Service:
 
         async def answer(request: Asked, context: "Context[Asked, Answered]") -> Answered:
             began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
+            staleness = Staleness()
+            CURRENT.set(staleness)
             try:
                 if is_open or self._key.is_sent(_authorizations(context)):
-                    return await call(request)
+                    answered = await call(request)
+                    if staleness.age is not None:
+                        context.set_trailing_metadata((("age", f"{staleness.age:.0f}"), ("relevance-stale", "1")))
+                    return answered
                 code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)

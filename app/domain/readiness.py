@@ -1,0 +1,24 @@
+"""What a process is ready for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Whether the database answers, has the tables that this version expects, and some worker is alive; and whether
+    there is a version in memory, which can be predicted with without the database."""
+
+    database: bool
+    migrated: bool
+    worker: bool
+    holds_versions: bool = False
+
+    @property
+    def can_predict(self) -> bool:
+        """Whether predictions can be answered: those of versions in memory, at least."""
+        return self.holds_versions or (self.database and self.migrated)
+
+    @property
+    def can_train(self) -> bool:
+        """Whether trainings can be taken and will run."""
+        return self.database and self.migrated and self.worker
