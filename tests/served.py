@@ -44,10 +44,10 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
         limits = {"RELEVANCE_MAX_PREDICTION_ROWS": "5000", "RELEVANCE_LOG_REQUESTS": "0"}
         api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_GRPC_PORT="0", **limits)
         api.http.headers["Authorization"] = f"Bearer {KEY}"
-        _add(api.http, "numbers", version_of_numbers(Independent()))
-        _add(api.http, "numbers", version_of_numbers(GaussianProcess()))
-        _add(api.http, "mixed", small_version())
-        _add(api.http, "states", version_of_three_classes())
+        add_version(api.http, "numbers", version_of_numbers(Independent()))
+        add_version(api.http, "numbers", version_of_numbers(GaussianProcess()))
+        add_version(api.http, "mixed", small_version())
+        add_version(api.http, "states", version_of_three_classes())
         response = api.http.put("/v1/models/numbers/aliases/champion", json={"version": 1})
         assert response.status_code == 201, response.text
         assert api.process.stdout is not None
@@ -56,7 +56,8 @@ def served(sqlite_template: Path, directory: Path) -> Iterator[Service]:
         yield Service(str(api.http.base_url).rstrip("/"), rpc, KEY, api.process.pid, directory)
 
 
-def _add(http: httpx2.Client, name: str, made: NewSupervisedVersion) -> None:
+def add_version(http: httpx2.Client, name: str, made: NewSupervisedVersion) -> None:
+    """Import a version as the next one of a model."""
     exported = ExportedSupervised(name, 1, datetime(2024, 5, 1, tzinfo=UTC), made.report, made.predictor)
     content = RENDERINGS["json"].render(exported)
     response = http.post(f"/v1/models/{name}/versions", content=content, headers={"Content-Type": "application/json"})
