@@ -42,8 +42,9 @@ working.MAX_STOP_SECONDS = 1.0
 Worker.stop = without_end
 launch = Worker.start
 def start(*arguments):
+    is_working = launch(*arguments)
     print("working", flush=True)
-    return launch(*arguments)
+    return is_working
 Worker.start = start
 from app.cli import main
 main()
