@@ -21,6 +21,7 @@ from app.queue.names import (
     WEBHOOK_WORKFLOW,
     WORKFLOW,
 )
+from app.queue.polling import intervals
 from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
@@ -39,11 +40,11 @@ WEBHOOK_SLOTS = 8
 WEBHOOK_SHARE = 2
 """Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
 
-WEBHOOK_PATIENCE = 5
-"""Looks for jobs to one for messages: where nothing waits a look costs CPU, and no message is in such a hurry."""
-
 SCORING_SLOTS = 2
 """Jobs that score versions which one process runs at a time, each in its own thread, beside the fits."""
+
+NOTIFICATION_SECONDS = 1.0
+"""The time between two looks of the engine for its own notifications to send on PostgreSQL; the service sends none."""
 
 LAST_WORDS_SECONDS = 5.0
 """For writing down the end of one entry, once the process is to end."""
@@ -79,7 +80,7 @@ class Engine:
         self._executor = executor
         self._slots = slots
         self._most_of_one_owner = most_of_one_owner
-        self._poll_seconds = poll_seconds
+        self._intervals = intervals(poll_seconds)
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
 
@@ -96,6 +97,7 @@ class Engine:
                 "executor_id": self._executor,
                 "serializer": DBOSPortableJSONSerializer(),
                 "run_migrations": False,
+                "notification_coalesce_sec": NOTIFICATION_SECONDS,
                 "log_level": "WARNING",
             }
         )
@@ -125,7 +127,7 @@ class Engine:
                 worker_concurrency=slots,
                 partition_concurrency=most,
                 partition_worker_concurrency=slots if most is None else min(slots, most),
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=self._intervals[queue],
             )
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
@@ -138,7 +140,7 @@ class Engine:
                 WEBHOOK_QUEUE,
                 worker_concurrency=WEBHOOK_SLOTS,
                 partition_worker_concurrency=WEBHOOK_SHARE,
-                polling_interval_sec=WEBHOOK_PATIENCE * self._poll_seconds,
+                polling_interval_sec=self._intervals[WEBHOOK_QUEUE],
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:
