@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
 from app.queue.engine import Engine
 from app.queue.forgetting import EndedEntries
+from app.queue.polling import AdaptivePolling
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.batch_predictions import BatchPredictions
@@ -181,6 +183,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         poll_seconds=settings.poll_seconds,
         report_failure=outage.report,
     )
+    polling = AdaptivePolling(base.client, busy=settings.poll_seconds, idle=settings.idle_poll_seconds)
     heart = Heart(
         base.open_uow,
         Control(base.client),
@@ -190,6 +193,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
         on_beat=health_file.write,
+        on_activity=lambda activity: polling.adapt(activity, now=time.monotonic()),
         outage=outage,
     )
     chores = (

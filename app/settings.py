@@ -78,7 +78,12 @@ class Settings(BaseSettings):
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
     heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
     silence_seconds: float = Field(7.0, gt=0, description="After how long a silent worker's jobs are taken over.")
-    poll_seconds: float = Field(0.1, gt=0, description="How often a worker looks for new jobs.")
+    poll_seconds: float = Field(
+        0.1, gt=0, description="Time between two polls for new jobs, while jobs wait or the last one came within 10 s."
+    )
+    idle_poll_seconds: float = Field(
+        1.0, gt=0, description="The same while no job waits and none came within 10 s; at least the former."
+    )
     fit_memory_bytes: int | None = Field(
         None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."
     )

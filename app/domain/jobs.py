@@ -87,6 +87,15 @@ class Event:
 
 
 @dataclass(frozen=True)
+class JobActivity:
+    """The newest job of all owners, whether a job waits in a queue, and whether one has not ended."""
+
+    newest: UUID | None
+    is_waiting: bool
+    is_unfinished: bool
+
+
+@dataclass(frozen=True)
 class Job:
     """A job as its owner sees it.
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.job_states import JobKind, JobState
-from app.domain.jobs import ALL, Event, Job, JobResult, Problem, Progress, Which
+from app.domain.jobs import ALL, Event, Job, JobActivity, JobResult, Problem, Progress, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
 from app.domain.pages import Page as Page
@@ -134,6 +134,8 @@ class Jobs(Protocol):
 
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first, for the sweep."""
+
+    def activity(self) -> JobActivity: ...
 
     def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         """Those of these jobs (of any owner) that have not ended."""

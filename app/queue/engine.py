@@ -23,6 +23,7 @@ from app.queue.names import (
     WORKFLOW,
 )
 from app.queue.outage_filter import reported_outages
+from app.queue.polling import intervals
 from app.queue.turns import take_turns
 
 logger = logging.getLogger(__name__)
@@ -41,11 +42,11 @@ WEBHOOK_SLOTS = 8
 WEBHOOK_SHARE = 2
 """Of these, the most for one webhook: a receiver that is slow must not keep others from being told."""
 
-WEBHOOK_PATIENCE = 5
-"""Looks for jobs to one for messages: where nothing waits a look costs CPU, and no message is in such a hurry."""
-
 SCORING_SLOTS = 2
 """Jobs that score versions which one process runs at a time, each in its own thread, beside the fits."""
+
+NOTIFICATION_SECONDS = 1.0
+"""The time between two looks of the engine for its own notifications to send on PostgreSQL; the service sends none."""
 
 LAST_WORDS_SECONDS = 5.0
 """For writing down the end of one entry, once the process is to end."""
@@ -83,9 +84,9 @@ class Engine:
         self._executor = executor
         self._slots = slots
         self._most_of_one_owner = most_of_one_owner
-        self._poll_seconds = poll_seconds
         self._report_failure = report_failure
         self._filters = ExitStack()
+        self._intervals = intervals(poll_seconds)
         self._running: dict[str, Thread] = {}
         self._threads: WeakSet[Thread] = WeakSet()
 
@@ -104,6 +105,7 @@ class Engine:
                 "executor_id": self._executor,
                 "serializer": DBOSPortableJSONSerializer(),
                 "run_migrations": False,
+                "notification_coalesce_sec": NOTIFICATION_SECONDS,
                 "log_level": "WARNING",
             }
         )
@@ -133,7 +135,7 @@ class Engine:
                 worker_concurrency=slots,
                 partition_concurrency=most,
                 partition_worker_concurrency=slots if most is None else min(slots, most),
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=self._intervals[queue],
             )
 
     def _register_deliveries(self, deliver: Callable[[UUID], bool]) -> None:
@@ -146,7 +148,7 @@ class Engine:
                 WEBHOOK_QUEUE,
                 worker_concurrency=WEBHOOK_SLOTS,
                 partition_worker_concurrency=WEBHOOK_SHARE,
-                polling_interval_sec=WEBHOOK_PATIENCE * self._poll_seconds,
+                polling_interval_sec=self._intervals[WEBHOOK_QUEUE],
             )
 
     def _start(self, do: Callable[[UUID], bool], entry: str) -> None:

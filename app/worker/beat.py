@@ -7,6 +7,7 @@ from threading import Event, Thread
 from uuid import UUID
 
 from app.domain.errors import UnavailableError
+from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, Recovery
 from app.worker.outage import DatabaseOutage
 from app.worker.reap import Watch, reap
@@ -16,6 +17,9 @@ logger = logging.getLogger(__name__)
 
 BEATS_MORE = 2
 """A worker may judge others once it has beaten without a gap for the limit and this many beats more."""
+
+IDLE_BEATS = 5
+"""Beats to one look after the others and after lost jobs, while every job has ended."""
 
 
 class Streak:
@@ -41,7 +45,8 @@ class Streak:
 class Heart:
     """Beats in a thread of its own, from `start` until `stop`. Should it ever break, `broken` is called.
 
-    `on_beat` is called after each beat that the database has confirmed.
+    `on_beat` is called after each beat that the database has confirmed, and then `on_activity` with the jobs' activity,
+    which may raise UnavailableError.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class Heart:
         limit: float,
         broken: Callable[[], None],
         on_beat: Callable[[], None],
+        on_activity: Callable[[JobActivity], None],
         outage: DatabaseOutage | None = None,
     ) -> None:
         self._open_uow = open_uow
@@ -63,6 +69,7 @@ class Heart:
         self._watch = Watch(limit=limit)
         self._broken = broken
         self._on_beat = on_beat
+        self._on_activity = on_activity
         self._outage = outage or DatabaseOutage()
         self._streak = Streak(beat=beat, limit=limit)
         self._stopping = Event()
@@ -91,12 +98,16 @@ class Heart:
 
     def _run(self) -> None:
         swept: UUID | None = None
+        beats = 0
         try:
             while not self._stopping.wait(self._beat):
                 try:
-                    self._say_alive()
-                    self._reap()
-                    swept = sweep(self._open_uow, self._recovery, after=swept)
+                    activity = self._say_alive()
+                    if activity.is_unfinished or beats % IDLE_BEATS == 0:
+                        self._reap()
+                        swept = sweep(self._open_uow, self._recovery, after=swept)
+                    beats += 1
+                    self._on_activity(activity)
                 except UnavailableError as error:
                     self._outage.begin(error.detail)
                 else:
@@ -108,8 +119,10 @@ class Heart:
     def _reap(self) -> None:
         reap(self._open_uow, self._recovery, self._watch, now=time.monotonic(), may_judge=self._streak.may_judge)
 
-    def _say_alive(self) -> None:
+    def _say_alive(self) -> JobActivity:
         with self._open_uow() as uow:
             uow.workers.beat(self._executor)
+            activity = uow.jobs.activity()
         self._streak.beaten((time.monotonic(), time.time()))
         self._on_beat()
+        return activity

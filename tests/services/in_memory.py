@@ -20,6 +20,7 @@ from app.domain.jobs import (
     ALL,
     Event,
     Job,
+    JobActivity,
     JobResult,
     Problem,
     Progress,
@@ -220,6 +221,10 @@ class InMemoryJobs:
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         found = sorted((job.id, job.state, job.attempt) for job in self.kept.values() if job.state not in FINISHED)
         return tuple(job for job in found if after is None or job[0] > after)[:limit]
+
+    def activity(self) -> JobActivity:
+        states = {job.state for job in self.kept.values()}
+        return JobActivity(max(self.kept, default=None), "queued" in states, not states <= FINISHED)
 
     def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         return frozenset(

@@ -1,17 +1,20 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Event
 
 import pytest
 from sqlalchemy import Engine
 
 from app.domain.errors import UnavailableError
+from app.domain.jobs import JobActivity
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.storage.unit_of_work import unit_of_work
-from app.worker.beat import Heart, Streak
+from app.worker.beat import IDLE_BEATS, Heart, Streak
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
+from tests.storage import samples
 from tests.waiting import until
 
 HERE = "here:1"
@@ -72,6 +75,7 @@ class Life:
     recovery: ToldRecovery
     broken: Event
     confirmed: list[None]
+    activities: list[JobActivity]
 
     def alive(self) -> tuple[str, ...]:
         with self.door.open_uow() as uow:
@@ -82,6 +86,7 @@ class Life:
 def life(engine: Engine) -> Life:
     door, recovery, broken = Door(unit_of_work(engine, ListedQueue)), ToldRecovery(), Event()
     confirmed: list[None] = []
+    activities: list[JobActivity] = []
     heart = Heart(
         door,
         recovery,
@@ -90,8 +95,9 @@ def life(engine: Engine) -> Life:
         limit=0.5,
         broken=broken.set,
         on_beat=lambda: confirmed.append(None),
+        on_activity=activities.append,
     )
-    return Life(heart, door, recovery, broken, confirmed)
+    return Life(heart, door, recovery, broken, confirmed, activities)
 
 
 def test_a_worker_is_alive_as_soon_as_it_has_started_and_not_after_it_has_left(life: Life) -> None:
@@ -119,6 +125,27 @@ def test_a_heart_outlives_a_database_that_goes_away(life: Life) -> None:
     until(lambda: life.alive() == (HERE,))
     life.heart.stop()
     assert not life.broken.is_set()
+
+
+def test_an_idle_heart_looks_after_the_others_at_each_fifth_beat_and_a_busy_one_at_each(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+
+    def holders() -> frozenset[str]:
+        looks.append(len(life.activities))
+        return frozenset()
+
+    monkeypatch.setattr(life.recovery, "holders", holders)
+    life.heart.start()
+    until(lambda: len(looks) >= 3)
+    assert looks[:3] == [0, IDLE_BEATS, 2 * IDLE_BEATS]
+    samples.queued_job(life.door.open_uow)
+    until(lambda: any(activity.is_unfinished for activity in life.activities))
+    begun = len(looks)
+    until(lambda: len(looks) >= begun + 4)
+    life.heart.stop()
+    assert all(later - earlier == 1 for earlier, later in pairwise(looks[begun : begun + 4]))
 
 
 def test_the_health_file_is_due_after_confirmed_beats_alone(life: Life) -> None:
@@ -160,6 +187,7 @@ def test_a_heart_that_was_told_of_the_dead_takes_over_from_them_without_judging(
         limit=600.0,
         broken=life.broken.set,
         on_beat=lambda: life.confirmed.append(None),
+        on_activity=life.activities.append,
     )
     heart.start(["here:0", "of another database:3"])
     until(lambda: life.recovery.recovered == ["here:0"])

@@ -9,7 +9,7 @@ from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
 from app.domain.job_states import UNFINISHED, JobKind, JobState
-from app.domain.jobs import Event, Job, Transition
+from app.domain.jobs import Event, Job, JobActivity, Transition
 from app.domain.starts import Resumption
 from app.storage.documents import (
     KIND,
@@ -83,6 +83,16 @@ def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tup
         query = query.where(TrainingJobRow.id > after)
     rows = session.execute(query.order_by(TrainingJobRow.id).limit(limit))
     return tuple((row.id, state(row.state), row.attempt) for row in rows)
+
+
+def activity(session: Session) -> JobActivity:
+    """Return the newest job, whether one waits, and whether one has not ended."""
+    job = TrainingJobRow
+    newest = select(job.id).order_by(job.id.desc()).limit(1).scalar_subquery()
+    waiting = select(job.id).where(job.state == "queued").exists()
+    unfinished = select(job.id).where(job.state.in_(UNFINISHED)).exists()
+    row = session.execute(select(newest, waiting, unfinished)).one()
+    return JobActivity(newest=row[0], is_waiting=row[1], is_unfinished=row[2])
 
 
 def state(text: str) -> JobState:

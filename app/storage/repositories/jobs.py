@@ -9,7 +9,18 @@ from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, 
 from sqlalchemy.orm import Session
 
 from app.domain.job_states import FINISHED, MOVES, JobKind, JobState
-from app.domain.jobs import ALL, Event, Job, JobResult, Problem, Progress, Which, no_such_job, too_late_to_cancel
+from app.domain.jobs import (
+    ALL,
+    Event,
+    Job,
+    JobActivity,
+    JobResult,
+    Problem,
+    Progress,
+    Which,
+    no_such_job,
+    too_late_to_cancel,
+)
 from app.domain.models import NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
 from app.domain.starts import MOST_STARTS, Claim, EarlierStarts, Resumption
@@ -205,6 +216,10 @@ class SqlJobs:
     def unfinished(self, *, after: UUID | None, limit: int) -> tuple[tuple[UUID, JobState, int], ...]:
         """Id, state and attempt of jobs that have not ended, past an id, oldest first."""
         return histories.unfinished(self.session, after=after, limit=limit)
+
+    def activity(self) -> JobActivity:
+        """The newest job, whether one waits, and whether one has not ended; each is one entry of an index."""
+        return histories.activity(self.session)
 
     def unfinished_of(self, job_ids: Sequence[UUID]) -> frozenset[UUID]:
         """Those of these jobs that have not ended."""

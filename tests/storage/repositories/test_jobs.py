@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
 from app.domain.job_states import MOVES, JobState, may_move
-from app.domain.jobs import Progress, Which
+from app.domain.jobs import JobActivity, Progress, Which
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim
@@ -343,6 +343,23 @@ def test_unfinished_jobs_are_listed_with_their_attempts(open_uow: OpenUnitOfWork
         assert [job[0] for job in found] == sorted(job[0] for job in found)
         assert uow.jobs.unfinished(after=None, limit=1) == found[:1]
         assert uow.jobs.unfinished(after=found[0][0], limit=10) == found[1:]
+
+
+def test_activity_is_the_newest_job_and_whether_one_waits_or_has_not_ended(open_uow: OpenUnitOfWork) -> None:
+    def activity() -> JobActivity:
+        with open_uow() as uow:
+            return uow.jobs.activity()
+
+    assert activity() == JobActivity(None, is_waiting=False, is_unfinished=False)
+    first = samples.queued_job(open_uow)
+    assert activity() == JobActivity(first, is_waiting=True, is_unfinished=True)
+    with open_uow() as uow:
+        uow.jobs.claim(first)
+    assert activity() == JobActivity(first, is_waiting=False, is_unfinished=True)
+    with open_uow() as uow:
+        uow.jobs.request_cancel(samples.OWNER, first)
+        uow.jobs.cancelled(first, 1)
+    assert activity() == JobActivity(first, is_waiting=False, is_unfinished=False)
 
 
 def test_of_an_owners_jobs_those_that_have_not_ended_are_counted(open_uow: OpenUnitOfWork) -> None:
