@@ -43,6 +43,7 @@ def create_app(settings: Settings | None = None, parts: Parts | None = None) -> 
         log_requests=settings.log_requests,
         close=built.close if parts is None else None,
         beside=_rpc(settings, built, key),
+        cors_origins=settings.allowed_origins,
     )
 
 

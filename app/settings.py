@@ -1,5 +1,6 @@
 """Everything the environment decides, read once and handed down as plain values."""
 
+import re
 from pathlib import Path
 from typing import Self
 
@@ -10,6 +11,9 @@ from sqlalchemy.engine import URL, make_url
 from app.domain.addresses import Allowance
 
 MEBIBYTE = 1024 * 1024
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:]+\](:[0-9]{1,5})?")
+"""An origin as a browser's `Origin` header has it: lower case, without a path."""
+
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -94,6 +98,10 @@ class Settings(BaseSettings):
     keep_results_days: float = Field(
         7.0, gt=0, description="How long the files that batch predictions make are kept after these have ended."
     )
+    cors_origins: str | None = Field(
+        None,
+        description="Origins whose pages may call the API from a browser, with commas; `*` for all; without it, none.",
+    )
     log_level: str = Field("INFO", description="Least severity that is logged.")
     log_requests: bool = Field(True, description="Whether each request is a line of the log, at INFO.")
 
@@ -109,12 +117,24 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _origins_are_origins(self) -> Self:
+        for origin in self.allowed_origins:
+            if origin != "*" and not ORIGIN.fullmatch(origin):
+                raise ValueError(f"cors_origins: expected scheme://host or scheme://host:port, or *; got {origin!r}")
+        return self
+
+    @model_validator(mode="after")
     def _silence_is_longer_than_a_beat(self) -> Self:
         if self.silence_seconds < 2 * self.heartbeat_seconds:
             raise ValueError(
                 "silence_seconds must be at least twice heartbeat_seconds, or the living are taken for dead"
             )
         return self
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The origins of `cors_origins`, one by one."""
+        return tuple(filter(None, map(str.strip, (self.cors_origins or "").split(","))))
 
     @property
     def url(self) -> URL:

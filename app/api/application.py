@@ -8,10 +8,13 @@ from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
+from app.api import documentation_pages
 from app.api.asked_to_end import when_asked_to_end
+from app.api.cross_origin import CrossOrigin
 from app.api.dependencies import Limits, Parts
 from app.api.documentation import document
 from app.api.handlers import add_handlers
+from app.api.head_requests import HeadRequests
 from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
@@ -80,6 +83,7 @@ ROUTERS: Sequence[APIRouter] = (
     inference_statistics.router,  # before those of a model, since `stats` might be one
     inference.router,
     inference.inferences,
+    documentation_pages.router,
 )
 
 PORT_BESIDE = "port_beside"
@@ -100,17 +104,21 @@ def make_application(
     log_requests: bool = True,
     close: Callable[[], None] | None = None,
     beside: Beside | None = None,
+    cors_origins: Sequence[str] = (),
 ) -> FastAPI:
     """The application; with an `api_key`, /v1 and /v2 answer only to those who send it. `close` is called at shutdown.
 
     Streams of events, which are open for as long as their readers like, end as soon as the process is asked to end, or
     when the server that runs it says so.
     What is `beside` it is open while it is, on the same event loop, and its lifespan's state says at which port.
+    Pages of `cors_origins` may call the application from a browser.
     """
     predicting = Predicting(parts.prediction, limits.max_prediction_rows, limits.max_body_bytes)
     inferring = Inferring(predicting)
     shutdown = Shutdown(parts.watcher.stop)
     app = FastAPIOffline(
+        docs_url=None,
+        redoc_url=None,
         title="Relevance",
         version=__version__,
         description=DESCRIPTION,
@@ -132,7 +140,10 @@ def make_application(
     document(app, protected=api_key is not None)
     uploads = frozenset({("POST", "/v1/datasets")})
     rules = Rules(api_key, limits.max_body_bytes, elsewhere=uploads, log=log_requests)
+    app.add_middleware(HeadRequests)
     app.add_middleware(Entrance, rules, (predictions.Express(predicting), inference.ExpressInference(inferring)))
+    if cors_origins:
+        app.add_middleware(CrossOrigin, cors_origins)
     return app
 
 

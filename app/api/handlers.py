@@ -20,6 +20,7 @@ from app.api.errors import (
     problem_response,
 )
 from app.api.middleware import REQUEST_ID_HEADER
+from app.api.security_headers import SECURITY_HEADERS
 from app.domain.errors import InvalidRequestError, RelevanceError, UnavailableError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")
@@ -80,11 +81,11 @@ async def _framework(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    """Answered outside of all middleware, so that the id has to be put into the answer here."""
+    """Answered outside of all middleware, so that what every answer has is put into it here."""
     request_id = _request_id(request)
     log.error("unexpected", path=request.url.path, request_id=request_id, exc_info=error)
     detail = "Something went wrong that should not. The request id finds it in the service's log."
-    headers = {REQUEST_ID_HEADER: request_id} if request_id else None
+    headers = SECURITY_HEADERS | ({REQUEST_ID_HEADER: request_id} if request_id else {})
     return problem_response(request.scope, UNEXPECTED, detail=detail, headers=headers)
 
 
@@ -100,6 +101,8 @@ def _allowed(request: Request) -> list[str]:
         match, _ = route.original_route.matches({**request.scope, "path_params": {}})
         if match is not Match.NONE:
             methods |= route.methods or set()
+    if "GET" in methods:
+        methods.add("HEAD")
     return sorted(methods)
 
 

@@ -10,14 +10,20 @@ import structlog
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.documentation_pages import DOCS, REDOC
 from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.api.keys import HOW_TO_SEND, Key
+from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
 from app.domain.errors import TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"
+_SECURITY = encoded(SECURITY_HEADERS)
+_PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
+"""The pages state a policy of their own."""
+
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
 log = structlog.stdlib.get_logger("app.requests")
@@ -73,7 +79,8 @@ class Entrance:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), echoed]
+                security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
+                message["headers"] = [*message.get("headers", ()), echoed, *security]
             await send(message)
 
         try:
@@ -87,8 +94,8 @@ class Entrance:
         finally:
             if self._log:
                 took = round((time.perf_counter() - began) * 1000, 2)
-                method, path = scope["method"], scope["path"]
-                log.info("request", method=method, path=path, status=status, ms=took, request_id=request_id)
+                method, whole_path = scope["method"], scope["path"]
+                log.info("request", method=method, path=whole_path, status=status, ms=took, request_id=request_id)
 
     def _door(self, scope: Scope) -> ASGIApp:
         for door in self._express:

@@ -159,11 +159,11 @@ def test_a_path_that_is_not_there_is_404(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/v1/models/small", "DELETE, GET, PATCH"),
-        ("DELETE", JOBS, "GET, POST"),
+        ("PUT", "/v1/models/small", "DELETE, GET, HEAD, PATCH"),
+        ("DELETE", JOBS, "GET, HEAD, POST"),
         ("GET", "/v1/models/small/predict", "POST"),
-        ("PATCH", "/v1/datasets", "GET, POST"),
-        ("POST", "/health/live", "GET"),
+        ("PATCH", "/v1/datasets", "GET, HEAD, POST"),
+        ("POST", "/health/live", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_is_405_and_the_right_ones_are_named(

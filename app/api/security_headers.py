@@ -1,0 +1,34 @@
+"""Headers of every answer that bound what a browser does with it, and the policy of the pages of documentation."""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+
+CONTENT_SECURITY_POLICY = "Content-Security-Policy"
+
+COMMON = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+"""Headers of every answer, pages included."""
+
+SECURITY_HEADERS = {CONTENT_SECURITY_POLICY: "default-src 'none'; frame-ancestors 'none'", **COMMON}
+"""Headers of every answer that is not a page: nothing is loaded, run or framed."""
+
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+_PAGE = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "
+    "img-src 'self' data:; style-src 'self' 'unsafe-inline'; worker-src blob:; script-src 'self'"
+)
+
+
+def encoded(headers: dict[str, str]) -> tuple[tuple[bytes, bytes], ...]:
+    """Return headers as ASGI messages hold them."""
+    return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
+
+
+def page_policy(html: str) -> str:
+    """Return the policy of a page of documentation: scripts of this origin and the page's own inline ones, by hash.
+
+    The pages make elements with styles, so inline styles are allowed.
+    """
+    hashes = [b64encode(sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(html)]
+    return " ".join([_PAGE, *(f"'sha256-{digest}'" for digest in hashes)])

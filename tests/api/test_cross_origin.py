@@ -1,0 +1,66 @@
+"""Pages of other origins: not answered unless the settings name them."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.api.application import make_application
+from tests.api.conftest import LIMITS, InMemoryParts
+
+ORIGIN = "https://example.org"
+KEY = "a key"
+PREFLIGHT = {
+    "Origin": ORIGIN,
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type",
+}
+
+
+@pytest.fixture
+def open_to_pages(parts: InMemoryParts) -> Iterator[TestClient]:
+    """An application with a key whose answers pages of ORIGIN may read."""
+    with TestClient(make_application(parts, LIMITS, api_key=KEY, cors_origins=(ORIGIN,))) as client:
+        yield client
+
+
+def of_cross_origin(headers: Iterable[str]) -> list[str]:
+    return [name for name in headers if name.startswith("access-control-")]
+
+
+def test_without_the_setting_no_page_may_read_an_answer(client: TestClient) -> None:
+    preflight = client.options("/v1/models/small/predict", headers=PREFLIGHT)
+    assert preflight.status_code == 405
+    answer = client.get("/v1/models", headers={"Origin": ORIGIN})
+    assert answer.status_code == 200
+    assert not of_cross_origin(preflight.headers)
+    assert not of_cross_origin(answer.headers)
+
+
+def test_a_preflight_request_needs_no_key(open_to_pages: TestClient) -> None:
+    answer = open_to_pages.options("/v1/models/small/predict", headers=PREFLIGHT)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+    assert answer.headers["Access-Control-Allow-Headers"] == "authorization,content-type"
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(("key", "status"), [(KEY, 200), ("wrong", 401)])
+def test_pages_of_the_origin_read_answers_and_their_headers(open_to_pages: TestClient, key: str, status: int) -> None:
+    answer = open_to_pages.get("/v1/models/small", headers={"Origin": ORIGIN, "Authorization": f"Bearer {key}"})
+    assert answer.status_code == status
+    assert answer.headers["Access-Control-Allow-Origin"] == ORIGIN
+    exposed = set(answer.headers["Access-Control-Expose-Headers"].split(", "))
+    assert exposed >= {"ETag", "X-Request-ID", "Retry-After", "Link", "Location", "Age", "Relevance-Stale"}
+
+
+def test_pages_of_other_origins_are_refused(open_to_pages: TestClient) -> None:
+    other = {**PREFLIGHT, "Origin": "https://example.com"}
+    refused = open_to_pages.options("/v1/models", headers=other)
+    assert refused.status_code == 400
+    answer = open_to_pages.get(
+        "/v1/models", headers={"Origin": "https://example.com", "Authorization": f"Bearer {KEY}"}
+    )
+    assert "Access-Control-Allow-Origin" not in {**refused.headers, **answer.headers}
