@@ -1,16 +1,21 @@
 """Small JSON bodies, read strictly and without converting anything."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.api.formats.json_body import decode
+from app.api.formats.json_body import decode, pointer
+from app.api.formats.misfits import MAX_FAULTS
 from app.api.validation import faults_of
-from app.domain.errors import InvalidRequestError, MalformedBodyError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 
 T = TypeVar("T")
+
+_NUL = "\\u0000"
+"""As JSON escapes the character; a backslash before the same letters looks alike."""
 
 MAX_MEMBERS = 1_000
 """Members of all objects in a small JSON body: a request, or the options of one."""
@@ -36,9 +41,12 @@ def checked(
     objects or elements of arrays than may be is refused before.
     """
     _check_size(value, max_members, max_elements)
+    # From text again, because only there strictness knows that JSON has neither UUIDs nor tuples.
+    text = json.dumps(value, allow_nan=False)
+    if _NUL in text:
+        _refuse_nul(value)
     try:
-        # From text again, because only there strictness knows that JSON has neither UUIDs nor tuples.
-        return adapter.validate_json(json.dumps(value, allow_nan=False), strict=True)
+        return adapter.validate_json(text, strict=True)
     except ValidationError as error:
         if any(entry["type"] == "json_invalid" for entry in error.errors(include_url=False)):
             raise MalformedBodyError("The body is nested too deeply.") from error
@@ -46,6 +54,26 @@ def checked(
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
         raise InvalidRequestError(f"{detail.removesuffix('.')}{more}.", faults) from error
+
+
+def _refuse_nul(value: object) -> None:
+    """Raise InvalidRequestError where a text or a key in a JSON value holds NUL, which PostgreSQL does not store."""
+    faults = [Fault("A text holds the character NUL.", place) for place in islice(_places_of_nul(value), MAX_FAULTS)]
+    if faults:
+        raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+
+
+def _places_of_nul(value: object) -> Iterator[str]:
+    pending: list[tuple[tuple[str | int, ...], object]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        if isinstance(part, str) and "\0" in part:
+            yield pointer(path)
+        elif isinstance(part, dict):
+            yield from (pointer((*path, key)) for key in part if "\0" in key)
+            pending.extend(((*path, key), inner) for key, inner in part.items() if isinstance(inner, str | dict | list))
+        elif isinstance(part, list):
+            pending.extend(((*path, n), inner) for n, inner in enumerate(part) if isinstance(inner, str | dict | list))
 
 
 def _check_size(value: object, max_members: int, max_elements: int | None) -> None:

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Annotated, Protocol
 from uuid import UUID
 
+from anyio import to_thread
 from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from app.api.expanding import Expander, expanded
 from app.api.express import body_of
 from app.api.inferring import Inferring
 from app.api.lookout import Lookout
@@ -153,10 +155,28 @@ def require_json(request: Request) -> None:
         raise HTTPException(415, f"Expected application/json, got {media_type or 'no Content-Type'}.")
 
 
+def content_encoding_of(request: Request) -> str:
+    """Return the request's Content-Encoding, empty where the body is not encoded; raise 415 for an unknown one."""
+    encodings = request.headers.getlist("content-encoding")
+    if not encodings:
+        return ""
+    encoding = ",".join(encodings)
+    return encoding if Expander(encoding, 0).is_needed else ""
+
+
+async def unpacked_body_of(request: Request) -> bytes:
+    """Return the whole body without its Content-Encoding; raise what `content_encoding_of` and `expanded` do."""
+    encoding = content_encoding_of(request)
+    body = await body_of(request.receive)
+    if not encoding:
+        return body
+    return await to_thread.run_sync(expanded, body, encoding, limits_of(request).max_body_bytes)
+
+
 async def json_body_of(request: Request) -> bytes:
     """The body of a request that claims to be JSON."""
     require_json(request)
-    return await body_of(request.receive)
+    return await unpacked_body_of(request)
 
 
 # Async, because a plain function would cost each request a trip through the threadpool.

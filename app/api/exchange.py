@@ -12,7 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from app.answers.files import Written, predictions_file
 from app.api.answer_files import check_writable
 from app.api.answers import prediction_lines, predictions_json
-from app.api.expanding import Expander, expanded
+from app.api.dependencies import content_encoding_of
+from app.api.expanding import expanded
 from app.api.formats.csv_dialect import CsvOptions
 from app.api.formats.expected import Expected, ReadRows
 from app.api.formats.line_rows import lines_of, read_lines
@@ -46,8 +47,7 @@ class Exchange:
         accept, content_type = headers.getlist("accept"), headers.get("content-type", "")
         answer = answer_type(",".join(accept) if accept else None)
         body = row_format_of(content_type)
-        encoding = ",".join(headers.getlist("content-encoding"))
-        Expander(encoding, 0)  # refused before the body is read
+        encoding = content_encoding_of(request)  # refused before the body is read
         query = () if body == "json" else tuple(request.query_params.multi_items())
         return cls(body, media_type_of(content_type), encoding, answer, query)
 

@@ -15,7 +15,7 @@ from app.api.doors import has_owner, path_of
 from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
-from app.domain.errors import TooLargeError
+from app.domain.errors import InvalidRequestError, NotFoundError, TooLargeError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
 from app.services.staleness import CURRENT, Staleness
 
@@ -117,6 +117,10 @@ class Entrance:
                 headers = {"WWW-Authenticate": "Bearer"}
                 return problem_response(scope, UNAUTHENTICATED, detail=HOW_TO_SEND, headers=headers)
             scope["state"]["owner"] = BUILT_IN_OWNER
+        if "\0" in path:  # names nothing: no text that is stored holds it
+            return problem_response(scope, KINDS[NotFoundError], detail=f"There is nothing at {scope['path']}.")
+        if b"%00" in scope["query_string"]:
+            return problem_response(scope, KINDS[InvalidRequestError], detail="The query holds the character NUL.")
         too_large = announced.isdigit() and int(announced) > self._most
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))

@@ -1,8 +1,11 @@
 """The HTTP door over ports in memory."""
 
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import Engine
@@ -10,10 +13,13 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.dependencies import Limits
+from app.api.documentation import Json
 from app.domain.addresses import Allowance
+from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.readiness import Readiness
 from app.domain.tables import Block
+from app.exports.formats import RENDERINGS
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
 from app.services.batch_predictions import BatchPredictions
@@ -28,12 +34,14 @@ from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
+from app.storage.engine import make_engine
 from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import now, unit_of_work
+from tests.conftest import DATABASES, TEMPLATE
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.ports.queue import ListedQueue
 from tests.services.in_memory import InMemory, InMemoryHappenings, InMemoryQueue
-from tests.services.small_models import small_version
+from tests.services.small_models import small_version, version_of_numbers
 
 pytest.register_assert_rewrite("tests.api.problems")
 
@@ -57,7 +65,7 @@ TABLE: Block = {
     "gaps": numbers(1.0, None, 3.0, 4.0, 5.0, 6.0),
 }
 DATASET = dataset_of(TABLE, "points.csv")
-SUBMIT = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"]}
+SUBMIT: dict[str, Json] = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"]}
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,49 @@ class StoredParts:
 
     def ready(self) -> Report:
         return Report()
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A client of the application on a database that a module's tests share: SQLite, then PostgreSQL.
+
+    There are the models `small` of a number and a text, `numbers` of numbers, and `small@champion`.
+    """
+    with database_of(request, tmp_path_factory) as url, closing_engine(url) as engine:
+        application = make_application(StoredParts(engine), replace(LIMITS, max_body_bytes=10**6), log_requests=False)
+        with TestClient(application, raise_server_exceptions=False) as client:
+            for name, version in (("small", small_version()), ("numbers", version_of_numbers())):
+                exported = ExportedSupervised(name, 1, NOW, version.report, version.predictor)
+                content = RENDERINGS["json"].render(exported)
+                headers = {"Content-Type": "application/json"}
+                response = client.post(f"/v1/models/{name}/versions", content=content, headers=headers)
+                assert response.status_code == 201, response.text
+            response = client.put("/v1/models/small/aliases/champion", json={"version": 1})
+            assert response.status_code == 201, response.text
+            yield client
+
+
+@contextmanager
+def database_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a migrated, empty database of the kind that is the fixture's parameter."""
+    if request.param == "sqlite":
+        path = tmp_path_factory.mktemp("stored") / "relevance.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    server = request.getfixturevalue("postgres_server")
+    name = f"test_{uuid4().hex}"
+    server.create(name, TEMPLATE)
+    yield server.url(name).render_as_string(hide_password=False)
+    server.drop(name)
+
+
+@contextmanager
+def closing_engine(url: str) -> Iterator[Engine]:
+    """An engine that is disposed of at the end."""
+    engine = make_engine(url)
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture

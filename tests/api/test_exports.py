@@ -266,7 +266,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/inputs/0/indicator", True, "/model/functions/0/centres/0"),
     ("/inputs/0/kind", "category", "/inputs/0/categories"),
     ("/inputs/1/categories", ["red", "red"], "/inputs/1/categories"),
-    ("/inputs/1/categories/0", "\u0000", "/inputs/1/categories"),
+    ("/inputs/1/categories/0", "\u0000", "/inputs/1/categories/0"),
     ("/inputs/1/fill", [0.5], "/inputs/1/fill"),
     ("/target/scale", -1.0, "/target/scale"),
     ("/target/name", "\n", "/target/name"),
@@ -352,7 +352,7 @@ SHARP = {"type": "one_against_rest", "classes": 3, "sharpness": 0.0}
 CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     ("small", {"/target/noise_column": "y"}, "/target/noise_column", "in a column of its own"),
     ("states", {"/target/classes": ["gas", "solid", "liquid"]}, "/target/classes", "different labels in their order"),
-    ("states", {"/target/classes/1": "li\0quid"}, "/target/classes", "holds NUL"),
+    ("states", {"/target/classes/1": "li\0quid"}, "/target/classes/1", "the character NUL"),
     ("states", {"/model/likelihood": SHARP}, "/model/likelihood/sharpness", "sharpness is above 0, got 0"),
     ("states", {"/model/mean": [1.0, -2.0, 0.5]}, "/model/mean", "a weight for each of 3 classes"),
     (

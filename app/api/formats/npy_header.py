@@ -10,6 +10,9 @@ import numpy as np
 
 from app.domain.errors import MalformedBodyError
 
+VERSIONS = frozenset({(1, 0), (2, 0), (3, 0)})
+"""2.0 has longer headers than 1.0; 3.0 differs from it by names of fields alone, which no array of numbers has."""
+
 
 @dataclass(frozen=True)
 class NpyHeader:
@@ -30,6 +33,11 @@ class NpyHeader:
         """Bytes of the array."""
         return math.prod(self.shape) * np.dtype(self.code).itemsize
 
+    def check_file_size(self, n_bytes: int) -> None:
+        """Raise MalformedBodyError unless a file of so many bytes ends where its array does."""
+        if self.size != (here := n_bytes - self.offset):
+            raise MalformedBodyError(f"The array's header says that {self.size:,} bytes follow; {here:,} do.")
+
 
 def read_npy_header(reader: BinaryIO) -> NpyHeader:
     """The header of a file that is read from its beginning; raises MalformedBodyError."""
@@ -37,6 +45,8 @@ def read_npy_header(reader: BinaryIO) -> NpyHeader:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             version = np.lib.format.read_magic(reader)
+            if version not in VERSIONS:
+                raise MalformedBodyError(f"Expected npy of version 1.0, 2.0 or 3.0, got {version[0]}.{version[1]}.")
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, fortran_order, dtype = read(reader)
     # The header is a text in Python's own syntax, with all that can be wrong with one.

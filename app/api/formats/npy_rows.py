@@ -8,7 +8,7 @@ import numpy as np
 from app.api.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.api.formats.misfits import Misfits, not_a, not_finite
 from app.api.formats.npy_header import read_npy_header
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
+from app.domain.errors import Fault, InvalidDataError
 from app.domain.kinds import FIRST_SECOND, LAST_SECOND
 from app.domain.tables import BooleanColumn, Column, ColumnKind, NumberBlock, NumberColumn, TimestampColumn
 from app.sparse_bayes.types import Array
@@ -37,8 +37,7 @@ def _matrix(body: bytes, expected: Expected) -> Array:
     header, width = read_npy_header(io.BytesIO(body)), len(expected.columns)
     if not header.is_numeric:
         raise InvalidDataError(f"Expected an array of numbers, got one of {np.dtype(header.code)}.")
-    if header.size != (here := len(body) - header.offset):
-        raise MalformedBodyError(f"The array's header says that {header.size:,} bytes follow; {here:,} do.")
+    header.check_file_size(len(body))
     shape = (*header.shape, 1) if len(header.shape) == 1 and width == 1 else header.shape
     if len(shape) != 2 or shape[1] not in {width, len(expected.with_noise)}:
         names = ", ".join(name for name, _ in expected.columns)

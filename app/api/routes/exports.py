@@ -9,9 +9,8 @@ from starlette.exceptions import HTTPException
 
 from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
-from app.api.dependencies import Owner, PartsDependency, limits_of
+from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
-from app.api.express import body_of
 from app.api.formats.json_body import decode
 from app.api.idempotency import Key, named, once
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -92,7 +91,7 @@ async def _document(request: Request) -> bytes:
     media_type = media_type_of(request.headers.get("content-type", ""))
     if media_type not in {"application/json", NPZ}:
         raise HTTPException(415, f"Expected application/json or {NPZ}, got {media_type or 'no Content-Type'}.")
-    return await body_of(request.receive)
+    return await unpacked_body_of(request)
 
 
 @router.post(

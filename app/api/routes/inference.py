@@ -9,7 +9,15 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app import __version__
-from app.api.dependencies import Owner, Parts, PartsDependency, ShutdownDependency, inferring_of, owner_of
+from app.api.dependencies import (
+    Owner,
+    Parts,
+    PartsDependency,
+    ShutdownDependency,
+    content_encoding_of,
+    inferring_of,
+    owner_of,
+)
 from app.api.describing import EXTENSIONS, PLATFORM, SERVER, described
 from app.api.documentation import inference_problems, json_body
 from app.api.doors import INFERENCE
@@ -200,7 +208,8 @@ class ExpressInference:
 async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, Headers]:
     """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
     reference, length = reference_of(request.scope), _header_length(request)
-    body = await inferring.unpacked(await body_of(request.receive), request.headers.get("content-encoding", ""))
+    encoding = content_encoding_of(request)
+    body = await inferring.unpacked(await body_of(request.receive), encoding)
     found = await inferring.answered(owner_of(request), reference, body, length)
     headers = [(b"content-length", b"%d" % len(found.content))]
     if found.header_length is None:

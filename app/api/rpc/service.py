@@ -19,7 +19,7 @@ from app.api.keys import HOW_TO_SEND, Key
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import read_request, write_response
 from app.api.shutdown import Shutdown
-from app.domain.errors import RelevanceError, sentence
+from app.domain.errors import NotFoundError, RelevanceError, sentence
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.references import Reference
 from app.services.staleness import CURRENT, Staleness
@@ -152,6 +152,8 @@ def _bytes(answered: Message) -> bytes:
 
 def _reference(name: str, version: str) -> Reference:
     """Raises NotFoundError for what can name none."""
+    if "\0" in name:
+        raise NotFoundError(f"There is no model {name!r}.")
     return Reference.of(name, version) if version else Reference.read(name)
 
 

@@ -126,6 +126,13 @@ def test_a_header_that_lies_of_a_great_image_costs_nothing() -> None:
         read(bomb)
 
 
+@pytest.mark.parametrize("more", [b"\0", b"\x93NUMPY", bytes(6)], ids=["a byte", "a file", "an array"])
+def test_bytes_behind_an_array_are_refused(more: bytes) -> None:
+    with pytest.raises(MalformedBodyError) as refused:
+        read(npy(GREY) + more, as_png=False)
+    assert refused.value.detail == f"The array's header says that 6 bytes follow; {6 + len(more)} do."
+
+
 @pytest.mark.parametrize("as_png", [True, False])
 def test_files_that_are_cut_off_or_damaged_are_refused(as_png: bool) -> None:
     rng = np.random.default_rng(1)

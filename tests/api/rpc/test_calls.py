@@ -251,6 +251,12 @@ def _changed(change: Callable[[messages.ModelInferRequest], object]) -> messages
             "INVALID_ARGUMENT",
             "expected a double",
         ),
+        (_changed(lambda one: setattr(one, "model_name", "sm\0all")), "NOT_FOUND", "no model"),
+        (
+            _changed(lambda one: one.inputs[1].contents.bytes_contents.__setitem__(0, b"re\0d")),
+            "INVALID_ARGUMENT",
+            "holds the character NUL",
+        ),
         (raw(rows=6), "RESOURCE_EXHAUSTED", "send them in parts"),
         (raw(rows=200), "RESOURCE_EXHAUSTED", ""),
     ],
