@@ -18,7 +18,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers demo run test check thorough faults chaos format bench bench-accuracy lock protocol secrets clean
+.PHONY: help install clients peers demo run test check thorough faults hostile chaos format bench bench-accuracy lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -74,13 +74,18 @@ check: install clients ## all guards: format, lint, types, import contracts, tes
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
 thorough: install $(CLIENTS)/schemathesis/.installed ## the tests that take minutes; the service is asked all that OpenAPI allows
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m thorough --ignore tests/faults
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m thorough --ignore tests/faults --ignore tests/hostile
 
 # On two processes: what is killed and waited for shares the machine with its neighbour alone.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
 faults: install ## everything that may die dies, on both databases; half an hour
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m "thorough or not thorough" tests/faults
+
+hostile: export OMP_NUM_THREADS = 1
+hostile: export OPENBLAS_NUM_THREADS = 1
+hostile: install ## hostile clients: what they send costs time in proportion to its size, and keeps nobody waiting
+	$(BIN)/pytest -m thorough tests/hostile
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

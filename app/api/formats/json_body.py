@@ -24,7 +24,7 @@ PAUSE_SECONDS = 2e-3
 """Bodies above this are decoded one after the other, and the event loop runs for at least so long between them."""
 
 _LARGE = threading.Lock()
-_TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
+TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
@@ -116,7 +116,7 @@ def _number(token: str) -> float | _Unspeakable:
 def _explain(body: bytes, error: Exception) -> NoReturn:
     """Say in full what is wrong with a body that could not be decoded."""
     if isinstance(error, RecursionError):
-        raise MalformedBodyError(_TOO_DEEP) from None
+        raise MalformedBodyError(TOO_DEEP) from None
     if not body.strip():
         raise MalformedBodyError("The body is empty.") from None
     try:
@@ -128,7 +128,7 @@ def _explain(body: bytes, error: Exception) -> NoReturn:
         faults = [Fault(f"{broken.msg} at {where}.", line=broken.lineno)]
         raise MalformedBodyError(f"The body is not JSON: {broken.msg} at {where}.", faults) from None
     except RecursionError:
-        raise MalformedBodyError(_TOO_DEEP) from None
+        raise MalformedBodyError(TOO_DEEP) from None
     except ValueError:  # more digits than Python cares to read
         raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
     refuse([_fault(path, found) for path, found in islice(_unspeakable(value, ()), MAX_FAULTS)])
@@ -147,7 +147,7 @@ def _is_half(value: object) -> bool:
 
 def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Unspeakable]]:
     if len(path) > MAX_DEPTH:
-        raise MalformedBodyError(_TOO_DEEP)
+        raise MalformedBodyError(TOO_DEEP)
     if isinstance(value, _Unspeakable):
         yield path, value
         return

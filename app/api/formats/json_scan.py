@@ -2,7 +2,8 @@
 
 import re
 
-from app.domain.errors import Fault, InvalidDataError
+from app.api.formats.json_body import MAX_DEPTH, TOO_DEEP
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
 
 MAX_UNCHECKED = 50_000
 """Colons of a body that is decoded without a look: its objects have no more members than that together."""
@@ -12,7 +13,7 @@ _TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\s*+(:))?|([{}])', re.DOTA
 
 
 def check_members(body: bytes, max_members: int) -> None:
-    """Raise InvalidDataError where an object of a JSON body has more than `max_members` members.
+    """Raise InvalidDataError for an object of more than `max_members` members, MalformedBodyError for too deep a one.
 
     A decoder is one call during which nothing else in the process runs: a million members of one object take it most of
     a second. This loop ends at the first member too many. What is not JSON is left to the decoder.
@@ -29,6 +30,8 @@ def check_members(body: bytes, max_members: int) -> None:
                 detail = f"An object has more than {max_members:,} members, the most that a row may have here."
                 raise InvalidDataError(detail, [Fault(detail, pointer="")])
         elif brace == b"{":
+            if len(outer) > MAX_DEPTH:
+                raise MalformedBodyError(TOO_DEEP)
             outer.append(members)
             members = 0
         elif brace:
