@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import unquote_plus
 
 import structlog
 from starlette.responses import Response
@@ -120,7 +121,10 @@ class Entrance:
         if "\0" in path:  # names nothing: no text that is stored holds it
             return problem_response(scope, KINDS[NotFoundError], detail=f"There is nothing at {scope['path']}.")
         if b"%00" in scope["query_string"]:
-            return problem_response(scope, KINDS[InvalidRequestError], detail="The query holds the character NUL.")
+            name = _parameter_with_nul(scope["query_string"])
+            detail = f"The query parameter {name!r} holds the character NUL."
+            errors = [{"parameter": name, "detail": "It holds the character NUL."}]
+            return problem_response(scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
         too_large = announced.isdigit() and int(announced) > self._most
         if too_large and (scope["method"], path) not in self._elsewhere:
             return problem_response(scope, KINDS[TooLargeError], detail=_too_large(self._most))
@@ -139,6 +143,11 @@ def _headers(headers: Collection[tuple[bytes, bytes]]) -> tuple[bytes, list[byte
         elif name == _REQUEST_ID:
             sent = sent or value
     return sent, keys, announced
+
+
+def _parameter_with_nul(query: bytes) -> str:
+    pair = next(pair for pair in query.split(b"&") if b"%00" in pair)
+    return unquote_plus(pair.partition(b"=")[0].decode("ascii", "replace"))
 
 
 def _too_large(most: int) -> str:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from app.api.dependencies import PartsDependency, ShutdownDependency
+from app.api.documentation import problems
 
 router = APIRouter(prefix="/health", tags=["Health"])
 
@@ -32,7 +33,9 @@ async def live() -> LiveOut:
     return LiveOut()
 
 
-@router.get("/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}})
+@router.get(
+    "/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)}
+)
 def ready(
     parts: PartsDependency,
     shutdown: ShutdownDependency,
