@@ -135,7 +135,8 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     There are the models `small` of a number and a text, `numbers` of numbers, and `small@champion`.
     """
     with database_of(request, tmp_path_factory) as url, closing_engine(url) as engine:
-        application = make_application(StoredParts(engine), replace(LIMITS, max_body_bytes=10**6), log_requests=False)
+        limits = replace(LIMITS, max_body_bytes=10**6, max_upload_bytes=10**6)
+        application = make_application(StoredParts(engine), limits, log_requests=False)
         with TestClient(application, raise_server_exceptions=False) as client:
             for name, version in (("small", small_version()), ("numbers", version_of_numbers())):
                 exported = ExportedSupervised(name, 1, NOW, version.report, version.predictor)

@@ -20,13 +20,7 @@ def paths_of_get(client: TestClient) -> list[str]:
 def filled(client: TestClient, path: str) -> str:
     """A documented path with names of things that are there, as far as the fixtures have them."""
     job = client.post("/v1/training-jobs", json=SUBMIT).json()["id"]
-    names: dict[str, str] = {
-        "name": "small",
-        "version": "1",
-        "alias": "champion",
-        "dataset_id": str(DATASET.id),
-        "job_id": job,
-    }
+    names = {"name": "small", "version": "1", "alias": "champion", "dataset_id": str(DATASET.id), "job_id": str(job)}
     return re.sub(r"{(\w+)}", lambda found: names.get(str(found[1]), str(found[1])), path)
 
 

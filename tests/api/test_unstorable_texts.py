@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.api.documentation import Json
-from tests.api.conftest import DATASET, SUBMIT
+from tests.api.conftest import DATASET
 from tests.api.test_documentation import operations
 
 NUL = "a\0b"
@@ -81,6 +81,7 @@ def test_an_upload_with_nul_in_its_query_is_refused(stored_client: TestClient, q
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-request")
 
 
+JOB: Mapping[str, Json] = {"dataset_id": str(DATASET.id), "target": "y", "inputs": ["x", "colour"]}
 REQUESTS: Mapping[str, tuple[str, str, Mapping[str, Json], str]] = {
     "a model's description": ("PATCH", "/v1/models/small", {"description": NUL}, "/description"),
     "a version's description": ("PATCH", "/v1/models/small/versions/1", {"description": NUL}, "/description"),
@@ -95,10 +96,10 @@ REQUESTS: Mapping[str, tuple[str, str, Mapping[str, Json], str]] = {
         {"url": "https://example.org/", "description": NUL},
         "/description",
     ),
-    "a target": ("POST", "/v1/training-jobs", {**SUBMIT, "target": NUL}, "/target"),
-    "an input": ("POST", "/v1/training-jobs", {**SUBMIT, "inputs": ["x", NUL]}, "/inputs/1"),
-    "a model to be made": ("POST", "/v1/training-jobs", {**SUBMIT, "model": NUL}, "/model"),
-    "an unknown member": ("POST", "/v1/training-jobs", {**SUBMIT, NUL: 1}, f"/{NUL}"),
+    "a target": ("POST", "/v1/training-jobs", {**JOB, "target": NUL}, "/target"),
+    "an input": ("POST", "/v1/training-jobs", {**JOB, "inputs": ["x", NUL]}, "/inputs/1"),
+    "a model to be made": ("POST", "/v1/training-jobs", {**JOB, "model": NUL}, "/model"),
+    "an unknown member": ("POST", "/v1/training-jobs", {**JOB, NUL: 1}, f"/{NUL}"),
     "a model to be evaluated": (
         "POST",
         "/v1/evaluations",

@@ -1,21 +1,27 @@
-"""Whether the messages of an Arrow stream are compressed: a few bytes of these may claim gigabytes."""
+"""The messages of an Arrow stream: none is compressed, since few bytes could claim gigabytes, and nothing follows."""
 
 import struct
 
 import pyarrow as pa
 
-from app.domain.errors import InvalidDataError
+from app.domain.errors import InvalidDataError, MalformedBodyError
 
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 
 
-def refuse_compressed(stream: pa.Buffer) -> None:
-    """Raise InvalidDataError where a message has compressed buffers, pa.ArrowException where the stream is broken."""
-    messages = pa.ipc.MessageReader.open_stream(pa.BufferReader(stream))
+def check_messages(stream: pa.Buffer) -> None:
+    """Raise InvalidDataError where a message has compressed buffers, MalformedBodyError where bytes follow the end.
+
+    Raises pa.ArrowException where the stream is broken.
+    """
+    source = pa.BufferReader(stream)
+    messages = pa.ipc.MessageReader.open_stream(source)
     while True:
         try:
             message = messages.read_next_message()
         except StopIteration:
+            if more := stream.size - source.tell():
+                raise MalformedBodyError(f"Expected the Arrow stream's end, got {more:,} bytes behind it.") from None
             return
         # Arrow has verified the offsets in it.
         if _is_compressed(message.metadata.to_pybytes()):

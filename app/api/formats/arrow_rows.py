@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from app.api.formats.arrow_blocks import check_types
 from app.api.formats.arrow_columns import typed_column
-from app.api.formats.arrow_messages import refuse_compressed
+from app.api.formats.arrow_messages import check_messages
 from app.api.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
 from app.domain.tables import Column, ColumnKind
@@ -20,7 +20,7 @@ def read_arrow(body: bytes, expected: Expected) -> ReadRows:
     """
     with readable("an Arrow stream"):
         buffer = pa.py_buffer(body)
-        refuse_compressed(buffer)
+        check_messages(buffer)
         reader = pa.ipc.open_stream(buffer)
         columns = expected.among(reader.schema.names)
         return rows_of(reader.schema, reader, columns, expected)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from app.api.formats.arrow_blocks import check_types, stream_of
-from app.api.formats.arrow_messages import refuse_compressed
+from app.api.formats.arrow_messages import check_messages
 from app.api.formats.spool import SpoolFile
 from app.api.formats.streams import TableStream, check_names, rows_of_a_block
 from app.domain.errors import MalformedBodyError
@@ -20,7 +20,7 @@ def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_colu
     """
     try:
         buffer = pa.py_buffer(file.mapped())
-        refuse_compressed(buffer)
+        check_messages(buffer)
         reader = pa.ipc.open_stream(buffer)
         names = tuple(reader.schema.names)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
