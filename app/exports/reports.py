@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -13,6 +13,9 @@ from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
 from app.exports.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
+from app.exports.values import value_faults
+
+MAX_FAULTS = 20
 
 R = TypeVar("R")
 
@@ -55,16 +58,23 @@ class Reports(Generic[R]):
             detail = "This member is required, and is an object."
             raise InvalidRequestError(f"At /report/plan: {detail}", [Fault(detail, "/report/plan")])
         faults = [*_repeated(sent, said, "/report"), *_repeated(plan, planned, "/report/plan")]
+        faults += islice(value_faults(sent, "/report"), MAX_FAULTS)
+        if faults:
+            raise _refusal(faults)
         whole: Json = {**sent, **said, "plan": {**plan, **planned}}
         try:
             # From text, because only there strictness knows that JSON has neither UUIDs nor tuples.
             report = self.adapter.validate_json(json.dumps(whole), strict=True)
         except ValidationError as error:
             raise ReportError(error, whole) from error
-        faults += unknown(whole, self.adapter.dump_python(report, mode="json"), "/report")
-        if faults:
-            raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
+        strange = unknown(whole, self.adapter.dump_python(report, mode="json"), "/report")
+        if strange:
+            raise _refusal(strange)
         return report
+
+
+def _refusal(faults: Sequence[Fault]) -> InvalidRequestError:
+    return InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults)
 
 
 SUPERVISED = Reports(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, FiniteFloat, JsonValue, TypeAdapter
 
+from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import Likelihood
@@ -44,7 +45,7 @@ class Part(BaseModel):
 class SourcePart(Part):
     """The version that was exported, by its names there."""
 
-    model: Annotated[str, Field(max_length=63)]
+    model: Annotated[str, Field(pattern=f"^{MODEL_NAME.pattern}$")]
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
     created_at: datetime
 

@@ -1,6 +1,5 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import (
     Encoding,
-    column_names,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
@@ -18,8 +16,6 @@ from app.domain.encoding import (
 from app.domain.jobs import Progress
 from app.domain.models import (
     Contender,
-    InputTerm,
-    InputWarp,
     InputWidth,
     Learned,
     NewSupervisedVersion,
@@ -27,12 +23,12 @@ from app.domain.models import (
     SupervisedReport,
 )
 from app.domain.requests import SupervisedPlan
-from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.kernels import Additive
+from app.domain.scales import model_terms, model_warps, model_widths, named_widths
+from app.sparse_bayes.basis import Group, KernelBasis
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
-from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
+from app.sparse_bayes.spec import Spec
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
@@ -67,10 +63,10 @@ def new_version(
     target = encoding.target
     report = SupervisedReport(
         task=plan.task,
-        plan=replace(plan, spec=trained.spec),
+        plan=replace(plan, spec=_recorded(trained.spec, plan.spec)),
         widths=_widths(trained, encoding),
-        warps=_warps(trained.model, encoding),
-        terms=_terms(trained.model, encoding),
+        warps=model_warps(trained.model, encoding),
+        terms=model_terms(trained.model, encoding),
         process_sd=user_process_sd(target, model.amplitude),
         last_gain=model.last_gain,
         next_gain=model.next_gain,
@@ -122,53 +118,19 @@ def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
     return float(likelihood.dof) if isinstance(likelihood, StudentT) and likelihood.dof != "learned" else None
 
 
+def _recorded(spec: Spec, planned: Spec) -> Spec:
+    """The fit that was taken, whose groups count the inputs as the plan does, and not the columns that these become."""
+    if len(spec.basis) != len(planned.basis):
+        return spec
+    pairs = zip(spec.basis, planned.basis, strict=True)
+    return replace(spec, basis=tuple(other if isinstance(other, Group) else basis for basis, other in pairs))
+
+
 def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
     """Those of the maps of the functions kept; those asked for where none was."""
-    kept = _maps(trained.model)
-    if kept:
-        return tuple(width for input_map in kept for width in _named_widths(input_map, encoding))
-    return tuple(
+    return model_widths(trained.model, encoding) or tuple(
         width
         for basis in trained.spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
-        for width in _named_widths(InputMap(np.array(basis.width.each)), encoding)
+        for width in named_widths(InputMap(np.array(basis.width.each)), encoding)
     )
-
-
-def _named_widths(input_map: InputMap, encoding: Encoding) -> Iterator[InputWidth]:
-    shared = len(input_map.widths) < encoding.width
-    names: Sequence[str | None] = (None,) if shared else column_names(encoding)
-    for name, width in zip(names, input_map.widths, strict=True):
-        yield InputWidth(name, float(width))
-
-
-def _warps(model: Model, encoding: Encoding) -> tuple[InputWarp, ...]:
-    """The warps of the maps that have some."""
-    straight = np.zeros(encoding.width)
-    return tuple(
-        InputWarp(name, float(skew), float(tail))
-        for bent in _maps(model)
-        if bent.skew is not None or bent.tail is not None
-        for name, skew, tail in zip(
-            column_names(encoding),
-            straight if bent.skew is None else bent.skew,
-            straight if bent.tail is None else bent.tail,
-            strict=True,
-        )
-    )
-
-
-def _terms(model: Model, encoding: Encoding) -> tuple[InputTerm, ...]:
-    """The terms of single inputs, in the inputs' order."""
-    names = column_names(encoding)
-    return tuple(
-        InputTerm(names[place], share)
-        for functions in model.functions
-        if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Additive)
-        for place, share in sorted(zip(functions.kernel.alone, functions.kernel.shares, strict=True))
-    )
-
-
-def _maps(model: Model) -> tuple[InputMap, ...]:
-    """Those of the kernels that see all inputs: of a group the widths are in what was asked for."""
-    return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))

@@ -242,10 +242,10 @@ STEEP = {
     "type": "kernel",
     "kernel": {"type": "cubic"},
     "terms": [],
-    "widths": [1e-200],
+    "widths": [1e-74],
     "skew": None,
     "tail": None,
-    "centres": [[1.0, 2.0, 3.0]] * 2,
+    "centres": [[1e75, 2.0, 3.0]] * 2,
 }
 """Functions beyond all numbers wherever a row may be."""
 
@@ -306,7 +306,6 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/model/covariance/0/1", 0.02, "/model/covariance"),
     ("/model/covariance", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]], "/model/covariance"),
     ("/model/amplitude", -1.0, "/model/amplitude"),
-    ("/model/functions/0", STEEP, "/model"),
     ("/report/plan", 7, "/report/plan"),
     ("/report/plan/inputs", [], "/report/plan/inputs"),
     ("/report/task", "regression", "/report/task"),
@@ -350,10 +349,16 @@ AMPLITUDE = {"/model/amplitude": 1.0}
 SHARP = {"type": "one_against_rest", "classes": 3, "sharpness": 0.0}
 
 CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
+    (
+        "small",
+        {"/model/functions/0": STEEP, "/report/widths": [{"input": None, "width": 1e-74}]},
+        "/model",
+        "predicts no finite numbers",
+    ),
     ("small", {"/target/noise_column": "y"}, "/target/noise_column", "in a column of its own"),
     ("states", {"/target/classes": ["gas", "solid", "liquid"]}, "/target/classes", "different labels in their order"),
     ("states", {"/target/classes/1": "li\0quid"}, "/target/classes/1", "the character NUL"),
-    ("states", {"/model/likelihood": SHARP}, "/model/likelihood/sharpness", "sharpness is above 0, got 0"),
+    ("states", {"/model/likelihood": SHARP}, "/model/likelihood/sharpness", "a finite number above 0, got 0"),
     ("states", {"/model/mean": [1.0, -2.0, 0.5]}, "/model/mean", "a weight for each of 3 classes"),
     (
         "small",

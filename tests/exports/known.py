@@ -38,7 +38,7 @@ def of_terms(
         density=density,
     )
     path = (TermsError(0, 1.0), TermsError(terms, 0.05))
-    report = replace(made, plan=plan, functions=terms, path=path, integral_kept=expansion.mass)
+    report = replace(made, plan=plan, functions=terms, rows=terms, path=path, integral_kept=expansion.mass)
     predictor = ApproximationPredictor(InputEncoding.plain(names), expansion)
     return ExportedApproximation("terms", 1, EXPORTED_AT, report, predictor)
 

@@ -7,10 +7,19 @@ from functools import cache, partial
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, encode_inputs
+from app.domain.encoding import (
+    EncodedCategory,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    encode_inputs,
+    user_noise_sd,
+    user_process_sd,
+)
 from app.domain.exports import ExportedSupervised
-from app.domain.models import ClassRows, SupervisedPredictor
+from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.requests import InputColumn, Task
+from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from app.services.answering import SupervisedAnswering, Wanted
 from app.sparse_bayes.algorithms import Greedy, Sequential
@@ -188,7 +197,7 @@ def version(
 
 def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
     """A version with a report that says what little it must."""
-    encoding, model = predictor.encoding, predictor.model
+    encoding = predictor.encoding
     target = encoding.target
     task: Task = "classification" if target.classes else "regression"
     before = small_version(task).report
@@ -205,15 +214,37 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
         spec=spec,
         noise_column=target.noise_column,
     )
-    rows = tuple(ClassRows(label, 10) for label in target.classes)
-    report = replace(before, plan=plan, functions=len(model.mean), class_rows=rows)
+    report = of_model(replace(before, plan=plan), predictor)
     return ExportedSupervised("small", 1, EXPORTED_AT, report, predictor)
+
+
+def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> SupervisedReport:
+    """With the figures that are the model's."""
+    model, target = predictor.model, predictor.encoding.target
+    dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
+    counts = (model.rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
+    return replace(
+        report,
+        functions=len(model.mean),
+        rows=model.rows,
+        candidates=model.candidates,
+        termination=model.termination,
+        noise_sd=user_noise_sd(target, model.noise_sd),
+        process_sd=user_process_sd(target, model.amplitude),
+        last_gain=model.last_gain,
+        next_gain=model.next_gain,
+        widths=model_widths(model, predictor.encoding) or report.widths,
+        warps=model_warps(model, predictor.encoding),
+        terms=model_terms(model, predictor.encoding),
+        degrees_of_freedom=None if dof is None or isinstance(dof, str) else float(dof),
+        class_rows=tuple(map(ClassRows, target.classes, counts)) if target.classes else (),
+    )
 
 
 def with_model(made: ExportedSupervised, model: Model) -> ExportedSupervised:
     """With another model in the same place."""
-    report = replace(made.report, functions=len(model.mean))
-    return replace(made, report=report, predictor=replace(made.predictor, model=model))
+    predictor = replace(made.predictor, model=model)
+    return replace(made, report=of_model(made.report, predictor), predictor=predictor)
 
 
 def _kernel(kernel: Kernel) -> tuple[Basis, ...]:

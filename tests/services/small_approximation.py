@@ -33,7 +33,7 @@ def version_of_a_term(*, name: str = "terms") -> NewApproximationVersion:
         integral_kept=expansion.mass,
         negative=0.0,
         dataset_id=DATASET_ID,
-        dataset_digest="ab",
+        dataset_digest="ab" * 32,
         seconds=0.1,
         software_version="0.1.0",
     )

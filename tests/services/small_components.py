@@ -53,7 +53,7 @@ def version_of_components(*, name: str = "rows") -> NewComponentsVersion:
         variances=tuple(found.variances.tolist()),
         log_marginal_likelihood=found.evidence,
         dataset_id=DATASET_ID,
-        dataset_digest="ab",
+        dataset_digest="ab" * 32,
         seconds=0.5,
         software_version="0.1.0",
     )

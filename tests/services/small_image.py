@@ -40,7 +40,7 @@ def version_of_an_image(*, name: str = "spot") -> NewImageVersion:
         path=(),
         termination="converged",
         dataset_id=DATASET_ID,
-        dataset_digest="ab",
+        dataset_digest="ab" * 32,
         seconds=0.1,
         software_version="0.1.0",
     )

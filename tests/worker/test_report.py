@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
 from app.domain.planning import plan
 from app.domain.requests import SupervisedRequest
+from app.domain.scales import model_terms, model_warps
 from app.domain.tables import Block
-from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, KernelBasis, KernelFunctions
+from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent
@@ -19,7 +20,7 @@ from app.sparse_bayes.selection import Rows, Trained
 from app.sparse_bayes.selection.training import Contender as Compared
 from app.sparse_bayes.spec import Spec
 from app.worker.materialise import Materialised
-from app.worker.report import _degrees_of_freedom, _terms, _warps, _widths, new_version
+from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
 from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 
@@ -56,21 +57,23 @@ def test_a_model_without_kernels_names_the_width_that_was_asked_for() -> None:
 
 
 def test_warps_are_named_where_there_are_some() -> None:
-    assert _warps(trained(kernels(2.0), ConstantFunction()).model, ENCODING) == ()
+    assert model_warps(trained(kernels(2.0), ConstantFunction()).model, ENCODING) == ()
     bent = kernels(2.0, skew=[0.1, 0.0, -0.2])
-    assert _warps(trained(bent).model, ENCODING) == (
+    assert model_warps(trained(bent).model, ENCODING) == (
         InputWarp("size", 0.1, 0.0),
         InputWarp("colour=red", 0.0, 0.0),
         InputWarp("colour=blue", -0.2, 0.0),
     )
-    assert _warps(trained(kernels(2.0, tail=[1.0, 2.0, 3.0])).model, ENCODING)[2] == InputWarp("colour=blue", 0.0, 3.0)
+    assert model_warps(trained(kernels(2.0, tail=[1.0, 2.0, 3.0])).model, ENCODING)[2] == InputWarp(
+        "colour=blue", 0.0, 3.0
+    )
 
 
 def test_terms_of_single_inputs_are_named_in_the_order_of_the_inputs() -> None:
     whole = kernels(0.5, 3.0, 1.0)
-    assert _terms(trained(whole, ConstantFunction()).model, ENCODING) == ()
+    assert model_terms(trained(whole, ConstantFunction()).model, ENCODING) == ()
     apart = replace(whole, kernel=Additive(Gaussian(), (2, 0), (0.2, 0.3)))
-    assert _terms(trained(apart, ConstantFunction()).model, ENCODING) == (
+    assert model_terms(trained(apart, ConstantFunction()).model, ENCODING) == (
         InputTerm("size", 0.3),
         InputTerm("colour=blue", 0.2),
     )
@@ -84,6 +87,14 @@ def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:
 def test_the_width_of_an_only_input_has_its_name() -> None:
     alone = Encoding(ENCODING.inputs[:1], ENCODING.target)
     assert _widths(trained(kernels(2.0), ConstantFunction()), alone) == (InputWidth("size", 2.0),)
+
+
+def test_a_group_is_recorded_by_the_inputs_that_were_named_and_not_by_their_columns() -> None:
+    """A group of the second input, of which the columns are the second and the third."""
+    planned = replace(SPEC, basis=(Group((1,), KernelBasis(width=FixedWidth(0.7))), Bias()))
+    taken = in_columns(planned, ENCODING)
+    assert taken.basis[0] == Group((1, 2), KernelBasis(width=FixedWidth(0.7)))
+    assert _recorded(taken, planned) == planned
 
 
 TABLE: Block = {"size": numbers(3, 4), "colour": texts("red", "blue"), "y": numbers(1, 100)}

@@ -2,6 +2,8 @@
 
 from app.domain.soundness.approximation import approximation_faults
 from app.domain.soundness.components import components_faults
+from app.domain.soundness.specs import spec_faults
 from app.domain.soundness.supervised import supervised_faults
+from app.domain.soundness.supervised_report import supervised_report_faults
 
-__all__ = ["approximation_faults", "components_faults", "supervised_faults"]
+__all__ = ["approximation_faults", "components_faults", "spec_faults", "supervised_faults", "supervised_report_faults"]

@@ -8,6 +8,15 @@ from app.domain.encoding import InputEncoding
 from app.domain.errors import Fault
 from app.domain.models import ApproximationPredictor, ApproximationReport
 from app.domain.soundness.columns import column_name_faults, input_faults
+from app.domain.soundness.figures import (
+    COUNT,
+    NOT_NEGATIVE,
+    OPEN_SHARE,
+    POSITIVE_COUNT,
+    difference_faults,
+    figure_faults,
+)
+from app.domain.soundness.reports import WIDTH, common_faults
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:
@@ -17,6 +26,7 @@ def approximation_faults(predictor: ApproximationPredictor, report: Approximatio
         *_of_numbers(predictor.encoding),
         *_of_terms(predictor, report),
         *_of_plan(report),
+        *_of_report(predictor, report),
     )
 
 
@@ -45,5 +55,25 @@ def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
     plan, where = report.plan, "/report/plan"
     if plan.coefficients is not None:
         yield from column_name_faults(plan.coefficients, f"{where}/coefficients")
-    if len(plan.widths) != len(plan.inputs) or not all(width > 0.0 for width in plan.widths):
-        yield Fault(f"Expected {len(plan.inputs)} widths above 0, one for each input.", f"{where}/widths")
+    if len(plan.widths) != len(plan.inputs) or not all(width in WIDTH for width in plan.widths):
+        yield Fault(f"Expected {len(plan.inputs)} widths, each of them {WIDTH}, one for each input.", f"{where}/widths")
+    tolerance, most = plan.tolerance, plan.most
+    yield from figure_faults([(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/most", most, POSITIVE_COUNT)])
+
+
+def _of_report(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
+    """The error of a density may be above 1: it is measured before the terms below 0 are taken away."""
+    yield from common_faults(report)
+    if report.functions > report.rows:
+        yield Fault(f"Expected {report.functions} rows at least, one for each term kept.", "/report/rows")
+    yield from figure_faults(
+        [("/report/error", report.error, NOT_NEGATIVE), ("/report/negative", report.negative, NOT_NEGATIVE)]
+    )
+    for place, one in enumerate(report.path):
+        where = f"/report/path/{place}"
+        yield from figure_faults(
+            [(f"{where}/functions", one.functions, COUNT), (f"{where}/error", one.error, NOT_NEGATIVE)]
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        mass = predictor.expansion.mass
+    yield from difference_faults([("/report/integral_kept", report.integral_kept, mass)])

@@ -2,9 +2,11 @@
 
 import unicodedata
 from collections.abc import Collection, Iterator
+from math import isclose
 
 from app.domain.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
 from app.domain.errors import Fault
+from app.domain.soundness.figures import SHARE, figure_faults
 
 LONGEST_TEXT = 200
 """Of a name, in characters."""
@@ -24,6 +26,18 @@ def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) ->
             yield Fault(f"The column {quoted(column.name)} is named twice.", f"{where}/name")
         others.add(column.name)
         yield from _of_gaps(column, where)
+        yield from _of_scale(column, where)
+
+
+def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedCategory):
+        shares = column.fill or ()
+        yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
+        if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
+            yield Fault("Expected shares whose sum is 1.", f"{where}/fill")
+    elif column.kind == "boolean":
+        members = (("shift", column.shift), ("scale", column.scale), ("fill", column.fill))
+        yield from figure_faults((f"{where}/{name}", value, SHARE) for name, value in members)
 
 
 def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:

@@ -4,12 +4,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from app.domain.encoding import column_names
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.models import ComponentsPredictor, ComponentsReport
 from app.domain.soundness.columns import input_faults
+from app.domain.soundness.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
+from app.domain.soundness.reports import WIDTH, common_faults, row_count_faults, width_faults
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.types import Array
+
+SEED = Interval(0, 2**53 - 1)
+
+REACHED = Interval(-1e-6, 1.0 + 1e-6)
+"""A share, but for rounding."""
 
 BETWEEN = f"from {1.0 / LARGEST:g} to {LARGEST:g}"
 
@@ -25,6 +33,7 @@ def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) 
         *_of_places(predictor.components),
         *_of_numbers(predictor),
         *_of_plan(report),
+        *_of_report(predictor, report),
     )
 
 
@@ -53,10 +62,28 @@ def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
 def _of_plan(report: ComponentsReport) -> Iterator[Fault]:
     plan = report.plan
     if plan.widths is not None and (
-        len(plan.widths) not in {1, len(plan.inputs)} or not all(width > 0.0 for width in plan.widths)
+        len(plan.widths) not in {1, len(plan.inputs)} or not all(width in WIDTH for width in plan.widths)
     ):
-        detail = f"Expected one width above 0, or one for each of {len(plan.inputs)} inputs."
+        detail = f"Expected one width, {WIDTH}, or one for each of {len(plan.inputs)} inputs."
         yield Fault(detail, "/report/plan/widths")
+    yield from figure_faults(
+        [("/report/plan/explained", plan.explained, OPEN_SHARE), ("/report/plan/seed", plan.seed, SEED)]
+    )
+
+
+def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iterator[Fault]:
+    yield from common_faults(report)
+    yield from row_count_faults(report.rows_dropped)
+    yield from width_faults(report.widths, column_names(predictor.encoding))
+    yield from figure_faults(
+        [
+            ("/report/rows_drawn", report.rows_drawn, Interval(1, report.rows)),
+            ("/report/reached", report.reached, REACHED),
+        ]
+    )
+    yield from figure_faults(
+        (f"/report/variances/{place}", variance, NOT_NEGATIVE) for place, variance in enumerate(report.variances)
+    )
 
 
 def _within(numbers: Array) -> bool:

@@ -1,7 +1,8 @@
 """What has to go together in a model of numbers or classes."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
+from math import inf
 
 import numpy as np
 
@@ -10,18 +11,26 @@ from app.domain.errors import Fault
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import Task
 from app.domain.soundness.columns import column_name_faults, input_faults, is_label
+from app.domain.soundness.figures import COUNT, Interval, figure_faults
+from app.domain.soundness.functions import function_faults
+from app.domain.soundness.likelihoods import likelihood_faults
+from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
-    GaussianNoise,
     LogGaussian,
     OneAgainstRest,
     Poisson,
-    StudentT,
 )
 from app.sparse_bayes.model import Model
+
+DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
+"""Where gamma lies, but for rounding."""
+
+GAIN = Interval(-1e-3, inf)
+"""Where a gain in nats lies: what is not worth to enter may be 0, and below it by rounding."""
 
 ASYMMETRY = 1e-8
 """How far a covariance's halves may lie apart, in standard deviations: as much as rounding leaves."""
@@ -36,6 +45,8 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
         *_of_likelihood(model, encoding.target),
         *_of_prior(model),
         *_of_covariance(model),
+        *_of_figures(model),
+        *function_faults(model),
     )
 
 
@@ -45,6 +56,13 @@ def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
         yield from column_name_faults(target.noise_column, "/target/noise_column")
         if target.noise_column == target.name:
             yield Fault("The noise stands in a column of its own.", "/target/noise_column")
+    if task == "classification":
+        units = (("shift", target.shift, 0.0), ("scale", target.scale, 1.0))
+        yield from (
+            Fault(f"Expected {expected:g}: classes have no unit.", f"/target/{name}")
+            for name, value, expected in units
+            if value != expected
+        )
     if task == "regression":
         if target.classes or target.kind == "category":
             yield Fault("A number is predicted, and no class.", "/target")
@@ -80,15 +98,7 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
             fits = not target.classes
     if not fits:
         yield Fault(f'"{likelihood.type}" does not go with {len(target.classes)} classes.', where)
-    match likelihood:
-        case GaussianNoise(noise_sd=float() as sd) if not 0.0 < sd < np.inf:
-            yield Fault(f"Noise has an sd above 0, got {sd:g}.", f"{where}/noise_sd")
-        case StudentT(dof=float() | int() as dof) if not 2.0 < dof < np.inf:
-            yield Fault(f"Degrees of freedom are above 2, got {dof:g}.", f"{where}/dof")
-        case OneAgainstRest(sharpness=float() | int() as sharpness) if not 0.0 < sharpness < np.inf:
-            yield Fault(f"The sharpness is above 0, got {sharpness:g}.", f"{where}/sharpness")
-        case _:
-            pass
+    yield from likelihood_faults(likelihood, where, len(target.classes))
     noiseless = isinstance(likelihood, Bernoulli | Categorical | Poisson)
     if noiseless != (model.noise_sd is None):
         expected = "has no noise" if noiseless else "has noise, whose sd is missing"
@@ -133,3 +143,17 @@ def _of_covariance(model: Model) -> Iterator[Fault]:
         apart = np.abs(covariance - covariance.T) / np.outer(sd, sd)
     if not (apart <= ASYMMETRY).all():
         yield Fault("A covariance is the same from both sides.", "/model/covariance")
+
+
+def _of_figures(model: Model) -> Iterator[Fault]:
+    gammas = ((f"/model/gamma/{place}", gamma, DETERMINED) for place, gamma in enumerate(model.gamma.tolist()))
+    yield from islice(figure_faults(gammas), 1)
+    yield from figure_faults(
+        [
+            ("/model/candidates", model.candidates, COUNT),
+            ("/model/last_gain", model.last_gain, GAIN),
+            ("/model/next_gain", model.next_gain, GAIN),
+        ]
+    )
+    if model.termination not in set(Termination):
+        yield Fault(f"Expected one of {', '.join(Termination)}.", "/model/termination")

@@ -10,13 +10,12 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.exports import ExportedSupervised
 from app.domain.listing import Place, listed, places
 from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion
-from app.domain.soundness import supervised_faults
+from app.domain.soundness import spec_faults, supervised_faults, supervised_report_faults
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
-from app.sparse_bayes.basis import Group, KernelFunctions
-from app.sparse_bayes.errors import IllegalCombinationError, NotPositiveDefiniteError
-from app.sparse_bayes.spec import check
+from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.types import Indices
 
 USUAL = (0.0, -1.0, 1.0)
@@ -39,29 +38,21 @@ def _standing(functions: KernelFunctions, _: Indices) -> Iterator[Place]:
 
 
 def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
-    report, where = exported.report, "/report/plan/spec"
-    for place, spec in (
-        (where, report.plan.spec),
-        *((f"/report/plan/rivals/{n}", s) for n, s in enumerate(report.plan.rivals)),
-    ):
-        try:
-            check(spec)
-        except IllegalCombinationError as error:
-            yield Fault(str(error), f"{place}/{error.field}")
-        groups = (basis for basis in spec.basis if isinstance(basis, Group))
-        if any(not 0 <= number < len(report.plan.inputs) for group in groups for number in group.inputs):
-            yield Fault("A group is of inputs that are not there.", f"{place}/basis")
-    if exported.report.plan.spec.likelihood.type != exported.predictor.model.likelihood.type:
-        yield Fault("The likelihood is another one than the model's.", f"{where}/likelihood")
+    report, predictor = exported.report, exported.predictor
+    yield from supervised_report_faults(predictor, report)
+    yield from spec_faults(report.plan, predictor.encoding.width)
+    if report.plan.spec.likelihood.type != predictor.model.likelihood.type:
+        yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
-    if classes and classes != list(exported.predictor.encoding.target.classes):
+    if classes and classes != list(predictor.encoding.target.classes):
         yield Fault("The classes are others than the target's.", "/report/class_rows")
 
 
 def _try(exported: ExportedSupervised) -> None:
     """Predict some rows; raises InvalidRequestError where that can't be done."""
     try:
-        answering = SupervisedAnswering.of(exported.predictor, exported.report)
+        with np.errstate(all="ignore"):
+            answering = SupervisedAnswering.of(exported.predictor, exported.report)
     except NotPositiveDefiniteError as error:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
         raise InvalidRequestError(detail, [Fault(detail, "/model/covariance")]) from error

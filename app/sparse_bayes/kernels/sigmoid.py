@@ -1,6 +1,6 @@
 """The sigmoid kernel: units of a neural network."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ class Sigmoid:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    offset: float = -1.0
+    offset: float = field(default=-1.0, metadata={"allow_inf_nan": False})
     type: Literal["sigmoid"] = "sigmoid"
 
     positive_definite: ClassVar[bool] = False

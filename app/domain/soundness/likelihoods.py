@@ -1,0 +1,29 @@
+"""The parameters of likelihoods."""
+
+from collections.abc import Iterator
+from math import inf
+
+from app.domain.encoding.inputs import LARGEST
+from app.domain.errors import Fault
+from app.domain.soundness.figures import POSITIVE, Figure, Interval, figure_faults
+from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest, StudentT
+
+NOISE_SD = Interval(1.0 / LARGEST, LARGEST)
+DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)
+
+
+def likelihood_faults(likelihood: Likelihood, where: str, classes: int) -> Iterator[Fault]:
+    """Return what is wrong with the parameters that are given, for a target of so many `classes`."""
+    figures: list[Figure] = []
+    match likelihood:
+        case GaussianNoise(noise_sd=float() | int() as sd):
+            figures.append((f"{where}/noise_sd", sd, NOISE_SD))
+        case StudentT(dof=float() | int() as dof):
+            figures.append((f"{where}/dof", dof, DEGREES_OF_FREEDOM))
+        case OneAgainstRest(sharpness=float() | int() as sharpness):
+            figures.append((f"{where}/sharpness", sharpness, POSITIVE))
+        case _:
+            pass
+    if isinstance(likelihood, OneAgainstRest | Categorical):
+        figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))
+    yield from figure_faults(figures)

@@ -1,0 +1,59 @@
+"""What a plan says of the fits: choices that go together, and numbers that can be computed with."""
+
+from collections.abc import Iterator
+
+from app.domain.errors import Fault
+from app.domain.planning.choices import LARGEST_SEED
+from app.domain.requests import SupervisedPlan
+from app.domain.soundness.figures import Interval, figure_faults
+from app.domain.soundness.likelihoods import likelihood_faults
+from app.domain.soundness.reports import WIDTH
+from app.sparse_bayes.basis import Basis, Group, KernelBasis
+from app.sparse_bayes.errors import IllegalCombinationError
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.spec import check
+
+PLAN = "/report/plan"
+SEED = Interval(0, LARGEST_SEED)
+
+
+def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
+    """Return what is wrong with the fits of a plan; the matrix has so many `columns`.
+
+    A width for each is one for each column in the fit that was taken, and one for each input in its rivals. Groups
+    count the inputs.
+    """
+    inputs = len(plan.inputs)
+    rivals = [(f"{PLAN}/rivals/{number}", spec, inputs) for number, spec in enumerate(plan.rivals)]
+    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals]:
+        try:
+            check(spec)
+        except IllegalCombinationError as error:
+            yield Fault(str(error), f"{where}/{error.field}")
+        yield from figure_faults([(f"{where}/seed", spec.seed, SEED)])
+        yield from likelihood_faults(spec.likelihood, f"{where}/likelihood", len(plan.classes))
+        for place, basis in enumerate(spec.basis):
+            if isinstance(basis, Group):
+                yield from _of_group(basis, inputs, f"{where}/basis", place)
+            else:
+                yield from _of_kernel(basis, widths, f"{where}/basis/{place}")
+
+
+def _of_group(group: Group, inputs: int, where: str, place: int) -> Iterator[Fault]:
+    if any(not 0 <= number < inputs for number in group.inputs):
+        yield Fault("A group is of inputs that are not there.", where)
+    yield from _of_kernel(group.of, len(group.inputs), f"{where}/{place}/of")
+
+
+def _of_kernel(basis: Basis, inputs: int, where: str) -> Iterator[Fault]:
+    if not isinstance(basis, KernelBasis):
+        return
+    if not isinstance(basis.width, FixedWidth):
+        return
+    where, value = f"{where}/width/value", basis.width.value
+    widths = (
+        [(where, value)] if not isinstance(value, tuple) else [(f"{where}/{n}", one) for n, one in enumerate(value)]
+    )
+    yield from figure_faults((place, width, WIDTH) for place, width in widths)
+    if isinstance(value, tuple) and len(value) != inputs:
+        yield Fault(f"Expected {inputs} widths, one for each input, got {len(value)}.", where)
