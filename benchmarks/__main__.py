@@ -17,6 +17,8 @@ from benchmarks.accuracy import sinc as accuracy_sinc
 from benchmarks.components.tables import components
 from benchmarks.expansions.tables import expansions
 from benchmarks.files import DataFolder, NotRun
+from benchmarks.hostile.attacks import hostile
+from benchmarks.hostile.request_cost import request_cost
 from benchmarks.images.tables import images
 from benchmarks.jobs.tables import jobs
 from benchmarks.options import Engines, Options
@@ -61,7 +63,10 @@ ACCURACY: dict[str, Callable[[Options], list[Table]]] = {
 }
 """Run where they are named, or all of them by the name `accuracy`: with the peers they take hours."""
 
-ALL = BENCHMARKS | ACCURACY
+BESIDE: dict[str, Callable[[Options], list[Table]]] = {"hostile": hostile, "request-cost": request_cost}
+"""Run where they are named: they compare with another checkout."""
+
+ALL = BENCHMARKS | ACCURACY | BESIDE
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -77,6 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=2, help="for repeats; times are taken in one")
     parser.add_argument("--peers-cache", type=Path, help="a folder where accuracy keeps the peers' figures")
     parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
+    parser.add_argument("--against", type=Path, help="another checkout with its .venv, for hostile and request-cost")
     parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
@@ -87,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no benchmark {', '.join(unknown)}: there are accuracy, {', '.join(ALL)}")
     options = _options(given.data, given.quick, given.repeats, given.processes)
     options = replace(options, engines=given.engines, peers_cache=given.peers_cache, real_splits=given.splits)
-    options = replace(options, draws_file=given.draws_file)
+    options = replace(options, draws_file=given.draws_file, against=given.against)
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     for name in named or (() if given.pictures else BENCHMARKS):
         start = perf_counter()

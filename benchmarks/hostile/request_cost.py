@@ -1,0 +1,64 @@
+"""The CPU time of a single-row prediction beside that of another checkout."""
+
+import math
+import socket
+import statistics
+from pathlib import Path
+
+from scipy.stats import t
+
+from benchmarks.files import NotRun
+from benchmarks.hostile.checkouts import MODEL, Running, checkouts
+from benchmarks.options import Options
+from benchmarks.report import Table
+
+PAIRS = 20
+REQUESTS, QUICK_REQUESTS = 5_000, 500
+BODY = b'{"rows":[{"a":0.1,"b":0.2,"c":0.3}]}'
+REQUEST = (
+    f"POST /v1/models/{MODEL}/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmarks\r\nAccept: */*\r\n"
+    f"Accept-Encoding: gzip\r\nConnection: keep-alive\r\nContent-Type: application/json\r\n"
+    f"Content-Length: {len(BODY)}\r\n\r\n"
+).encode() + BODY
+
+
+def _microseconds(server: Running, requests: int) -> float:
+    """CPU time of one of so many requests on a connection of their own."""
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        began = 0.0
+        for number in range(requests + 10):
+            if number == 10:
+                began = server.cpu()
+            client.sendall(REQUEST)
+            answer = client.recv(65_536)
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+        return (server.cpu() - began) / requests * 1e6
+
+
+def request_cost(options: Options) -> list[Table]:
+    """One table: 20 alternating pairs of runs, with the log of requests off and on."""
+    if options.against is None:
+        raise NotRun("it needs --against, the folder of another checkout with its environment")
+    rows = []
+    with checkouts(Path(options.against)) as (before, after):
+        for log in (False, True):
+            with before.running(log=log) as old, after.running(log=log) as new:
+                rows.append((("off", "on")[log], *_compared(old, new, QUICK_REQUESTS if options.quick else REQUESTS)))
+    header = ("log", "us before", "us after", "ratio", "95 % interval")
+    note = f"{PAIRS} alternating pairs of runs of one process each; the interval of the mean log ratio, by Student's t."
+    return [Table("CPU time of a single-row prediction", header, tuple(rows), (note,))]
+
+
+def _compared(old: Running, new: Running, requests: int) -> tuple[str, ...]:
+    for server in (old, new):
+        _microseconds(server, requests)
+    pairs = []
+    for number in range(PAIRS):
+        servers = (old, new) if number % 2 == 0 else (new, old)
+        found = {server.pid: _microseconds(server, requests) for server in servers}
+        pairs.append((found[old.pid], found[new.pid]))
+    logs = [math.log(after / before) for before, after in pairs]
+    mean, half = statistics.mean(logs), t.ppf(0.975, PAIRS - 1) * statistics.stdev(logs) / math.sqrt(PAIRS)
+    costs = [f"{statistics.median(cost):.1f}" for cost in zip(*pairs, strict=True)]
+    return *costs, f"{math.exp(mean):.3f}", f"{math.exp(mean - half):.3f} to {math.exp(mean + half):.3f}"
