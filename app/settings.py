@@ -82,7 +82,7 @@ class Settings(BaseSettings):
         0.1, gt=0, description="Time between two polls for new jobs, while jobs wait or the last one came within 10 s."
     )
     idle_poll_seconds: float = Field(
-        1.0, gt=0, description="The same while no job waits and none came within 10 s; at least the former."
+        0.9, gt=0, description="The same while no job waits and none came within 10 s; at least the former."
     )
     fit_memory_bytes: int | None = Field(
         None, gt=0, description="Most memory that one fit may allocate; without it, a fair share of four fifths of all."

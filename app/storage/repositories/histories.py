@@ -85,14 +85,18 @@ def unfinished(session: Session, *, after: UUID | None, limit: int) -> tuple[tup
     return tuple((row.id, state(row.state), row.attempt) for row in rows)
 
 
+ACTIVITY = select(
+    select(TrainingJobRow.id).order_by(TrainingJobRow.id.desc()).limit(1).scalar_subquery(),
+    select(TrainingJobRow.id).where(TrainingJobRow.state == "queued").exists(),
+    select(TrainingJobRow.id).where(TrainingJobRow.state.in_(UNFINISHED)).exists(),
+)
+"""The statement of each heartbeat, composed once: its composition takes as long as its execution."""
+
+
 def activity(session: Session) -> JobActivity:
     """Return the newest job, whether one waits, and whether one has not ended."""
-    job = TrainingJobRow
-    newest = select(job.id).order_by(job.id.desc()).limit(1).scalar_subquery()
-    waiting = select(job.id).where(job.state == "queued").exists()
-    unfinished = select(job.id).where(job.state.in_(UNFINISHED)).exists()
-    row = session.execute(select(newest, waiting, unfinished)).one()
-    return JobActivity(newest=row[0], is_waiting=row[1], is_unfinished=row[2])
+    newest, is_waiting, is_unfinished = session.execute(ACTIVITY).one()
+    return JobActivity(newest, is_waiting=is_waiting, is_unfinished=is_unfinished)
 
 
 def state(text: str) -> JobState:
