@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from app.api.dependencies import PartsDependency, ShutdownDependency
+from app.api.dependencies import ReadinessDependency, ShutdownDependency
 
 router = APIRouter(prefix="/health", tags=["Health"])
 
@@ -33,8 +33,8 @@ async def live() -> LiveOut:
 
 
 @router.get("/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}})
-def ready(
-    parts: PartsDependency,
+async def ready(
+    report: ReadinessDependency,
     shutdown: ShutdownDependency,
     response: Response,
     purpose: Annotated[
@@ -47,7 +47,6 @@ def ready(
     `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
     while it still answers.
     """
-    report = parts.ready()
     is_able = report.can_train if purpose == "training" else report.can_predict
     is_ready = is_able and not shutdown.is_requested
     if not is_ready:
