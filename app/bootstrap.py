@@ -18,6 +18,7 @@ from dbos import DBOSClient
 from app.domain.addresses import Allowance
 from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork
+from app.domain.reachability import Reachability
 from app.domain.readiness import Readiness
 from app.queue import migrations as queue_migrations
 from app.queue.client import Control, Submitter, make_client
@@ -44,6 +45,7 @@ from app.settings import Settings
 from app.storage import revision
 from app.storage.engine import make_engine
 from app.storage.happenings import MODELS, SqlHappenings
+from app.storage.monitor import DatabaseMonitor
 from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
@@ -61,7 +63,7 @@ from app.worker.worker import Worker
 
 TIDY_SECONDS = 600.0
 DAY = 86_400.0
-READY_SECONDS = 1.0
+READY_SECONDS = 0.4
 """How long a probe of readiness waits for the database."""
 
 MEMORY_FOR_FITS = 0.8
@@ -76,9 +78,12 @@ class Base:
     engine: sqlalchemy.Engine
     client: DBOSClient
     open_uow: OpenUnitOfWork
+    monitor: DatabaseMonitor | None = None
 
     def close(self) -> None:
         """Let go of the database."""
+        if self.monitor is not None:
+            self.monitor.close()
         self.client.destroy()
         self.engine.dispose()
 
@@ -102,17 +107,21 @@ class Parts:
     watcher: Watcher
     webhooks: Webhooks
     base: Base
+    reachability: Reachability
     silence_seconds: float
     calls: TimedCalls = field(default_factory=TimedCalls)
 
     def ready(self) -> Readiness:
         """How things stand now, within READY_SECONDS; never raises for a database that is away."""
-        holds_versions = self.prediction.holds_versions
+        without_database = Readiness(False, False, False, self.prediction.holds_versions)
+        if self.reachability.is_away:
+            return without_database
         try:
             found = self.calls.call(self._asked_database, seconds=READY_SECONDS)
         except UnavailableError:
-            return Readiness(False, False, False, holds_versions)
-        return replace(found, holds_versions=holds_versions)
+            self.reachability.suspect()
+            return without_database
+        return replace(found, holds_versions=without_database.holds_versions)
 
     def _asked_database(self) -> Readiness:
         migrated = _is_migrated(self.base)
@@ -127,11 +136,13 @@ class Parts:
 
 def build(settings: Settings) -> Parts:
     """The parts of an API process; nothing is connected to before its first use."""
-    base = _base(settings)
+    reachability = Reachability()
+    base = _base(settings, reachability)
     prediction = Prediction(
         base.open_uow,
         settings.cache_bytes,
         happenings=SqlHappenings(base.engine, MODELS),
+        reachability=reachability,
         stale_seconds=settings.stale_seconds,
     )
     return Parts(
@@ -150,6 +161,7 @@ def build(settings: Settings) -> Parts:
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
         webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
         base=base,
+        reachability=reachability,
         silence_seconds=settings.silence_seconds,
     )
 
@@ -265,10 +277,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _base(settings: Settings) -> Base:
+def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
+    """With `reachability` the database is monitored."""
     engine = make_engine(settings.url)
     client = make_client(engine)
-    return Base(engine, client, unit_of_work(engine, Submitter(client), answers_kept_for=settings.idempotency_seconds))
+    monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
+    kept = settings.idempotency_seconds
+    open_uow = unit_of_work(engine, Submitter(client), answers_kept_for=kept, monitor=monitor)
+    return Base(engine, client, open_uow, monitor)
 
 
 def _is_migrated(base: Base) -> bool:

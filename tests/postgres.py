@@ -17,6 +17,8 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import URL
 
+from tests.processes import children
+
 INSTALL = "apt-get install postgresql   or   brew install postgresql@17"
 HOMES = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin")
 USER = "relevance"
@@ -155,6 +157,20 @@ class MortalServer(Server):
     def kill(self) -> None:
         """With all its processes, in the middle of whatever they do."""
         self._signal(signal.SIGKILL)
+
+    def freeze(self) -> None:
+        """Let all its processes stand still: it accepts connections and statements, and answers nothing."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        for leader in self.started:
+            os.kill(leader.pid, number)  # first, so that it makes no more of them
+            for child in children(leader.pid):
+                os.kill(child, number)
 
     def _signal(self, number: signal.Signals) -> None:
         while self.started:

@@ -19,6 +19,7 @@ from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.middleware import Entrance, Rules
 from app.api.predicting import Predicting
+from app.api.readiness import ReadinessProbe
 from app.api.routes import (
     aliases,
     batch_predictions,
@@ -130,6 +131,7 @@ def make_application(
     app.state.parts = parts
     app.state.limits = limits
     app.state.shutdown = shutdown
+    app.state.readiness = ReadinessProbe(parts.ready)
     app.state.lookout = Lookout(parts.jobs, parts.watcher)
     app.state.predicting = predicting
     app.state.inferring = inferring

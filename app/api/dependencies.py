@@ -16,6 +16,7 @@ from app.api.inferring import Inferring
 from app.api.lookout import Lookout
 from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
+from app.api.readiness import ReadinessProbe
 from app.api.shutdown import Shutdown
 from app.domain.errors import NotFoundError
 from app.domain.readiness import Readiness
@@ -139,6 +140,11 @@ async def _lookout(request: Request) -> Lookout:
     return lookout_of(request)
 
 
+async def _readiness(request: Request) -> Readiness:
+    probe: ReadinessProbe = request.app.state.readiness
+    return await probe.readiness()
+
+
 async def _shutdown(request: Request) -> Shutdown:
     shutdown: Shutdown = request.app.state.shutdown
     return shutdown
@@ -182,6 +188,7 @@ async def json_body_of(request: Request) -> bytes:
 # Async, because a plain function would cost each request a trip through the threadpool.
 PartsDependency = Annotated[Parts, Depends(_parts)]
 LookoutDependency = Annotated[Lookout, Depends(_lookout)]
+ReadinessDependency = Annotated[Readiness, Depends(_readiness)]
 ShutdownDependency = Annotated[Shutdown, Depends(_shutdown)]
 Owner = Annotated[str, Depends(_owner)]
 JsonBody = Annotated[bytes, Depends(json_body_of)]

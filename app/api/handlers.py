@@ -21,7 +21,7 @@ from app.api.errors import (
 )
 from app.api.middleware import REQUEST_ID_HEADER
 from app.api.security_headers import SECURITY_HEADERS
-from app.domain.errors import InvalidRequestError, RelevanceError, UnavailableError, sentence
+from app.domain.errors import InvalidRequestError, OutOfReachError, RelevanceError, UnavailableError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")
 
@@ -43,7 +43,7 @@ async def _own(request: Request, error: Exception) -> Response:
     assert isinstance(error, RelevanceError)
     if kind_of(error) is UNEXPECTED:  # an error from below that no request can bring about
         return await _unexpected(request, error)
-    if isinstance(error, UnavailableError):
+    if isinstance(error, UnavailableError) and not isinstance(error, OutOfReachError):  # the monitor logs an outage
         log.info("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
     return error_response(request.scope, error)
 

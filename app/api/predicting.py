@@ -50,6 +50,12 @@ MOST_WORK_INLINE = MOST_BYTES_READ_INLINE * 64
 LARGE_AT_ONCE = 2
 """Large bodies wait for each other, so that their numbers take a bounded share of memory and of the interpreter."""
 
+MAX_NAMES_AT_ONCE = 16
+"""Names that requests have confirmed by the database at a time. These requests, and those for short tables, have
+threads of their own: all others may be taken by requests that wait for a database that does not answer."""
+
+SMALL_AT_ONCE = 16
+
 PIECES_AT_ONCE = 4
 """Of a long answer, in one turn in a thread: on a busy process each turn has to wait for those of all others."""
 
@@ -71,6 +77,8 @@ class Predicting:
         self.most_rows = most_rows
         self.most_bytes = most_bytes
         self._large = CapacityLimiter(LARGE_AT_ONCE)
+        self._small = CapacityLimiter(SMALL_AT_ONCE)
+        self._names = CapacityLimiter(MAX_NAMES_AT_ONCE)
 
     async def answered(self, owner: str, reference: Reference, body: bytes) -> Content:
         """The answer to a JSON body; raises as `Prediction.version` does, and for a body that is refused."""
@@ -92,7 +100,11 @@ class Predicting:
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
         served = self._prediction.at_hand(owner, *reference)
-        return await to_thread.run_sync(self._prediction.version, owner, *reference) if served is None else served
+        return await self._found(owner, reference) if served is None else served
+
+    async def _found(self, owner: str, reference: Reference) -> ServedVersion:
+        limiter = self._names if self._prediction.is_known(owner, *reference) else None
+        return await to_thread.run_sync(self._prediction.version, owner, *reference, limiter=limiter)
 
     async def told(
         self, served: ServedVersion, body: bytes, call: Callable[[Breathe], Iterator[bytes]], *, inline: bool
@@ -111,7 +123,7 @@ class Predicting:
     async def run(self, served: ServedVersion, body: bytes, call: Callable[[Breathe], T], *, inline: bool) -> T:
         """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
         if is_quick(served, body):
-            return call(no_breath) if inline else await to_thread.run_sync(call, breathe)
+            return call(no_breath) if inline else await to_thread.run_sync(call, breathe, limiter=self._small)
         return await self.run_large(call, breathe)
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:

@@ -89,6 +89,10 @@ class UnavailableError(RelevanceError):
     """The database or the engine can't be reached now; trying again later is right."""
 
 
+class OutOfReachError(UnavailableError):
+    """The database is known to be away: nothing was tried."""
+
+
 class TrainingFailedError(RelevanceError):
     """A fit that could not succeed; `kind` is a stable slug for machines, the detail says what to do."""
 

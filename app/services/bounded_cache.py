@@ -10,11 +10,17 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by key, together at most `capacity` bytes as `size` counts them; safe to use from many threads."""
+    """Values by key, together at most `capacity` bytes as `size` counts them; safe to use from many threads.
 
-    def __init__(self, capacity: int, size: Callable[[Value], int]) -> None:
+    While it `may_evict` nothing, a value for which there is no room is not kept.
+    """
+
+    def __init__(
+        self, capacity: int, size: Callable[[Value], int], *, may_evict: Callable[[], bool] = lambda: True
+    ) -> None:
         self._capacity = capacity
         self._size = size
+        self._may_evict = may_evict
         self._used = 0
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._loading: dict[Key, Lock] = {}
@@ -24,6 +30,9 @@ class BoundedCache(Generic[Key, Value]):
     def used(self) -> int:
         """Bytes of all that is kept."""
         return self._used
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._kept
 
     def get(self, key: Key) -> Value | None:
         """What is kept under `key`, None when nothing is."""
@@ -54,6 +63,8 @@ class BoundedCache(Generic[Key, Value]):
         if size > self._capacity:  # it would push out all others and then still not fit
             return
         with self._lock:
+            if self._used + size > self._capacity and not self._may_evict():
+                return
             replaced = self._kept.pop(key, None)
             self._used += size - (replaced[1] if replaced else 0)
             self._kept[key] = (value, size)

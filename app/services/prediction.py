@@ -1,7 +1,6 @@
 """Versions at hand to predict with: what a name stands for, and what is kept of it in memory."""
 
 import heapq
-import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,9 +8,10 @@ from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
-from app.domain.errors import NotFoundError, UnavailableError
+from app.domain.errors import NotFoundError, OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Happenings, OpenUnitOfWork
+from app.domain.reachability import Reachability
 from app.domain.references import NamedVersion, Selector
 from app.services.answering import ServedVersion
 from app.services.bounded_cache import BoundedCache
@@ -21,20 +21,11 @@ from app.services.serving import serve, stored
 from app.services.staleness import note_stale
 from app.services.timed_calls import TimedCalls
 
-logger = logging.getLogger(__name__)
-
 STALE_SECONDS = 300.0
 """How long, without a database, the newest version and aliases answer as they were last known."""
 
 MAX_WAIT_SECONDS = 0.5
 """How long a request waits for the database to confirm a name of which it already knows what it stood for."""
-
-MAX_FIRST_WAIT_SECONDS = 10.0
-"""How long it waits for a name of which it knows nothing: the version may have to be loaded."""
-
-PROBE_SECONDS = 0.5
-PROBE_WAIT_SECONDS = 0.05
-"""How often, while the database is away, a request asks it all the same, and how long it waits for the answer."""
 
 STALE_AFTER = 1.0
 """Seconds after which what a name means is asked of the database again, if that was not renewed before."""
@@ -44,6 +35,12 @@ ASK_AFTER = 0.8
 
 WANTED_SECONDS = 30.0
 """For how long what a name means is renewed after somebody asked for it."""
+
+CONFIRM_SECONDS = 10.0
+"""How often what all other names mean is confirmed, so that it is known when the database goes away."""
+
+KEPT_SECONDS = 900.0
+"""For how long, after a name was used, a newer version that it means is loaded before anybody asks for it."""
 
 MOST_NAMES = 10_000
 """Names that are remembered; at that number the tenth that was not used for longest is forgotten."""
@@ -66,9 +63,10 @@ class Prediction:
     as soon as something happens to a model, so that predictions never wait for the database. `counters` count what
     versions are asked for.
 
-    While the database is away nothing is forgotten: a version's number, which never means another one, answers for as
-    long as the version is in memory, and the newest version and aliases answer as last known for `stale_seconds`, of
-    which `note_stale` is told. No request waits longer than MAX_WAIT_SECONDS to find out.
+    While the database is away by `reachability` nothing is forgotten: a version's number, which never means another
+    one, answers for as long as the version is in memory. The newest version and aliases answer as last known until
+    `stale_seconds` after the database was last reached, and `note_stale` is told their age. No request for a known name
+    waits longer than MAX_WAIT_SECONDS.
     """
 
     def __init__(
@@ -77,19 +75,22 @@ class Prediction:
         cache_bytes: int,
         *,
         happenings: Happenings | None = None,
+        reachability: Reachability | None = None,
         stale_seconds: float = STALE_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.counters = Counters()
         self._open_uow = open_uow
         self._now = now
-        self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(cache_bytes, _size)
+        self._database = Reachability(now) if reachability is None else reachability
+        self._served: BoundedCache[UUID, ServedVersion] = BoundedCache(
+            cache_bytes, _size, may_evict=lambda: self._database.is_reachable
+        )
         self._meanings: dict[NamedVersion, _Meaning] = {}
         self._lock = Lock()
         self._stale_seconds = stale_seconds
         self._calls = TimedCalls()
-        self._away_since: float | None = None
-        self._probe_from = 0.0
+        self._confirmed_at = now()
         self._renewals = None if happenings is None else Renewals(happenings, self.renew)
 
     def at_hand(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
@@ -98,8 +99,8 @@ class Prediction:
         if meaning is None:
             return None
         if now >= meaning.ask_from:
-            if self._away_since is not None:
-                return None if self._is_time_to_probe(now) else self._remembered(owner, name, selector)
+            if not self._database.is_reachable:
+                return self._remembered(owner, name, selector)
             with self._lock:
                 if now >= meaning.ask_from:  # this caller is the one who asks
                     meaning.ask_from = meaning.asked_at + STALE_AFTER
@@ -112,46 +113,54 @@ class Prediction:
 
         Raises NotFoundError, and UnavailableError where the database is away and what is known is too old.
         """
-        is_known, is_away = (owner, name, selector) in self._meanings, self._away_since is not None
-        waits = (MAX_WAIT_SECONDS, PROBE_WAIT_SECONDS) if is_known else (MAX_FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS)
+        key = (owner, name, selector)
+        if not self.is_known(*key):
+            return self._asked(*key)
         try:
-            return self._calls.call(lambda: self._asked(owner, name, selector), seconds=waits[is_away])
-        except UnavailableError as error:
-            self._note_away(error)
-            remembered = self._remembered(owner, name, selector)
+            if not self._database.is_reachable:
+                raise OutOfReachError("The database can't be reached; try again later.")
+            return self._calls.call(lambda: self._asked(*key), seconds=MAX_WAIT_SECONDS)
+        except UnavailableError:
+            self._database.suspect()
+            remembered = self._remembered(*key)
             if remembered is None:
                 raise
             return remembered
 
-    def _asked(self, owner: str, name: str, selector: Selector) -> ServedVersion:
-        """The version by what the database says."""
+    def is_known(self, owner: str, name: str, selector: Selector) -> bool:
+        """Whether it is known what a name stood for, so that no request for it waits long."""
+        meaning = self._meanings.get((owner, name, selector))
+        return meaning is not None and meaning.version_id in self._served
+
+    def _asked(self, owner: str, name: str, selector: Selector, *, used_at: float | None = None) -> ServedVersion:
+        """The version by what the database says; `used_at` is when the name was used, now unless given."""
         asked_at = self._now()
         try:
             with self._open_uow() as uow:
                 version = uow.models.version(owner, name, selector)
         except NotFoundError:
-            self._note_back()
             self._forget((owner, name, selector))
             raise
         served = self._served.load(version.id, lambda: self._load(version))
-        self._note_back()
         with self._lock:
             if len(self._meanings) >= MOST_NAMES:
-                used_at = {key: one.used_at for key, one in self._meanings.items()}
-                for oldest in heapq.nsmallest(max(2, MOST_NAMES // 10), used_at, used_at.__getitem__):
+                uses = {key: one.used_at for key, one in self._meanings.items()}
+                for oldest in heapq.nsmallest(max(2, MOST_NAMES // 10), uses, uses.__getitem__):
                     del self._meanings[oldest]
             # Its number too, by which it may be asked for when the database is away; nobody has used that yet.
             number = (owner, version.model, version.number)
             self._meanings.setdefault(number, _Meaning(version.id, asked_at, -WANTED_SECONDS, asked_at + ASK_AFTER))
-            self._meanings[(owner, name, selector)] = _Meaning(version.id, asked_at, self._now(), asked_at + ASK_AFTER)
+            used_at = self._now() if used_at is None else used_at
+            self._meanings[(owner, name, selector)] = _Meaning(version.id, asked_at, used_at, asked_at + ASK_AFTER)
         if self._renewals is not None:
             self._renewals.begin()
         return served
 
     @property
     def holds_versions(self) -> bool:
-        """Whether there is a version in memory, which can answer without the database."""
-        return self._served.used > 0
+        """Whether there is a version in memory, by a known name, which can answer without the database."""
+        with self._lock:
+            return any(one.version_id in self._served for one in self._meanings.values())
 
     def _remembered(self, owner: str, name: str, selector: Selector) -> ServedVersion | None:
         """A version by what was last known of its name, None where nothing is in memory or it is too long ago."""
@@ -161,61 +170,41 @@ class Prediction:
             return None
         age = now - meaning.asked_at
         if not isinstance(selector, int) and age > STALE_AFTER:
-            if age > self._stale_seconds:
+            if self._database.seconds_since_reached() > self._stale_seconds:
                 return None
             note_stale(age)
         meaning.used_at = now
         return served
 
-    def _is_time_to_probe(self, now: float) -> bool:
-        """Whether this caller is the one who asks the database whether it is back."""
-        with self._lock:
-            if now < self._probe_from:
-                return False
-            self._probe_from = now + PROBE_SECONDS
-            return True
-
-    def _note_away(self, error: UnavailableError) -> None:
-        with self._lock:
-            is_new, now = self._away_since is None, self._now()
-            if is_new:
-                self._away_since, self._probe_from = now, now + PROBE_SECONDS
-        if is_new:
-            logger.warning("the database is away", extra={"reason": error.detail})
-
-    def _note_back(self) -> None:
-        with self._lock:
-            since, self._away_since = self._away_since, None
-        if since is not None:
-            logger.info("the database is back", extra={"seconds": round(self._now() - since, 1)})
-
     def renew(self) -> bool:
-        """Ask again what all names mean that are used; whether any are. Raises UnavailableError.
+        """Ask again what all names mean that are used, and now and then what the others mean; whether any are used.
 
-        A newer version is loaded before a name stands for it. What is gone is forgotten.
+        A newer version is loaded before a name stands for it. What is gone is forgotten. Raises UnavailableError.
         """
         asked_at = self._now()
+        confirms = asked_at - self._confirmed_at >= CONFIRM_SECONDS
         with self._lock:
             used = {name: one for name, one in self._meanings.items() if asked_at - one.used_at < WANTED_SECONDS}
-        if not used:
-            return False
-        try:
+            names = dict(self._meanings) if confirms else used
+        if names:
             with self._open_uow() as uow:
-                found = uow.models.version_ids(list(used))
-        except UnavailableError as error:
-            self._note_away(error)
-            raise
-        self._note_back()
-        for name, meaning in used.items():
-            if found.get(name) == meaning.version_id:
-                with self._lock:
-                    meaning.asked_at, meaning.ask_from = asked_at, asked_at + ASK_AFTER
-            elif name in found:
-                with suppress(NotFoundError):  # it may be gone by now
-                    self.version(*name)
-            else:
-                self._forget(name)
-        return True
+                found = uow.models.version_ids(list(names))
+            for name, meaning in names.items():
+                self._renew(name, meaning, found.get(name), asked_at)
+        if confirms:
+            self._confirmed_at = asked_at
+        return bool(used)
+
+    def _renew(self, name: NamedVersion, meaning: _Meaning, found: UUID | None, asked_at: float) -> None:
+        """Keep, replace or forget a meaning by what was found, None: nothing."""
+        if found == meaning.version_id:
+            with self._lock:
+                meaning.asked_at, meaning.ask_from = asked_at, asked_at + ASK_AFTER
+        elif found is None or asked_at - meaning.used_at >= KEPT_SECONDS:
+            self._forget(name)
+        else:
+            with suppress(NotFoundError):  # it may be gone by now
+                self._asked(*name, used_at=meaning.used_at)
 
     def _forget(self, name: NamedVersion) -> None:
         with self._lock:

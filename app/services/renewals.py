@@ -13,6 +13,9 @@ logger = logging.getLogger(__name__)
 RENEW_SECONDS = 0.3
 """How long what was heard of nothing is believed, since a message may be lost on its way."""
 
+REST_SECONDS = 10.0
+"""Between two calls while nothing is wanted: no connection is held then."""
+
 LEAST_SECONDS = 0.05
 """Between two times, however much happens."""
 
@@ -23,9 +26,9 @@ JOIN_SECONDS = 2.0
 
 
 class Renewals:
-    """Calls `renew` when something happens, and every RENEW_SECONDS, until it says that nobody wants it any more.
+    """Calls `renew` when something happens, and every RENEW_SECONDS, or, while it returns False, every REST_SECONDS.
 
-    No thread runs, and no connection is held, before `begin` and after that.
+    No thread runs before `begin`.
     """
 
     def __init__(self, happenings: Happenings, renew: Callable[[], bool]) -> None:
@@ -33,10 +36,12 @@ class Renewals:
         self._renew = renew
         self._lock = Lock()
         self._stopped = Event()
+        self._woken = Event()
         self._thread: Thread | None = None
 
     def begin(self) -> None:
-        """Have the thread run; nothing where it does, or was closed."""
+        """Have the thread run, and no longer rest; nothing where it was closed."""
+        self._woken.set()
         with self._lock:
             if self._stopped.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -46,6 +51,7 @@ class Renewals:
     def close(self) -> None:
         """End it."""
         self._stopped.set()
+        self._woken.set()
         with self._lock:
             thread = self._thread
         if thread is not None:
@@ -55,19 +61,24 @@ class Renewals:
         failures = 0
         while not self._stopped.is_set():
             try:
-                with self._happenings.open() as hearing:
-                    # What was written before this connection listened, it will not tell.
-                    wanted, renewed = self._renew(), time.monotonic()
-                    failures = 0
-                    while wanted and not self._stopped.is_set():
-                        heard = hearing.hear()
-                        if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
-                            wanted, renewed = self._renew(), time.monotonic()
-                            self._stopped.wait(LEAST_SECONDS)
-                if not wanted:
-                    return
+                self._woken.clear()
+                if self._renew():
+                    self._follow()
+                failures = 0
+                self._woken.wait(REST_SECONDS)
             except UnavailableError as error:
                 if failures == 0:
                     logger.debug("changes of models can't be listened to", extra={"reason": error.detail})
                 self._stopped.wait(PAUSES[min(failures, len(PAUSES) - 1)])
                 failures += 1
+
+    def _follow(self) -> None:
+        """Renew as long as it is wanted."""
+        with self._happenings.open() as hearing:
+            # What was written before this connection listened, it will not tell.
+            wanted, renewed = self._renew(), time.monotonic()
+            while wanted and not self._stopped.is_set():
+                heard = hearing.hear()
+                if heard is None or heard or time.monotonic() - renewed > RENEW_SECONDS:
+                    wanted, renewed = self._renew(), time.monotonic()
+                    self._stopped.wait(LEAST_SECONDS)

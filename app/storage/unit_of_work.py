@@ -1,7 +1,7 @@
 """One transaction with everything that can be done in it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -22,6 +22,7 @@ from app.domain.ports import (
 from app.domain.results import Results
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.storage.failures import translated
+from app.storage.monitor import DatabaseMonitor
 from app.storage.repositories import (
     SqlAliases,
     SqlCheckpoints,
@@ -66,18 +67,26 @@ def unit_of_work(
     *,
     clock: Clock = now,
     answers_kept_for: float = DAY,
+    monitor: DatabaseMonitor | None = None,
 ) -> OpenUnitOfWork:
     """Opens units of work on an engine; `submitter` makes the queue that belongs to a transaction's connection.
 
     Answers to requests with a key are kept for so many seconds.
 
     Opening and using one raises UnavailableError when the database can't be reached or is too busy, ConflictError where
-    somebody else changed the same at the same time. A unit that only reads takes no lock on either database.
+    somebody else changed the same at the same time. A unit that only reads takes no lock on either database. With a
+    `monitor` units are refused at once while the database is away.
     """
 
     @contextmanager
     def opened() -> Iterator[SqlUnitOfWork]:
-        with translated(), engine.begin() as connection, Session(connection, expire_on_commit=False) as session:
+        watched = nullcontext() if monitor is None else monitor.unit()
+        with (
+            watched,
+            translated(),
+            engine.begin() as connection,
+            Session(connection, expire_on_commit=False) as session,
+        ):
             queue = submitter(connection)
             deliveries = SqlDeliveries(session, clock, queue)
             models = SqlModels(session, clock)

@@ -1,6 +1,7 @@
 """Versions at hand: what is kept of them, and how stale it may be."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import Event
 
@@ -9,6 +10,7 @@ import pytest
 from app.domain.errors import NotFoundError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import UnitOfWork
+from app.domain.reachability import Reachability
 from app.services import prediction as under_test
 from app.services.aliases import Aliases
 from app.services.prediction import Prediction
@@ -39,8 +41,13 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def prediction(kept: InMemory, watch: Watch) -> Prediction:
-    return Prediction(kept.open, 10**6, now=watch)
+def reachability(watch: Watch) -> Reachability:
+    return Reachability(watch)
+
+
+@pytest.fixture
+def prediction(kept: InMemory, watch: Watch, reachability: Reachability) -> Prediction:
+    return Prediction(kept.open, 10**6, reachability=reachability, now=watch)
 
 
 def test_a_version_at_hand_costs_no_look_at_the_database(kept: InMemory, prediction: Prediction) -> None:
@@ -120,13 +127,36 @@ def test_what_was_found_gone_is_at_nobodys_hand(kept: InMemory, prediction: Pred
     assert prediction.at_hand(OWNER, "small", None) is None
 
 
-def test_a_name_that_nobody_asks_for_is_not_renewed(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
+def test_a_name_that_nobody_asks_for_is_confirmed_now_and_then(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
     kept.models.put(OWNER, small_version(), number=1)
     prediction.version(OWNER, "small")
     watch.now += under_test.WANTED_SECONDS
     opened = kept.opened
     assert not prediction.renew()
-    assert kept.opened == opened
+    assert kept.opened == opened + 1
+    watch.now += under_test.CONFIRM_SECONDS - 1.0
+    kept.models.delete(OWNER, "small")
+    assert not prediction.renew()
+    assert kept.opened == opened + 1
+    assert prediction.holds_versions
+    watch.now += 1.0
+    assert not prediction.renew()
+    assert not prediction.holds_versions
+
+
+def test_a_version_in_place_of_one_that_was_used_lately_is_loaded_and_no_other(
+    kept: InMemory, prediction: Prediction, watch: Watch
+) -> None:
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction.version(OWNER, "small")
+    for number, is_loaded in ((2, True), (3, False)):
+        kept.models.put(OWNER, small_version(), number=number)
+        watch.now += under_test.KEPT_SECONDS - 1.0
+        assert not prediction.renew()
+        assert (prediction.at_hand(OWNER, "small", None) is not None) == is_loaded
+        watch.now += 1.0
 
 
 def test_a_deleted_version_is_gone_within_a_second(kept: InMemory, prediction: Prediction, watch: Watch) -> None:
@@ -211,19 +241,54 @@ def number_of(prediction: Prediction, selector: int | str | None) -> int:
 
 
 def test_while_the_database_is_away_numbers_answer_for_ever_and_other_names_for_a_time(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
+    watch.now += 1000.0  # the names were not used for long
+    reachability.reached()
+    reachability.lost()
     kept.reachable = False
     for seconds in (1, 5, 299):
-        watch.now = 1000.0 + seconds
+        watch.now = 2000.0 + seconds
         assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
-    watch.now = 1000.0 + 301
+    watch.now = 2000.0 + 301
     for selector in (None, "champion"):
         with pytest.raises(UnavailableError):
             number_of(prediction, selector)
-    watch.now = 1000.0 + 10**6
+    watch.now = 2000.0 + 10**6
     assert number_of(prediction, 1) == 1
+
+
+def test_the_database_is_not_tried_while_it_is_away(
+    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
+) -> None:
+    names_of_one_version(kept, prediction)
+    opened = kept.opened
+    reachability.lost()
+    for _ in range(3):
+        watch.now += 10.0
+        assert [number_of(prediction, selector) for selector in (None, 1, "champion")] == [1, 1, 1]
+    assert kept.opened == opened
+    reachability.reached()
+    assert number_of(prediction, None) == 1
+    assert kept.opened == opened + 1
+
+
+def test_nothing_is_evicted_while_the_database_is_away(kept: InMemory, watch: Watch) -> None:
+    reachability = Reachability(watch)
+    kept.models.put(OWNER, small_version(), number=1)
+    size = Prediction(kept.open, 10**6).version(OWNER, "small").answering.bytes
+    prediction = Prediction(kept.open, 2 * size + 3000, reachability=reachability, now=watch)
+    prediction.version(OWNER, "small")
+    reachability.suspect()
+    for name in "abc":  # was read before the database went away
+        kept.models.put(OWNER, small_version(name=name), number=1)
+        prediction.version(OWNER, name)
+    assert number_of(prediction, 1) == 1
+    reachability.reached()
+    for name in "abc":
+        prediction.version(OWNER, name)
+    assert prediction.at_hand(OWNER, "small", 1) is None
 
 
 def test_a_version_that_was_asked_for_as_the_newest_answers_by_its_number(
@@ -261,23 +326,21 @@ def test_staleness_is_noted_for_names_that_may_have_moved_alone(
 
 
 def test_what_changed_while_it_was_away_is_seen_as_soon_as_it_is_back(
-    kept: InMemory, prediction: Prediction, watch: Watch, caplog: pytest.LogCaptureFixture
+    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     kept.reachable = False
-    with caplog.at_level("INFO"):
-        for _ in range(20):
-            watch.now += 1.0
-            number_of(prediction, None)
-        kept.models.put(OWNER, small_version(), number=2)
-        kept.reachable = True
-        watch.now += under_test.PROBE_SECONDS
-        assert number_of(prediction, None) == 2
-    assert [record.message for record in caplog.records] == ["the database is away", "the database is back"]
+    for _ in range(20):
+        watch.now += 1.0
+        assert number_of(prediction, None) == 1
+    kept.models.put(OWNER, small_version(), number=2)
+    kept.reachable = True
+    reachability.reached()
+    assert number_of(prediction, None) == 2
 
 
 def test_a_deleted_version_is_gone_once_the_database_is_there(
-    kept: InMemory, prediction: Prediction, watch: Watch
+    kept: InMemory, prediction: Prediction, watch: Watch, reachability: Reachability
 ) -> None:
     names_of_one_version(kept, prediction)
     kept.models.delete(OWNER, "small")
@@ -285,6 +348,7 @@ def test_a_deleted_version_is_gone_once_the_database_is_there(
     watch.now += 2.0
     assert number_of(prediction, 1) == 1
     kept.reachable = True
+    reachability.reached()
     watch.now += 2.0
     with pytest.raises(NotFoundError):
         number_of(prediction, 1)
@@ -322,3 +386,19 @@ def test_nothing_is_held_before_a_version_was_asked_for(kept: InMemory, predicti
     names_of_one_version(kept, prediction)
     kept.reachable = False
     assert prediction.holds_versions
+
+
+def test_many_first_requests_at_once_are_all_answered(kept: InMemory) -> None:
+    gate = Event()
+
+    def open_uow() -> AbstractContextManager[UnitOfWork]:
+        gate.wait(10.0)
+        return kept.open()
+
+    kept.models.put(OWNER, small_version(), number=1)
+    prediction = Prediction(open_uow, 10**6)
+    with ThreadPoolExecutor(40) as threads:
+        answers = [threads.submit(prediction.version, OWNER, "small") for _ in range(40)]
+        time.sleep(0.2)
+        gate.set()
+        assert {answer.result(10.0).version.number for answer in answers} == {1}

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
-from app.api.dependencies import PartsDependency, ShutdownDependency
+from app.api.dependencies import ReadinessDependency, ShutdownDependency
 from app.api.documentation import problems
 
 router = APIRouter(prefix="/health", tags=["Health"])
@@ -36,8 +36,8 @@ async def live() -> LiveOut:
 @router.get(
     "/ready", summary="Can it serve?", responses={503: {"model": ReadyOut, "description": "Not ready"}, **problems(422)}
 )
-def ready(
-    parts: PartsDependency,
+async def ready(
+    report: ReadinessDependency,
     shutdown: ShutdownDependency,
     response: Response,
     purpose: Annotated[
@@ -50,7 +50,6 @@ def ready(
     `for=training` needs the database, migrated, and a worker. Otherwise 503, and as soon as the process begins to stop,
     while it still answers.
     """
-    report = parts.ready()
     is_able = report.can_train if purpose == "training" else report.can_predict
     is_ready = is_able and not shutdown.is_requested
     if not is_ready:

@@ -13,6 +13,7 @@ from app.api.dependencies import (
     Owner,
     Parts,
     PartsDependency,
+    ReadinessDependency,
     ShutdownDependency,
     content_encoding_of,
     inferring_of,
@@ -68,9 +69,9 @@ async def live() -> InferenceLiveOut:
     summary="Can the server infer?",
     responses={503: {"model": InferenceReadyOut, "description": "Not ready"}},
 )
-def ready(parts: PartsDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
+async def ready(report: ReadinessDependency, shutdown: ShutdownDependency, response: Response) -> InferenceReadyOut:
     """200 while the process can predict and is not stopping, else 503."""
-    is_ready = parts.ready().can_predict and not shutdown.is_requested
+    is_ready = report.can_predict and not shutdown.is_requested
     if not is_ready:
         response.status_code = 503
     return InferenceReadyOut(live=True, ready=is_ready)

@@ -16,6 +16,7 @@ from app.api.errors import kind_of
 from app.api.inference.signature import Kind
 from app.api.inferring import Inferring
 from app.api.keys import HOW_TO_SEND, Key
+from app.api.readiness import ReadinessProbe
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import read_request, write_response
 from app.api.shutdown import Shutdown
@@ -50,6 +51,7 @@ class Service:
 
     def __init__(self, parts: Parts, inferring: Inferring, key: Key, *, shutdown: Shutdown, log_requests: bool) -> None:
         self._parts = parts
+        self._readiness = ReadinessProbe(parts.ready)
         self._inferring = inferring
         self._key = key
         self._shutdown = shutdown
@@ -61,7 +63,7 @@ class Service:
 
     async def ready(self, _: messages.ServerReadyRequest) -> messages.ServerReadyResponse:
         """Whether the process can predict and is not stopping."""
-        report = await to_thread.run_sync(self._parts.ready)
+        report = await self._readiness.readiness()
         is_ready = report.can_predict and not self._shutdown.is_requested
         return messages.ServerReadyResponse(ready=is_ready)
 

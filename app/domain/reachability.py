@@ -1,0 +1,45 @@
+"""Whether the database answers, as far as this process knows."""
+
+import time
+from collections.abc import Callable
+from threading import Condition
+
+
+class Reachability:
+    """The state of the database as this process last saw it; safe to use from many threads.
+
+    It is suspected as soon as something failed or is late: what can do without the database no longer waits for it. It
+    is away once a monitor got no answer: then everything else is refused at once, until it answers again.
+    `now` is a monotonic clock.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.is_reachable = True
+        self.is_away = False
+        self.changed = Condition()
+        self._now = now
+        self._reached_at = now()
+
+    def reached(self) -> None:
+        """Record that the database has just answered."""
+        self._reached_at = self._now()
+        if not self.is_reachable:
+            self._become(is_reachable=True, is_away=False)
+
+    def suspect(self) -> None:
+        """Record that the database may be away."""
+        if self.is_reachable:
+            self._become(is_reachable=False, is_away=False)
+
+    def lost(self) -> None:
+        """Record that the database does not answer."""
+        self._become(is_reachable=False, is_away=True)
+
+    def seconds_since_reached(self) -> float:
+        """Seconds since the database last answered, or since the beginning."""
+        return self._now() - self._reached_at
+
+    def _become(self, *, is_reachable: bool, is_away: bool) -> None:
+        with self.changed:
+            self.is_reachable, self.is_away = is_reachable, is_away
+            self.changed.notify_all()

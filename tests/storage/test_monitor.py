@@ -1,0 +1,231 @@
+"""The monitor of a database: units of work while the database is away, and once it is back."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+import pytest
+from sqlalchemy import Engine, text
+
+from app.domain.errors import NotFoundError, OutOfReachError, UnavailableError
+from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.ports import OpenUnitOfWork
+from app.domain.reachability import Reachability
+from app.storage.engine import make_engine
+from app.storage.migrations import migrate
+from app.storage.monitor import DatabaseMonitor
+from app.storage.unit_of_work import unit_of_work
+from tests import postgres
+from tests.conftest import PROGRAMS
+from tests.ports.queue import ListedQueue
+from tests.waiting import until
+
+ENDED_WITHIN = 6.0
+"""Seconds after which nobody waits for a server that does not answer."""
+
+BACK_WITHIN = 3.0
+
+
+@dataclass
+class Monitored:
+    engine: Engine
+    reachability: Reachability
+    monitor: DatabaseMonitor
+    open_uow: OpenUnitOfWork
+
+    def work(self) -> None:
+        """Do a short unit of work."""
+        with self.open_uow() as uow:
+            uow.models.version_ids([(OWNER, "small", None)])
+
+    def seconds_refused(self) -> float:
+        """How long a unit of work takes to be refused."""
+        began = time.monotonic()
+        with pytest.raises(UnavailableError):
+            self.work()
+        return time.monotonic() - began
+
+
+@pytest.fixture
+def monitored_of() -> Iterator[Callable[[str], Monitored]]:
+    made: list[Monitored] = []
+
+    def make(url: str) -> Monitored:
+        engine, reachability = make_engine(url), Reachability()
+        monitor = DatabaseMonitor(engine, reachability)
+        made.append(Monitored(engine, reachability, monitor, unit_of_work(engine, ListedQueue, monitor=monitor)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.monitor.close()
+        one.engine.dispose()
+
+
+@pytest.fixture
+def monitored(database_url: str, monitored_of: Callable[[str], Monitored]) -> Monitored:
+    return monitored_of(database_url)
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[postgres.MortalServer]:
+    if PROGRAMS is None:
+        pytest.skip(f"PostgreSQL is not installed: {postgres.INSTALL}")
+    with postgres.mortal(PROGRAMS) as server:
+        server.create("relevance")
+        engine = make_engine(server.url("relevance"))
+        migrate(engine)
+        engine.dispose()
+        yield server
+
+
+def url_of(server: postgres.MortalServer) -> str:
+    return server.url("relevance").render_as_string(hide_password=False)
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.message for record in caplog.records if record.name == "app.storage.monitor"]
+
+
+def test_a_database_that_answers_is_reachable_whatever_it_answers(monitored: Monitored) -> None:
+    monitored.work()
+    with pytest.raises(NotFoundError), monitored.open_uow() as uow:
+        uow.models.version(OWNER, "nothing")
+    assert monitored.reachability.is_reachable
+
+
+def test_a_suspicion_is_checked_at_once(monitored: Monitored) -> None:
+    monitored.work()
+    monitored.reachability.suspect()
+    until(lambda: monitored.reachability.is_reachable, seconds=5.0)
+
+
+def test_a_long_unit_of_work_is_no_outage(monitored: Monitored) -> None:
+    with monitored.open_uow() as uow:
+        uow.models.version_ids([(OWNER, "small", None)])
+        until_late = time.monotonic() + 2.0
+        while time.monotonic() < until_late:
+            assert not monitored.reachability.is_away
+            time.sleep(0.05)
+    assert monitored.reachability.is_reachable
+
+
+def test_a_server_that_was_killed_is_away_and_comes_back(
+    mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored], caplog: pytest.LogCaptureFixture
+) -> None:
+    monitored = monitored_of(url_of(mortal))
+    monitored.work()
+    mortal.kill()
+    monitored.seconds_refused()
+    until(lambda: monitored.reachability.is_away, seconds=5.0)
+    for _ in range(20):
+        with pytest.raises(OutOfReachError):
+            monitored.work()
+    mortal.start()
+    until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
+    for _ in range(20):
+        monitored.work()
+    assert logged(caplog) == ["the database is away", "the database is back"]
+
+
+def test_nobody_waits_for_a_server_that_stands_still(
+    mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored]
+) -> None:
+    monitored = monitored_of(url_of(mortal))
+    sleeping, frozen = Event(), Event()
+
+    def wait_for_the_server() -> None:
+        with monitored.open_uow() as uow:
+            uow.models.version_ids([(OWNER, "small", None)])
+            sleeping.set()
+            frozen.wait(30.0)
+            uow.models.version_ids([(OWNER, "small", None)])
+
+    with ThreadPoolExecutor(4) as threads:
+        within = threads.submit(wait_for_the_server)
+        assert sleeping.wait(30.0)
+        monitored.work()
+        mortal.freeze()
+        try:
+            frozen.set()
+            others = [threads.submit(monitored.seconds_refused) for _ in range(3)]
+            assert max(other.result(30.0) for other in others) < ENDED_WITHIN
+            with pytest.raises(UnavailableError):
+                within.result(30.0)
+            assert monitored.seconds_refused() < 0.2
+        finally:
+            mortal.thaw()
+    until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
+    monitored.work()
+
+
+def test_a_server_without_room_for_more_connections_is_not_away(
+    mortal: postgres.MortalServer, monitored_of: Callable[[str], Monitored]
+) -> None:
+    owner = make_engine(url_of(mortal))
+    with owner.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(text("CREATE ROLE limited LOGIN IN ROLE pg_read_all_data"))
+        monitored = monitored_of(url_of(mortal).replace("relevance@", "limited@"))
+        monitored.work()
+        monitored.reachability.suspect()
+        until(lambda: monitored.reachability.is_reachable, seconds=5.0)
+        connection.execute(text("ALTER ROLE limited CONNECTION LIMIT 0"))
+        monitored.reachability.suspect()
+        until(lambda: monitored.reachability.is_reachable, seconds=5.0)
+        monitored.work()
+    owner.dispose()
+
+
+@pytest.fixture
+def file(tmp_path: Path, sqlite_template: Path) -> Path:
+    path = tmp_path / "relevance.db"
+    path.write_bytes(sqlite_template.read_bytes())
+    return path
+
+
+def test_a_file_that_was_moved_is_away_until_it_is_back(
+    file: Path, monitored_of: Callable[[str], Monitored], caplog: pytest.LogCaptureFixture
+) -> None:
+    monitored = monitored_of(f"sqlite:///{file}")
+    monitored.work()
+    file.rename(file.with_suffix(".moved"))
+    assert monitored.seconds_refused() < 0.5
+    until(lambda: monitored.reachability.is_away, seconds=5.0)
+    assert not file.exists()
+    file.with_suffix(".moved").rename(file)
+    until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
+    monitored.work()
+    assert logged(caplog) == ["the database is away", "the database is back"]
+
+
+def test_a_file_in_place_of_another_is_the_one_that_is_used(
+    file: Path, sqlite_template: Path, monitored_of: Callable[[str], Monitored]
+) -> None:
+    monitored = monitored_of(f"sqlite:///{file}")
+    monitored.work()
+    other = file.with_suffix(".other")
+    other.write_bytes(sqlite_template.read_bytes())
+    with closing(sqlite3.connect(other)) as connection, connection:
+        connection.execute("CREATE TABLE marked (x)")
+    other.replace(file)
+    monitored.work()
+    with monitored.engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM marked")).scalar() == 0
+
+
+def test_a_file_that_became_unreadable_is_away(file: Path, monitored_of: Callable[[str], Monitored]) -> None:
+    monitored = monitored_of(f"sqlite:///{file}")
+    monitored.work()
+    monitored.engine.dispose()
+    content = file.read_bytes()
+    file.write_bytes(b"no database" * 1000)
+    monitored.seconds_refused()
+    until(lambda: monitored.reachability.is_away, seconds=5.0)
+    file.write_bytes(content)
+    until(lambda: monitored.reachability.is_reachable, seconds=BACK_WITHIN)
+    monitored.work()
