@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.formats.json_body import decode, pointer
 from app.api.formats.misfits import MAX_FAULTS
+from app.api.integers import with_integers
 from app.api.validation import faults_of
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 
@@ -33,9 +34,16 @@ def read_strictly(adapter: TypeAdapter[T], body: bytes) -> T:
 
 
 def checked(
-    adapter: TypeAdapter[T], value: object, *, max_members: int = MAX_MEMBERS, max_elements: int | None = MAX_ELEMENTS
+    adapter: TypeAdapter[T],
+    value: object,
+    *,
+    max_members: int = MAX_MEMBERS,
+    max_elements: int | None = MAX_ELEMENTS,
+    is_json: bool = True,
 ) -> T:
     """Return a JSON value as the adapter's type; raises InvalidRequestError, MalformedBodyError for too deep a nesting.
+
+    An integer may be written as 3.0, since JSON has one type of numbers; not where a query has it, `is_json` False.
 
     pydantic lists everything that is wrong, which takes more memory than what was sent: what has more members of
     objects or elements of arrays than may be is refused before.
@@ -48,12 +56,22 @@ def checked(
     try:
         return adapter.validate_json(text, strict=True)
     except ValidationError as error:
-        if any(entry["type"] == "json_invalid" for entry in error.errors(include_url=False)):
-            raise MalformedBodyError("The body is nested too deeply.") from error
-        faults = faults_of(error, value)
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
-        raise InvalidRequestError(f"{detail.removesuffix('.')}{more}.", faults) from error
+        mended = with_integers(value, error) if is_json else None
+        if mended is None:
+            raise _refusal(error, value) from error
+    try:
+        return adapter.validate_json(json.dumps(mended), strict=True)
+    except ValidationError as error:
+        raise _refusal(error, value) from error
+
+
+def _refusal(error: ValidationError, value: object) -> MalformedBodyError | InvalidRequestError:
+    if any(entry["type"] == "json_invalid" for entry in error.errors(include_url=False)):
+        return MalformedBodyError("The body is nested too deeply.")
+    faults = faults_of(error, value)
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
+    return InvalidRequestError(f"{detail.removesuffix('.')}{more}.", faults)
 
 
 def _refuse_nul(value: object) -> None:

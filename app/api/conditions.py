@@ -10,10 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.domain.conditions import ANY, Condition
-from app.domain.errors import InvalidRequestError
+from app.domain.errors import Fault, InvalidRequestError
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"
+
+MAX_SHOWN = 60
+"""Characters of a header that a message repeats."""
 
 REVALIDATED = "private, no-cache"
 """For what may change: it is asked for again each time."""
@@ -79,7 +82,8 @@ def _tags(request: Request, header: str) -> frozenset[str] | None:
     if text.strip() == ANY:
         return frozenset({ANY})
     if not _TAGS.fullmatch(text):
-        raise InvalidRequestError(f'{header} is `*`, or entity tags in quotation marks, as in "abc", "def".')
+        detail = f'Expected `*`, or entity tags in quotation marks, as in "abc", "def"; got {text[:MAX_SHOWN]!r}.'
+        raise InvalidRequestError(f"The header {header}: {detail}", [Fault(detail, header=header)])
     return frozenset(re.findall(_TAG, text))
 
 

@@ -103,6 +103,8 @@ def fault_members(fault: Fault) -> dict[str, str | int]:
     """A fault as a problem's `errors` has it, without what it doesn't say."""
     named = (
         ("pointer", fault.pointer),
+        ("parameter", fault.parameter),
+        ("header", fault.header),
         ("row", fault.row),
         ("column", fault.column),
         ("line", fault.line),

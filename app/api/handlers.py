@@ -53,13 +53,14 @@ async def _parameters(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     errors = [
         {
-            "parameter": ".".join(str(step) for step in entry["loc"][1:]),
+            "header" if entry["loc"][0] == "header" else "parameter": ".".join(str(step) for step in entry["loc"][1:]),
             "detail": "There is no such parameter." if entry["type"] == "extra_forbidden" else _sentence(entry["msg"]),
         }
         for entry in error.errors()
     ]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    detail = f"The parameter {errors[0]['parameter']!r}: {errors[0]['detail'].removesuffix('.')}{more}."
+    (kind, name), (_, first) = errors[0].items()
+    detail = f"The {kind} {name!r}: {first.removesuffix('.')}{more}."
     return problem_response(request.scope, KINDS[InvalidRequestError], detail=detail, errors=errors)
 
 

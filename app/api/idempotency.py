@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.errors import InvalidRequestError, KeyInUseError
+from app.domain.errors import Fault, InvalidRequestError, KeyInUseError
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.services.idempotency import Idempotency
 
@@ -45,7 +45,8 @@ _Told = Annotated[
 async def _key(request: Request, _: _Told = None) -> str | None:
     sent = request.headers.getlist(HEADER)
     if len(sent) > 1:
-        raise InvalidRequestError(f"Expected one {HEADER}, got {len(sent)}.")
+        detail = f"Expected one {HEADER}, got {len(sent)}."
+        raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return read_key(sent[0]) if sent else None
 
 
@@ -62,9 +63,8 @@ def read_key(text: str) -> str:
     else:
         key = ""
     if not 1 <= len(key) <= LONGEST_KEY:
-        raise InvalidRequestError(
-            f"{HEADER} has 1 to {LONGEST_KEY} visible ASCII characters, quoted or bare: a UUID is a good one."
-        )
+        detail = f"{HEADER} has 1 to {LONGEST_KEY} visible ASCII characters, quoted or bare: a UUID is a good one."
+        raise InvalidRequestError(detail, [Fault(detail, header=HEADER)])
     return key
 
 

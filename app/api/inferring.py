@@ -10,7 +10,7 @@ from app.api.inference.messages import InferenceAnswer, InferenceRequest, Wanted
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
 from app.api.predicting import Predicting, is_read_quickly
-from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
 from app.services.answering import ServedVersion, Wanted, support_of
@@ -102,7 +102,8 @@ def _wanted(interval: float | None) -> Wanted:
     if interval is None:
         return Wanted()
     if not 0.0 < interval < 1.0:
-        raise InvalidRequestError(f"The parameter `interval`: expected a probability between 0 and 1, got {interval}.")
+        detail = f"The parameter `interval`: expected a probability between 0 and 1, got {interval}."
+        raise InvalidRequestError(detail, [Fault(detail, "/parameters/interval")])
     return Wanted(interval)
 
 

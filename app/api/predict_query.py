@@ -41,7 +41,7 @@ def asked_in(query: Pairs, *, csv: bool) -> Asked:
     outputs = [output for name, value in pairs if name == "outputs" for output in value.split(",")]
     if outputs:
         raw["outputs"] = outputs
-    return Asked(checked(_OPTIONS, raw), _csv(dict(query)) if csv else CsvOptions())
+    return Asked(checked(_OPTIONS, raw, is_json=False), _csv(dict(query)) if csv else CsvOptions())
 
 
 def _once(names: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Path
 
-from app.domain.errors import InvalidRequestError
+from app.domain.errors import Fault, InvalidRequestError
 from app.domain.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 
 ModelName = Annotated[str, Path(description="The model's name.")]
@@ -27,10 +27,11 @@ AliasName = Annotated[
 def refuse_no_alias(alias: str) -> None:
     """Raises InvalidRequestError for what can be no alias."""
     if not is_alias(alias):
-        raise InvalidRequestError(
+        detail = (
             "An alias is a letter, then at most 62 letters, digits, dots, dashes, underscores: what are only digits is "
             "a version's number."
         )
+        raise InvalidRequestError(detail, [Fault(detail, parameter="alias")])
 
 
 async def _reference(name: ModelName, version: VersionName) -> Reference:

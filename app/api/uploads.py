@@ -137,7 +137,8 @@ def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind
             return open_parquet(upload.file, declared=declared, most_columns=most_columns, most_rows=limits.max_rows)
         case "png" | "npy":
             if declared:
-                raise InvalidRequestError("An image has no columns whose kinds could be declared.")
+                detail = "An image has no columns whose kinds could be declared."
+                raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
             from app.api.formats.images import open_image
 
             return open_image(upload.file, upload.format, most_pixels=min(limits.max_rows, MOST_PIXELS))
@@ -149,13 +150,13 @@ def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:
     for text in texts:
         name, colon, kind = text.rpartition(":")
         if not colon or not name or kind not in KINDS:
-            raise InvalidRequestError(
+            detail = (
                 f"Expected kinds=NAME:KIND, once for each column, KIND one of {', '.join(KINDS)}; got {shown(text)}."
             )
+            raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
         if declared.get(name, kind) != kind:
-            raise InvalidRequestError(
-                f"Two kinds are declared for the column {shown(name)}.", [Fault("Two kinds.", column=name)]
-            )
+            fault = Fault("Two kinds.", parameter="kinds", column=name)
+            raise InvalidRequestError(f"Two kinds are declared for the column {shown(name)}.", [fault])
         declared[name] = KINDS[kind]
     return declared
 
@@ -166,7 +167,6 @@ def dataset_name(name: str | None, file_name: str | None) -> str:
         stem = PurePosixPath((file_name or "").replace("\\", "/")).stem
         return "".join(filter(is_plain, stem)).strip()[:LONGEST_NAME] or UNNAMED
     if not name.strip() or len(name) > LONGEST_NAME or not is_plain(name):
-        raise InvalidRequestError(
-            f"A dataset's name has 1 to {LONGEST_NAME} characters and no control characters; got {shown(name)}."
-        )
+        detail = f"A dataset's name has 1 to {LONGEST_NAME} characters and no control characters; got {shown(name)}."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="name")])
     return name

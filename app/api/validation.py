@@ -31,7 +31,7 @@ def faults_of(error: ValidationError, sent: object) -> tuple[Fault, ...]:
     """
     details: dict[str, dict[str, bool]] = {}
     for entry in islice(error.errors(include_url=False, include_context=True), MAX_ENTRIES):
-        place = "".join(f"/{_escaped(step)}" for step in _where(entry, sent))
+        place = "".join(f"/{_escaped(step)}" for step in place_of(entry, sent))
         details.setdefault(place, {})[_what(entry)] = _is_of_another_kind(entry)
     # What is wrong with the members of a list makes pydantic find fault with the list as well.
     parents = _parents(details)
@@ -64,7 +64,7 @@ def _apt(said: Mapping[str, bool]) -> list[str]:
     return apt or [*said]
 
 
-def _where(entry: ErrorDetails, sent: object) -> Location:
+def place_of(entry: ErrorDetails, sent: object) -> Location:
     """The place an entry speaks of, without the names of union members that pydantic puts between.
 
     Where a member's name is also a field's, the value that pydantic says it met decides.

@@ -18,6 +18,7 @@ class Place:
     detail: str
     pointer: str | None = None
     parameter: str | None = None
+    header: str | None = None
     row: int | None = None
     column: str | None = None
     line: int | None = None
@@ -26,6 +27,7 @@ class Place:
         named = (
             ("", self.pointer),
             ("?", self.parameter),
+            ("header ", self.header),
             ("line ", self.line),
             ("row ", self.row),
             ("column ", self.column),

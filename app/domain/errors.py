@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class Fault:
     """One thing wrong in what was sent: what, and where.
 
-    The place is a JSON pointer, or a row from 0 and a column, or a line of a file from 1.
+    The place is a JSON pointer, a URL's parameter, a header, a row from 0 and a column, or a line of a file from 1.
     """
 
     detail: str
@@ -16,6 +16,8 @@ class Fault:
     row: int | None = None
     column: str | None = None
     line: int | None = None
+    parameter: str | None = None
+    header: str | None = None
 
 
 def sentence(text: str) -> str:

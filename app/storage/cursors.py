@@ -88,5 +88,5 @@ def _read(after: str) -> object:
 
 
 def _foreign() -> InvalidRequestError:
-    detail = "`after` is the `next` of an earlier page of the same list."
-    return InvalidRequestError(detail, [Fault(detail, pointer="/after")])
+    detail = "Expected in `after` the `after` of an earlier page of the same list."
+    return InvalidRequestError(detail, [Fault(detail, parameter="after")])

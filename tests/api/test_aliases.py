@@ -118,9 +118,9 @@ def test_an_alias_is_made_only_where_there_is_none_yet(client: TestClient) -> No
 @pytest.mark.parametrize("value", ["abc", '"abc', "", '"a", *', '"a" "b"', '""", "b"'])
 def test_tags_that_are_none_are_refused(client: TestClient, header: str, value: str) -> None:
     response = client.put(CHAMPION, json={"version": 1}, headers={header: value})
-    assert_problem(
-        response, "invalid-request", f'{header} is `*`, or entity tags in quotation marks, as in "abc", "def".'
-    )
+    detail = f'Expected `*`, or entity tags in quotation marks, as in "abc", "def"; got {value!r}.'
+    errors = [{"header": header, "detail": detail}]
+    assert_problem(response, "invalid-request", f"The header {header}: {detail}", errors)
 
 
 def test_a_weak_tag_is_not_strong_enough(client: TestClient) -> None:

@@ -153,10 +153,11 @@ def test_what_is_no_key_is_refused(key: str) -> None:
 
 def test_a_malformed_key_and_two_of_them_are_problems(client: TestClient, submit: dict[str, object]) -> None:
     wrong = client.post("/v1/training-jobs", json=submit, headers=named("a b"))
-    assert_problem(wrong, "invalid-request", MALFORMED)
+    assert_problem(wrong, "invalid-request", MALFORMED, [{"header": "Idempotency-Key", "detail": MALFORMED}])
     two: Sequence[tuple[str, str]] = [("Idempotency-Key", "a"), ("Idempotency-Key", "b")]
     twice = client.post("/v1/training-jobs", json=submit, headers=two)
-    assert_problem(twice, "invalid-request", "Expected one Idempotency-Key, got 2.")
+    several = "Expected one Idempotency-Key, got 2."
+    assert_problem(twice, "invalid-request", several, [{"header": "Idempotency-Key", "detail": several}])
 
 
 def test_the_same_upload_under_the_same_key_is_one_dataset(client: TestClient, engine: Engine) -> None:

@@ -466,7 +466,8 @@ def test_an_option_that_makes_no_sense_is_refused(service: Service, query: str, 
 def test_an_image_has_no_kinds_to_declare(service: Service) -> None:
     headers = {"Content-Type": "application/x-npy"}
     response = service.client.post(f"{DATASETS}?kinds=x:number", content=npy([[0.0, 1.0]]), headers=headers)
-    assert_problem(response, "invalid-request", "An image has no columns whose kinds could be declared.")
+    detail = "An image has no columns whose kinds could be declared."
+    assert_problem(response, "invalid-request", detail, [{"parameter": "kinds", "detail": detail}])
     assert service.left_behind() == (0, 0, 0)
 
 

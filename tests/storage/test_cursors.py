@@ -36,7 +36,7 @@ def test_a_forged_cursor_is_refused(forged: str) -> None:
     for read in (cursors.read_id, cursors.read_number, cursors.read_weight):
         with pytest.raises(InvalidRequestError) as refused:
             read(forged)
-        assert [fault.pointer for fault in refused.value.faults] == ["/after"]
+        assert [fault.parameter for fault in refused.value.faults] == ["after"]
 
 
 def test_a_cursor_of_another_list_is_refused() -> None:

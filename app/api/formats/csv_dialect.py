@@ -102,9 +102,8 @@ def not_utf8(data: bytes, position: int, *, line: int) -> MalformedBodyError:
 
 def _checked(delimiter: str) -> str:
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0.+-':
-        raise InvalidRequestError(
-            f"The delimiter must be one ASCII character such as , ; | or a tab, not {shown(delimiter)}."
-        )
+        detail = f"Expected as delimiter one ASCII character such as , ; | or a tab, got {shown(delimiter)}."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="delimiter")])
     return delimiter
 
 

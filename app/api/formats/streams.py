@@ -71,7 +71,7 @@ def kinds_of(
     if unknown:
         raise InvalidRequestError(
             f"A kind is declared for a column that the table does not have: {shown(unknown[0])}.",
-            [Fault("There is no such column.", column=name) for name in unknown],
+            [Fault("There is no such column.", parameter="kinds", column=name) for name in unknown],
         )
     return tuple(declared.get(name, kind) for name, kind in zip(names, found, strict=True))
 

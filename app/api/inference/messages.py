@@ -10,6 +10,7 @@ import orjson
 
 from app.api.formats.cells import JSON
 from app.api.inference.tensors import FLOATS, Tensor, from_bytes, from_json, from_values, to_bytes, to_json
+from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
 
 BINARY_SIZE = "binary_data_size"
@@ -24,7 +25,7 @@ Data = TypeVar("Data", msgspec.Raw, list[float])
 
 class _Tensor(msgspec.Struct, Generic[Data]):
     name: str
-    shape: list[int]
+    shape: list[int | float]
     datatype: str
     parameters: dict[str, msgspec.Raw] | None = None
     data: Data | msgspec.UnsetType = msgspec.UNSET
@@ -99,26 +100,43 @@ def _tensors(asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], conte
     tensors: list[Tensor] = []
     place = 0
     for one in asked:
-        said = one.parameters or {}
+        said, shape = one.parameters or {}, _shape(one)
         _refuse(said)
-        size = _parameter(said, BINARY_SIZE, int)
+        size = _integer(said, BINARY_SIZE)
         if (size is None) == (one.data is msgspec.UNSET):
             raise MalformedBodyError(f"Tensor {one.name!r}: expected either `data` or the parameter `{BINARY_SIZE}`.")
         if size is not None:
             if not 0 <= size <= len(content) - place:
                 left = len(content) - place
                 raise MalformedBodyError(f"Tensor {one.name!r}: {size} bytes are announced, {left} came.")
-            tensors.append(from_bytes(one.name, one.datatype, one.shape, content[place : place + size]))
+            tensors.append(from_bytes(one.name, one.datatype, shape, content[place : place + size]))
             place += size
         elif isinstance(one.data, list):
-            tensors.append(from_values(one.name, one.datatype, one.shape, one.data))
+            tensors.append(from_values(one.name, one.datatype, shape, one.data))
         elif isinstance(one.data, msgspec.Raw):
-            tensors.append(from_json(one.name, one.datatype, one.shape, bytes(one.data)))
+            tensors.append(from_json(one.name, one.datatype, shape, bytes(one.data)))
     if place != len(content):
         raise MalformedBodyError(f"After the tensors there are {len(content) - place} bytes more.")
     if len({tensor.name for tensor in tensors}) < len(tensors):
         raise MalformedBodyError("Two inputs have one name.")
     return tuple(tensors)
+
+
+def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
+    """Raises MalformedBodyError for lengths that are no whole numbers; 3.0 is one."""
+    lengths = [as_integer(length) for length in tensor.shape]
+    whole = [length for length in lengths if isinstance(length, int)]
+    if len(whole) < len(lengths):
+        raise MalformedBodyError(f"Tensor {tensor.name!r}: expected whole lengths of axes, got {tensor.shape[:8]}.")
+    return whole
+
+
+def _integer(said: Mapping[str, msgspec.Raw], name: str) -> int | None:
+    number = _parameter(said, name, float)
+    whole = as_integer(number)
+    if number is None or isinstance(whole, int):
+        return whole if isinstance(whole, int) else None
+    raise MalformedBodyError(f"The parameter `{name}`: expected int.")
 
 
 def _wanted(output: _Output) -> WantedOutput:

@@ -17,6 +17,7 @@ import orjson
 from numpy.typing import NDArray
 
 from app.api.formats.cells import JSON
+from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
 
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.bool_]
@@ -51,6 +52,9 @@ _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | ty
     "S": list[str],
 }
 """What a flat list in JSON is, by the kind of its values."""
+
+_INTEGERS = frozenset("iu")
+"""Kinds whose values may be written as 3.0."""
 
 _DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
 
@@ -132,9 +136,10 @@ def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | 
     try:
         return _DECODERS[kind].decode(data)
     except msgspec.ValidationError:
-        if len(shape) == 1:
+        if len(shape) == 1 and kind not in _INTEGERS:
             raise
-    return msgspec.convert(_flat(shape, msgspec.json.decode(data)), _LISTS[kind])
+    found = _flat(shape, msgspec.json.decode(data))
+    return msgspec.convert([as_integer(one) for one in found] if kind in _INTEGERS else found, _LISTS[kind])
 
 
 def _flat(shape: Sequence[int], data: JSON) -> list[JSON]:

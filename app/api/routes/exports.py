@@ -13,6 +13,7 @@ from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_bod
 from app.api.documentation import file_body, problems
 from app.api.formats.json_body import decode
 from app.api.idempotency import Key, named, once
+from app.api.integers import with_integers
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
@@ -25,7 +26,7 @@ from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
 from app.exports.reading import version_of
 from app.exports.reports import ReportError
-from app.exports.schema import DOCUMENT
+from app.exports.schema import DOCUMENT, VersionDocument
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {
@@ -133,12 +134,24 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
             value = npz_file.with_arrays(decode(text), arrays)
         else:
             value = decode(body)
-        return version_of(checked(DOCUMENT, value, max_members=MAX_DOCUMENT_MEMBERS, max_elements=None))
+        document = checked(DOCUMENT, value, max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
+        return _version_of(document)
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error
     except ReportError as error:
         faults = [Fault(fault.detail, f"/report{fault.pointer or ''}") for fault in faults_of(error.cause, error.sent)]
         raise InvalidRequestError(f"At {faults[0].pointer}: {faults[0].detail}", faults) from error
+
+
+def _version_of(document: VersionDocument) -> ExportedVersion:
+    """Return the version; an integer of the report may be written as 3.0. Raises InvalidRequestError, ReportError."""
+    try:
+        return version_of(document)
+    except ReportError as error:
+        report = with_integers(document.report, error.cause)
+        if report is None:
+            raise
+    return version_of(document.model_copy(update={"report": report}))
 
 
 def _imported(version: Version) -> KeptAnswer:

@@ -4,11 +4,12 @@ from pydantic import BaseModel, Field
 
 
 class PlaceOut(BaseModel):
-    """One thing wrong, and where: a JSON pointer, a query parameter, a row (from 0) and column, or a line (from 1)."""
+    """One thing wrong, and where: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
 
     detail: str
     pointer: str | None = None
     parameter: str | None = None
+    header: str | None = None
     row: int | None = None
     column: str | None = None
     line: int | None = None
