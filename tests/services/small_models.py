@@ -5,7 +5,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
+from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, user_process_sd
 from app.domain.models import (
     ClassRows,
     ClassWeight,
@@ -82,7 +82,11 @@ def small_version(
         RelevanceVector(2, "kernel", 7, {"x": 2.0, "colour": "red"}, -2.0, 0.3, 0.25, 0.9775),
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
-    report = replace(_report(plan, noise_sd), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])))
+    report = replace(
+        _report(plan, noise_sd),
+        class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])),
+        process_sd=user_process_sd(target, model.amplitude),
+    )
     return Learned(report, vectors, SupervisedPredictor(encoding, model))
 
 

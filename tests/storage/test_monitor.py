@@ -211,7 +211,7 @@ def test_a_file_in_place_of_another_is_the_one_that_is_used(
     other = file.with_suffix(".other")
     other.write_bytes(sqlite_template.read_bytes())
     with closing(sqlite3.connect(other)) as plain, plain:
-        connection.execute("CREATE TABLE marked (x)")
+        plain.execute("CREATE TABLE marked (x)")
     other.replace(file)
     monitored.work()
     with monitored.engine.connect() as connection:
