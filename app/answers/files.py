@@ -15,10 +15,14 @@ FlatFormat = Literal["csv", "arrow", "parquet", "npy"]
 
 @dataclass(frozen=True)
 class Written:
-    """Which members predictions have; whether rows with faults say what is wrong, or there are none."""
+    """Which members predictions have; whether rows with faults say what is wrong, or there are none.
+
+    `escapes_formulas`: in CSV no text is a formula for a spreadsheet.
+    """
 
     outputs: tuple[str, ...]
     tells_errors: bool
+    escapes_formulas: bool = False
 
 
 def predictions_file(
@@ -32,7 +36,7 @@ def predictions_file(
     faulty = faulty_rows(rows_of(answer), faults)
     if coded == "npy":
         return npy_file([column for column in columns.values() if not isinstance(column, Labels)], faulty)
-    from app.answers.tables import about, arrow_table
+    from app.answers.tables import about, arrow_table, without_formulas
 
     table = arrow_table(columns, faulty, errors_by_row(faults) if written.tells_errors else None, about(version))
     if coded == "parquet":
@@ -41,4 +45,4 @@ def predictions_file(
         return iter([parquet_file(table)])
     from app.answers.parts import parts_of
 
-    return parts_of(coded, table)
+    return parts_of(coded, without_formulas(table) if coded == "csv" and written.escapes_formulas else table)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from app.answers.formulas import escaped
 from app.domain.models import Version
 from app.domain.tables import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn, text_of
 from app.services.answering import FlatColumn, Labels
@@ -43,6 +44,18 @@ def arrow_table(
         rows = len(next(iter(arrays.values())))
         arrays[ERROR] = pa.array([errors.get(row) for row in range(rows)], pa.string())
     return pa.Table.from_arrays([*arrays.values()], names=[*arrays]).replace_schema_metadata(dict(about))
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Return the table with its texts, and the names of its columns, as `escaped` writes them."""
+    columns: list[AnyArray] = [
+        pa.array([None if text is None else escaped(str(text)) for text in column.to_pylist()], pa.string())
+        if pa.types.is_string(column.type)
+        else column.combine_chunks()
+        for column in table.columns
+    ]
+    names = [escaped(name) for name in table.column_names]
+    return pa.Table.from_arrays(columns, names=names).replace_schema_metadata(table.schema.metadata)
 
 
 def raw_array(column: Column, *, integral: bool) -> AnyArray:

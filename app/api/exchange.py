@@ -115,7 +115,7 @@ def _told(served: ServedVersion, asked: Asked, answer: RowFormat, most_rows: int
         case "ndjson":
             return prediction_lines(served, found, outputs=asked.outputs, faults=faults)
         case _:
-            told = Written(asked.outputs, tells_errors=not asked.refuses)
+            told = Written(asked.outputs, not asked.refuses, asked.escapes_formulas)
             return predictions_file(answer, served.version, found, told, faults)
 
 
@@ -128,7 +128,8 @@ def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
 def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lines: Sequence[int] = ()) -> Asked:
     """Predictions of rows that came without room for options; `lines` on which these stand, where they do."""
     outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "refuse"
-    return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines))
+    escapes = options.csv_escape_formulas
+    return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines), escapes)
 
 
 def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predicting, breathe: Breathe) -> Asked:

@@ -210,7 +210,7 @@ def check_rows(rows: int, most_rows: int) -> None:
 class Asked:
     """A table to predict for, what does not fit in it, and how predictions are wanted.
 
-    `lines`, one for each row, where each stands on a line of its own.
+    `lines`, one for each row, where each stands on a line of its own. `escapes_formulas` is of answers in CSV alone.
     """
 
     block: Block
@@ -219,6 +219,7 @@ class Asked:
     wanted: Wanted
     refuses: bool
     lines: tuple[int, ...] = ()
+    escapes_formulas: bool = False
 
     def placed(self, faults: Sequence[Fault]) -> Sequence[Fault]:
         """The same faults with their lines."""
@@ -269,7 +270,8 @@ def _asked(served: ServedVersion, body: bytes, most_rows: int) -> Asked:
     if noise is not None and has_column(raw, noise):
         columns = (*columns, (noise, "number"))
     block, misfits = typed_block(raw, columns, not_read=served.not_read)
-    return Asked(block, misfits, outputs, wanted_of(options), refuses=options.on_error == "refuse")
+    refuses, escapes = options.on_error == "refuse", options.csv_escape_formulas
+    return Asked(block, misfits, outputs, wanted_of(options), refuses, escapes_formulas=escapes)
 
 
 def wanted_of(options: PredictOptions) -> Wanted:

@@ -28,6 +28,7 @@ class WantedFile:
     outputs: tuple[str, ...] | None
     interval: float | None
     refuse: bool
+    csv_escape_formulas: bool = False
 
 
 def predict_dataset(
@@ -46,6 +47,7 @@ def predict_dataset(
         outputs=wanted.outputs,
         interval=wanted.interval,
         on_error="refuse" if wanted.refuse else None,
+        csv_escape_formulas=wanted.csv_escape_formulas or None,
     )
     try:
         watch(client.batch_predictions.follow(job.id), label=model)

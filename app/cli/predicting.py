@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from app.answers.formulas import escaped
 from app.cli.deciding import read_costs, read_priors
 from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
@@ -49,6 +50,7 @@ class Wanted:
     costs: str | None = None
     reject_cost: float | None = None
     components: int | None = None
+    csv_escape_formulas: bool = False
 
     @property
     def decides(self) -> bool:
@@ -113,6 +115,7 @@ def predict_file(
         costs=read_costs(wanted.costs),
         reject_cost=wanted.reject_cost,
         components=wanted.components,
+        csv_escape_formulas=wanted.csv_escape_formulas,
     )
     if output is None:
         sys.stdout.buffer.write(content)
@@ -195,15 +198,18 @@ def _because(one: Contribution) -> str:
 def _write_csv(
     stream: TextIO, version: VersionBase, answered: Iterable[tuple[Row, Prediction]], wanted: Wanted
 ) -> None:
-    writer = csv.writer(stream, lineterminator="\n")
+    writer, escapes = csv.writer(stream, lineterminator="\n"), wanted.csv_escape_formulas
     for position, (row, answer) in enumerate(answered):
         if position == 0:  # called after the target: a column of the file may be called "mean"
             called = version.target if isinstance(version, SupervisedVersion) else version.model
-            writer.writerow((*row, *(f"{called}_{heading}" for heading in headings(version, wanted))))
-        writer.writerow([_csv_cell(cell) for cell in (*row.values(), *figures(version, answer))])
+            names = (*row, *(f"{called}_{heading}" for heading in headings(version, wanted)))
+            writer.writerow([_csv_cell(name, escapes) for name in names])
+        writer.writerow([_csv_cell(cell, escapes) for cell in (*row.values(), *figures(version, answer))])
 
 
-def _csv_cell(cell: Label | None) -> Label | None:
+def _csv_cell(cell: Label | None, escapes_formulas: bool) -> Label | None:
+    if isinstance(cell, str) and escapes_formulas:
+        return escaped(cell)
     return str(cell).lower() if isinstance(cell, bool) else cell
 
 

@@ -42,6 +42,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
         class_priors: Mapping[Label, float] | None = None,
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
+        csv_escape_formulas: bool | None = None,
         priority: int = 0,
         key: str | None = None,
     ) -> BatchPrediction:
@@ -63,6 +64,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
             "class_priors": listed(class_priors),
             "costs": None if costs is None else [list(row) for row in costs],
             "reject_cost": reject_cost,
+            "csv_escape_formulas": csv_escape_formulas,
             "priority": priority,
         }
         said = {name: value for name, value in wanted.items() if value is not None}

@@ -59,6 +59,7 @@ class Files:
         costs: Sequence[Sequence[float]] | None = None,
         reject_cost: float | None = None,
         components: int | None = None,
+        csv_escape_formulas: bool = False,
     ) -> bytes:
         """Predict for the rows of a file, told apart by its name's ending: the bytes of the answer, a row for each.
 
@@ -74,6 +75,7 @@ class Files:
             "costs": None if costs is None else msgspec.json.encode(costs).decode(),
             "reject_cost": reject_cost,
             "components": components,
+            "csv_escape_formulas": "true" if csv_escape_formulas else None,
         }
         return self.http.exchange(
             f"{version_path(name, version)}/predict",

@@ -97,6 +97,23 @@ def test_decisions_are_columns(client: TestClient, answer: RowFormat) -> None:
     assert read(answer, content, ()) == expected
 
 
+def test_formulas_in_csv_are_escaped_where_that_is_asked_for(client: TestClient, parts: InMemoryParts) -> None:
+    harmful = version_of_three_classes(name="harmful", classes=("+1+2", "=1+1", "@x"))
+    parts.kept.models.put(OWNER, harmful, number=1)
+    path, asked = "/v1/models/harmful/predict", {"outputs": "label"}
+    plain = ask(client, path, "csv", written("csv", MIXED), "csv", **asked).splitlines()
+    safe = ask(client, path, "csv", written("csv", MIXED), "csv", csv_escape_formulas="true", **asked).splitlines()
+    assert (plain[0], safe[0]) == (b'"label"', b'"label"')
+    assert {*plain[1:]} <= {b'"+1+2"', b'"=1+1"', b'"@x"'}
+    assert safe[1:] == [line.replace(b'"', b"\"'", 1) for line in plain[1:]]
+    by_json = {"rows": MIXED, "outputs": ["label"], "csv_escape_formulas": True}
+    assert client.post(path, json=by_json, headers={"Accept": "text/csv"}).content.splitlines() == safe
+    arrow = ask(client, path, "csv", written("csv", MIXED), "arrow", csv_escape_formulas="true", **asked)
+    assert arrow == ask(client, path, "csv", written("csv", MIXED), "arrow", **asked)
+    negative = ask(client, PATH, "csv", written("csv", NUMBERS), "csv", csv_escape_formulas="true")
+    assert negative == ask(client, PATH, "csv", written("csv", NUMBERS), "csv")
+
+
 def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
     body, headers = written("csv", MIXED), {"Content-Type": "text/csv", "Accept": MEDIA_TYPES["arrow"]}
     response = client.post(SMALL, content=body, headers=headers)

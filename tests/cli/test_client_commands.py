@@ -115,6 +115,19 @@ def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, fil
     assert max(abs(float(row["y_mean"]) - y) for row, (_, _, y) in zip(rows, ROWS, strict=True)) < 0.2
 
 
+def test_formulas_in_csv_are_escaped_where_that_is_asked_for(
+    asked: Run, trained: str, file: Path, tmp_path: Path
+) -> None:
+    names, row, *_ = file.read_text().splitlines()
+    harmful = tmp_path / "harmful.csv"
+    harmful.write_text(f"{names},=more,number\n{row},=1+1,-3\n")
+    plain = asked("predict", trained, str(harmful)).stdout.splitlines()
+    safe = asked("predict", trained, str(harmful), "--csv-escape-formulas").stdout.splitlines()
+    assert plain[0].startswith(f"{names},=more,number,")
+    assert plain[1].startswith(f"{row},=1+1,-3")
+    assert safe == [plain[0].replace("=more", "'=more"), plain[1].replace("=1+1", "'=1+1")]
+
+
 def test_predictions_are_the_same_from_csv_parquet_and_json(
     asked: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:

@@ -102,7 +102,7 @@ def _tensors(asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], conte
     for one in asked:
         said, shape = one.parameters or {}, _shape(one)
         _refuse(said)
-        size = _integer(said, BINARY_SIZE)
+        size = _integer(said, BINARY_SIZE) if said else None
         if (size is None) == (one.data is msgspec.UNSET):
             raise MalformedBodyError(f"Tensor {one.name!r}: expected either `data` or the parameter `{BINARY_SIZE}`.")
         if size is not None:
@@ -124,9 +124,11 @@ def _tensors(asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], conte
 
 def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
     """Raises MalformedBodyError for lengths that are no whole numbers; 3.0 is one."""
-    lengths = [as_integer(length) for length in tensor.shape]
-    whole = [length for length in lengths if isinstance(length, int)]
-    if len(whole) < len(lengths):
+    integers = [length for length in tensor.shape if isinstance(length, int)]
+    if len(integers) == len(tensor.shape):
+        return integers
+    whole = [length for length in map(as_integer, tensor.shape) if isinstance(length, int)]
+    if len(whole) < len(tensor.shape):
         raise MalformedBodyError(f"Tensor {tensor.name!r}: expected whole lengths of axes, got {tensor.shape[:8]}.")
     return whole
 

@@ -42,6 +42,10 @@ def predict(
         Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"] | None,
         typer.Option("--format", help="Predictions alone, in this format: FILE goes to the service as it is."),
     ] = None,
+    csv_escape_formulas: Annotated[
+        bool,
+        typer.Option("--csv-escape-formulas", help="In CSV, an apostrophe before texts that would be formulas."),
+    ] = False,
     output: Annotated[Path | None, typer.Option(help="Write to a file: .csv, or .json.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -56,7 +60,9 @@ def predict(
     from app.cli.connection import service
     from app.cli.predicting import Wanted, predict, predict_file
 
-    wanted = Wanted(interval, explain, class_priors, costs, reject_cost, components)
+    wanted = Wanted(
+        interval, explain, class_priors, costs, reject_cost, components, csv_escape_formulas=csv_escape_formulas
+    )
     with service(url) as client:
         if coded is not None:
             predict_file(client, model, file, coded, version=version, wanted=wanted, output=output)

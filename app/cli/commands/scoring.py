@@ -104,6 +104,10 @@ def predict_dataset(
     refuse_bad_rows: Annotated[
         bool, typer.Option("--refuse-bad-rows", help="End with the first that can't be predicted for.")
     ] = False,
+    csv_escape_formulas: Annotated[
+        bool,
+        typer.Option("--csv-escape-formulas", help="In CSV, an apostrophe before texts that would be formulas."),
+    ] = False,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -112,7 +116,8 @@ def predict_dataset(
     from app.cli.connection import service
 
     _refuse_unless_one(file, dataset)
-    wanted = WantedFile(output, tuple(keep or ()), None if not outputs else tuple(outputs), interval, refuse_bad_rows)
+    named = None if not outputs else tuple(outputs)
+    wanted = WantedFile(output, tuple(keep or ()), named, interval, refuse_bad_rows, csv_escape_formulas)
     with service(url) as client:
         predict_dataset(client, model, file, dataset, wanted, as_json=as_json)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.answers.faults import errors_by_row, faulty_rows
 from app.answers.parquet_file import parquet_of
 from app.answers.parts import ENDS, PartsFormat, part_of
-from app.answers.tables import about, arrow_table, raw_array
+from app.answers.tables import about, arrow_table, raw_array, without_formulas
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.jobs import Job, Problem, Progress, prediction_of
@@ -139,6 +139,8 @@ class Predictions:
             about(self.served.version),
             {name: raw_array(block[name], integral=self._is_integral(name)) for name in request.keep},
         )
+        if coded == "csv" and request.csv_escape_formulas:
+            table = without_formulas(table)
         return part_of(coded, table, is_first=first_row == 0), 0 if faulty is None else int(faulty.sum())
 
     def _is_integral(self, name: str) -> bool:

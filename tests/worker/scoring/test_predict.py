@@ -148,6 +148,33 @@ def read(coded: FileFormat, content: bytes) -> pa.Table:
             return pq.read_table(io.BytesIO(content))
 
 
+@pytest.mark.usefixtures("small_parts")
+def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Bench) -> None:
+    """The texts and names of columns that are kept; the small version's numbers stay."""
+    notes = CategoryColumn(np.zeros(ROWS, np.int32), ("=1+1",))
+    block = {**table(gap=False), "-note": notes, "@id": NumberColumn(-np.arange(ROWS, dtype=np.float64))}
+    made = Ingest(bench.open_uow, now).receive(
+        OWNER,
+        "things",
+        names=tuple(block),
+        kinds=("number", "number", "category", "category", "number"),
+        blocks=blocks(block),
+    )
+    plain, safe = (
+        PredictionRequest(made.id, "small", keep=("-note", "@id"), outputs=("mean",), csv_escape_formulas=escapes)
+        for escapes in (False, True)
+    )
+    lines = []
+    for request in (plain, safe):
+        job_id = bench.batches.submit(OWNER, request).id
+        assert bench.run(job_id)
+        lines.append(bench.file(job_id).splitlines())
+    assert lines[0][0] == b'"-note","@id","mean","error"'
+    assert lines[1][0] == b'"\'-note","\'@id","mean","error"'
+    assert lines[1][1:] == [line.replace(b"=1+1", b"'=1+1") for line in lines[0][1:]]
+    assert lines[1][2].startswith((b"'=1+1,-1,", b'"\'=1+1",-1,'))
+
+
 @pytest.mark.parametrize("coded", FORMATS)
 @pytest.mark.usefixtures("small_parts")
 def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it(

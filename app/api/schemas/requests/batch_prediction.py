@@ -56,6 +56,7 @@ class BatchPredictionIn(AnswerOptions):
             on_error=self.on_error,
             components=self.components,
             deciding=self.deciding,
+            csv_escape_formulas=self.csv_escape_formulas,
         )
 
 

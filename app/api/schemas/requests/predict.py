@@ -70,6 +70,11 @@ class AnswerOptions(BaseModel):
         description="What it costs to leave a row undecided: where every decision is expected to cost more, "
         "`decision.label` is null.",
     )
+    csv_escape_formulas: bool = Field(
+        False,
+        description="Of CSV alone: whether texts and names of columns that a spreadsheet would take for formulas "
+        "(they begin with =, +, -, @, a tab or the end of a line, and are no numbers) stand behind an apostrophe.",
+    )
 
     @property
     def deciding(self) -> Deciding | None:
