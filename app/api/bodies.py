@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.formats.json_body import decode, pointer
+from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS
 from app.api.integers import with_integers
 from app.api.validation import faults_of
@@ -21,6 +22,9 @@ _NUL = "\\u0000"
 MAX_MEMBERS = 1_000
 """Members of all objects in a small JSON body: a request, or the options of one."""
 
+MAX_DECODED_MEMBERS = 250_000
+"""Members of one object in a body that is decoded, a tenth of a second, to say what is wrong with it."""
+
 MAX_ELEMENTS = 50_000
 """Elements of all arrays in a small JSON body: some name each of a table's columns."""
 
@@ -30,6 +34,7 @@ MAX_DOCUMENT_MEMBERS = 100_000
 
 def read_strictly(adapter: TypeAdapter[T], body: bytes) -> T:
     """A body as the adapter's type; raises MalformedBodyError, InvalidDataError (NaN), InvalidRequestError."""
+    check_members(body, MAX_DECODED_MEMBERS)
     return checked(adapter, decode(body))
 
 

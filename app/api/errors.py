@@ -9,6 +9,7 @@ from starlette.types import Scope
 
 from app.api.doors import INFERENCE, is_below, path_of
 from app.domain.errors import (
+    ClientLeftError,
     ConflictError,
     Fault,
     GoneError,
@@ -65,6 +66,7 @@ KINDS: Mapping[type[RelevanceError], ProblemKind] = {
     KeyReusedError: ProblemKind(422, "idempotency-key-reused", "This key came before with another request"),
     KeyInUseError: ProblemKind(409, "idempotency-key-in-use", "The first request with this key is still being done"),
     TooManyJobsError: ProblemKind(429, "too-many-jobs", "As many jobs wait as may"),
+    ClientLeftError: ProblemKind(499, "client-closed-request", "The client closed the connection"),
     NotInstalledError: ProblemKind(501, "not-installed", "Not installed here"),
     UnavailableError: ProblemKind(503, "unavailable", "Out of reach for now"),
 }

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive
 
 from app.answers.files import Written, predictions_file
 from app.api.answer_files import check_writable
@@ -67,12 +68,14 @@ class Exchange:
         return self.body == self.answer == "ndjson"
 
 
-async def exchange(predicting: Predicting, owner: str, reference: Reference, body: bytes, wanted: Exchange) -> Response:
+async def exchange(
+    predicting: Predicting, owner: str, reference: Reference, body: bytes, wanted: Exchange, receive: Receive
+) -> Response:
     """The answer to a body that has come whole; raises what the hot path does."""
     served = await predicting.served(owner, reference)
     with CountedRequest(served.counts) as counted:
         call = partial(exchanged, served, body, wanted, predicting, counted)
-        content = await predicting.told(served, body, call, inline=wanted.is_light)
+        content = await predicting.told(served, body, call, receive, inline=wanted.is_light)
     return response_of(content, wanted.answer_type, told_of(served))
 
 

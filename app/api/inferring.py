@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from starlette.types import Receive
+
 from app.api.expanding import expanded
 from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
@@ -40,7 +42,9 @@ class Inferring:
             return body
         return await self._predicting.run_large(expanded, body, encoding, self._predicting.most_bytes)
 
-    async def answered(self, owner: str, reference: Reference, body: bytes, header_length: int | None) -> Inferred:
+    async def answered(
+        self, owner: str, reference: Reference, body: bytes, header_length: int | None, receive: Receive
+    ) -> Inferred:
         """The answer to a body whose first `header_length` bytes are JSON, all where None; 0: all is the one input.
 
         Raises what `infer` does.
@@ -49,7 +53,7 @@ class Inferring:
         def read(served: ServedVersion) -> InferenceRequest:
             return _only_input(served, body) if header_length == 0 else read_request(body, header_length)
 
-        return await self.infer(owner, reference, len(body), read, lambda answer: Inferred(*written(answer)))
+        return await self.infer(owner, reference, len(body), read, lambda answer: Inferred(*written(answer)), receive)
 
     async def infer(
         self,
@@ -58,6 +62,7 @@ class Inferring:
         size: int,
         read: Callable[[ServedVersion], InferenceRequest],
         write: Callable[[InferenceAnswer], T],
+        receive: Receive | None = None,
     ) -> T:
         """The answer, written, to a request of so many bytes that is read for a version.
 
@@ -69,7 +74,9 @@ class Inferring:
             def answer() -> T:
                 return write(inferred(served, read(served), self._predicting.most_rows, counted))
 
-            return answer() if is_read_quickly(served, size) else await self._predicting.run_large(answer)
+            if is_read_quickly(served, size):
+                return answer()
+            return await self._predicting.run_for_client(receive, answer)
 
 
 def inferred(served: ServedVersion, asked: InferenceRequest, most_rows: int, counted: Rows) -> InferenceAnswer:

@@ -9,9 +9,11 @@ from typing import TypeAlias, TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
 from pydantic import TypeAdapter
+from starlette.types import Receive
 
 from app.api.answers import predictions_json
 from app.api.bodies import MAX_MEMBERS, checked
+from app.api.disconnection import run_for_client
 from app.api.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
@@ -20,6 +22,7 @@ from app.domain.errors import Fault, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import Block, block_rows
 from app.services.answering import Answer, ServedVersion, Wanted, answer, outputs_asked, outputs_of, support_of
+from app.services.cancellation import check_cancelled
 from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction
 
@@ -80,8 +83,11 @@ class Predicting:
         self._small = CapacityLimiter(SMALL_AT_ONCE)
         self._names = CapacityLimiter(MAX_NAMES_AT_ONCE)
 
-    async def answered(self, owner: str, reference: Reference, body: bytes) -> Content:
-        """The answer to a JSON body; raises as `Prediction.version` does, and for a body that is refused."""
+    async def answered(self, owner: str, reference: Reference, body: bytes, receive: Receive) -> Content:
+        """The answer to a JSON body; raises as `Prediction.version` does, and for a body that is refused.
+
+        `receive`, after the body, is where a long answer's client is seen to leave: then ClientLeftError.
+        """
         served = await self.served(owner, reference)
         began = time.perf_counter_ns()
         try:
@@ -95,7 +101,7 @@ class Predicting:
             return content
         with CountedRequest(served.counts) as counted:
             call = partial(predicted, served, body, self.most_rows, counted)
-            return await self.told(served, body, call, inline=False)
+            return await self.told(served, body, call, receive, inline=False)
 
     async def served(self, owner: str, reference: Reference) -> ServedVersion:
         """The version to predict with; raises what `Prediction.version` does."""
@@ -107,10 +113,16 @@ class Predicting:
         return await to_thread.run_sync(self._prediction.version, owner, *reference, limiter=limiter)
 
     async def told(
-        self, served: ServedVersion, body: bytes, call: Callable[[Breathe], Iterator[bytes]], *, inline: bool
+        self,
+        served: ServedVersion,
+        body: bytes,
+        call: Callable[[Breathe], Iterator[bytes]],
+        receive: Receive,
+        *,
+        inline: bool,
     ) -> Content:
         """What `call` tells in pieces, run as by `run`: whole where it is short, else with the rest to come."""
-        begun, rest = await self.run(served, body, lambda breathe: _begun(call(breathe)), inline=inline)
+        begun, rest = await self.run(served, body, lambda breathe: _begun(call(breathe)), receive, inline=inline)
         return b"".join(begun) if rest is None else self._streamed(begun, rest)
 
     async def _streamed(self, begun: Sequence[bytes], rest: Iterator[bytes]) -> AsyncIterator[bytes]:
@@ -120,11 +132,30 @@ class Predicting:
         while some := await self.run_large(_some, rest):
             yield some
 
-    async def run(self, served: ServedVersion, body: bytes, call: Callable[[Breathe], T], *, inline: bool) -> T:
-        """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`."""
+    async def run(
+        self,
+        served: ServedVersion,
+        body: bytes,
+        call: Callable[[Breathe], T],
+        receive: Receive | None = None,
+        *,
+        inline: bool,
+    ) -> T:
+        """`call`, which is given how to breathe, at once where the body is small and it may be run `inline`.
+
+        With `receive`, by which the rest of the body does not come, a large call ends when the client leaves.
+        """
         if is_quick(served, body):
             return call(no_breath) if inline else await to_thread.run_sync(call, breathe, limiter=self._small)
-        return await self.run_large(call, breathe)
+        if receive is None:
+            return await self.run_large(call, breathe)
+        return await self.run_for_client(receive, call, breathe)
+
+    async def run_for_client(
+        self, receive: Receive | None, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments
+    ) -> T:
+        """The same as `run_large`, ended when the client leaves."""
+        return await run_for_client(receive, call, *arguments, limiter=self._large)
 
     async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
         """A call in a thread, once few enough others are."""
@@ -158,7 +189,8 @@ def _some(pieces: Iterator[bytes]) -> bytes:
 
 
 def breathe() -> None:
-    """Let the event loop run."""
+    """Let the event loop run; raise WorkCancelledError where the work is for a client that left."""
+    check_cancelled()
     time.sleep(BREATH_SECONDS)
 
 

@@ -1,6 +1,6 @@
 """A dataset on its way in: from the request's body to a file on disk, and from there to a stream of blocks."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -19,7 +19,8 @@ from app.api.formats.spool import SpoolFile, spooled
 from app.api.formats.streams import LONGEST_NAME, TableStream, is_plain, within
 from app.api.negotiation import FORM, Format, format_of, media_type_of
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.tables import ColumnKind
+from app.domain.tables import Block, ColumnKind
+from app.services.cancellation import check_cancelled
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"
@@ -109,7 +110,14 @@ def open_table(
     table = _open(upload, options, declared, limits)
     # A cell takes at least one byte of JSON or CSV, so that only Parquet can come to so many.
     blocks = within(table.blocks, most_rows=limits.max_rows, most_cells=limits.max_upload_bytes)
-    return replace(table, blocks=blocks)
+    return replace(table, blocks=_until_cancelled(blocks))
+
+
+def _until_cancelled(blocks: Iterator[Block]) -> Iterator[Block]:
+    """The same blocks, ended by WorkCancelledError where the client has left."""
+    for block in blocks:
+        check_cancelled()
+        yield block
 
 
 def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind], limits: Limits) -> TableStream:

@@ -95,6 +95,10 @@ class OutOfReachError(UnavailableError):
     """The database is known to be away: nothing was tried."""
 
 
+class ClientLeftError(RelevanceError):
+    """The client closed the connection while its request was worked on; nobody reads the answer, logs say it."""
+
+
 class TrainingFailedError(RelevanceError):
     """A fit that could not succeed; `kind` is a stable slug for machines, the detail says what to do."""
 

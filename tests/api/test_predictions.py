@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
+from starlette.types import Receive
 
 from app.api import answers
 from app.api import predicting as under_test
@@ -530,17 +531,17 @@ def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(
 ) -> None:
     parts.kept.models.put(OWNER, version_of_numbers(Independent()), number=2)
     handed = 0
-    run_large = under_test.Predicting.run_large
+    run_for_client = under_test.Predicting.run_for_client
 
-    async def noted(self: under_test.Predicting, *what: Callable[[], object]) -> object:
+    async def noted(self: under_test.Predicting, receive: Receive, *what: Callable[[], object]) -> object:
         nonlocal handed
         handed += 1
-        return await run_large(self, *what)
+        return await run_for_client(self, receive, *what)
 
     body = {"rows": [dict.fromkeys(NAMES, 0.25 * row) for row in range(3)], **others}
     path = "/v1/models/small/versions/2/predict"
     whole = client.post(path, json=body)
-    monkeypatch.setattr(under_test.Predicting, "run_large", noted)
+    monkeypatch.setattr(under_test.Predicting, "run_for_client", noted)
     for name, bound in ({"MOST_BYTES_INLINE": 10} | bounds).items():
         monkeypatch.setattr(under_test, name, bound)
     answer = client.post(path, json=body)

@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
-from app.api.formats.misfits import refuse
+from app.api.formats.misfits import MAX_FAULTS, refuse
 from app.domain.errors import Fault, InvalidDataError, TooLargeError
 from app.domain.tables import Block, ColumnKind
 
 Columns = tuple[tuple[str, ColumnKind], ...]
 """Names and kinds, in the order in which a model has its inputs."""
+
+MIN_MAX_MEMBERS = 1_000
+"""A row of no more members is decoded, so that each wrong name is said."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,17 @@ class Expected:
         """The columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated ones."""
         wanted = self.columns if self.noise is None or self.noise not in names else self.with_noise
         known, here = {name for name, _ in wanted} | self.not_read, set(names)
-        missing = [Fault("The column is missing.", column=name, line=line) for name, _ in wanted if name not in here]
-        unknown = [Fault("There is no such column.", column=name, line=line) for name in names if name not in known]
-        twice = [name for name, count in Counter(names).items() if count > 1 and name in known]
-        repeated = [Fault("The column is named twice.", column=name, line=line) for name in twice]
-        refuse([*missing, *unknown, *repeated])
+        missing = (Fault("The column is missing.", column=name, line=line) for name, _ in wanted if name not in here)
+        unknown = (Fault("There is no such column.", column=name, line=line) for name in names if name not in known)
+        twice = (name for name, count in Counter(names).items() if count > 1 and name in known)
+        repeated = (Fault("The column is named twice.", column=name, line=line) for name in twice)
+        refuse([*islice(chain(missing, unknown, repeated), MAX_FAULTS)])
         return wanted
+
+    @property
+    def max_members(self) -> int:
+        """The number of members above which a row in JSON is refused before it is decoded."""
+        return max(MIN_MAX_MEMBERS, 2 * len(self.columns))
 
     @property
     def with_noise(self) -> Columns:

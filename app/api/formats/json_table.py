@@ -54,6 +54,9 @@ class Cells:
     faults: tuple[Fault, ...]
 
 
+MAX_CELLS_WITH_FAULTS = 2**24
+"""Of a table with faults, whose cells may be far more than its text has characters."""
+
 FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
 
 
@@ -195,7 +198,7 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
         raise InvalidDataError(
             "Row 0 is not an object.", [Fault("The row is not an object.", pointer="/rows/0", row=0)]
         )
-    pick, known_names = _picker(wanted), {*wanted, *not_read}
+    pick, known_names, empty = _picker(wanted), {*wanted, *not_read}, (None,) * len(wanted)
     picked: list[tuple[JSON, ...]] = []
     faults: list[Fault] = []
     for number, row in enumerate(rows):
@@ -208,9 +211,17 @@ def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[
         most = MOST_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
         wrong = [*islice(_row_faults(number, row, known_names, names=wanted), most)]
         faults.extend(wrong)
-        known = row if isinstance(row, dict) and not wrong else {}
-        picked.append(tuple(known.get(name) for name in wanted))
+        if names is None and len(faults) >= MAX_FAULTS:
+            refuse(faults)
+        picked.append(tuple(map(row.get, wanted)) if isinstance(row, dict) and not wrong else empty)
+    _refuse_if_large(faults, len(rows), len(wanted))
     return Cells(wanted, tuple(zip(*picked, strict=True)), tuple(faults))
+
+
+def _refuse_if_large(faults: Sequence[Fault], rows: int, columns: int) -> None:
+    """Refuse a table with faults that may be larger than its text: a row that lacks all its cells takes two bytes."""
+    if rows * columns > MAX_CELLS_WITH_FAULTS:
+        refuse(faults)
 
 
 def _picker(names: tuple[str, ...]) -> "itemgetter[tuple[JSON, ...]] | _One":
@@ -233,12 +244,19 @@ def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequen
     if not isinstance(row, dict):
         yield Fault("The row is not an object.", pointer=place, row=number)
         return
+    unknown = [*islice((name for name in row if name not in known), MOST_FAULTS_TOLD + 1)]
+    if len(unknown) > MOST_FAULTS_TOLD:
+        listed = ", ".join(map(shown, unknown[:3]))
+        detail = (
+            f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."
+        )
+        yield Fault(detail, pointer=place, row=number)
+        return
     for name in names:
         if name not in row:
             yield Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
-    for name in row:
-        if name not in known:
-            yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
+    for name in unknown:
+        yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
 
 
 def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
@@ -265,6 +283,9 @@ def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | Non
         detail = f"Expected {width} values, got {len(row)}." if isinstance(row, list) else "The row is not a list."
         faults.append(Fault(detail, pointer=pointer(("rows", number)), row=number))
         lists.append(empty)
+        if names is None and len(faults) >= MAX_FAULTS:
+            refuse(faults)
+    _refuse_if_large(faults, len(rows), width)
     columns = dict(zip(given, zip(*lists, strict=True), strict=True))
     return Cells(wanted, tuple(columns[name] for name in wanted), tuple(faults))
 

@@ -10,10 +10,14 @@ import msgspec
 from app.api.formats.cells import JSON
 from app.api.formats.expected import Expected, ReadRows, need_rows
 from app.api.formats.json_body import decode
+from app.api.formats.json_scan import check_members
 from app.api.formats.json_table import ByRow, RawTable, has_column, typed_block
 from app.api.formats.number_rows import decoded_rows
 from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
 from app.domain.tables import NumberBlock
+from app.services.cancellation import check_cancelled
+
+ROWS_BETWEEN_CHECKS = 1_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,10 @@ def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> Re
     rows: list[JSON] = []
     broken: dict[int, tuple[Fault, ...]] = {}
     for row, line in enumerate(lines):
+        if row % ROWS_BETWEEN_CHECKS == 0:
+            check_cancelled()
         try:
+            check_members(line.text, expected.max_members)
             rows.append(decode(line.text.strip()))
         except (MalformedBodyError, InvalidDataError) as error:
             faults = _faults(error, row, line.number)

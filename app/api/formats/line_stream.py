@@ -6,6 +6,7 @@ from itertools import chain
 
 from app.api.formats.cells import JSON, column_of
 from app.api.formats.json_body import decode
+from app.api.formats.json_scan import check_members
 from app.api.formats.json_table import ByRow, Cells, RawTable, cells_of, kinds_in
 from app.api.formats.line_rows import Line
 from app.api.formats.misfits import refuse
@@ -28,7 +29,7 @@ def open_lines(
     TooLargeError.
     """
     lines = _lines(file, most_bytes)
-    head = _group(lines, 0, ROWS_LOOKED_AT)
+    head = _group(lines, most_columns, 0, ROWS_LOOKED_AT)
     if head is None:
         raise InvalidDataError("The table has no rows.")
     _, (first, *_), (row, *_) = head
@@ -40,7 +41,7 @@ def open_lines(
     cells = _cells(head, names)
     kinds = kinds_in(cells, declared)
     inferred = frozenset(names) - declared.keys()
-    groups = _groups(lines, len(head[1]), rows_of_a_block(len(names)))
+    groups = _groups(lines, most_columns, len(head[1]), rows_of_a_block(len(names)))
     return TableStream(names, kinds, _blocks(chain((head,), groups), names, kinds, inferred))
 
 
@@ -57,18 +58,19 @@ def _lines(file: SpoolFile, most_bytes: int) -> Iterator[Line]:
             yield Line(number, text.strip())
 
 
-def _groups(lines: Iterator[Line], first: int, step: int) -> Iterator[Group]:
-    while (group := _group(lines, first, step)) is not None:
+def _groups(lines: Iterator[Line], most_columns: int, first: int, step: int) -> Iterator[Group]:
+    while (group := _group(lines, most_columns, first, step)) is not None:
         yield group
         first += len(group[1])
 
 
-def _group(lines: Iterator[Line], first: int, most: int) -> Group | None:
+def _group(lines: Iterator[Line], most_columns: int, first: int, most: int) -> Group | None:
     """At most so many rows; None where there are no more."""
     some: list[Line] = []
     rows: list[JSON] = []
     for line in lines:
         try:
+            check_members(line.text, most_columns)
             rows.append(decode(line.text))
         except (MalformedBodyError, InvalidDataError) as error:
             row = first + len(some)

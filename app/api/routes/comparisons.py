@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.api.comparing import comparison_json
 from app.api.dependencies import JsonBody, Owner, PartsDependency, limits_of
+from app.api.disconnection import run_for_client
 from app.api.documentation import json_body, problems
 from app.api.negotiation import AcceptsJson
 from app.api.references import VersionReference
@@ -19,7 +20,7 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], dependencies=[Acce
     openapi_extra=json_body("CompareIn"),
     responses=problems(400, 404, 406, 409, 413, 415, 422),
 )
-def compare(
+async def compare(
     reference: VersionReference, body: JsonBody, owner: Owner, parts: PartsDependency, request: Request
 ) -> Response:
     """Where this version and another one, of any model with the same inputs and target, disagree, and by how much.
@@ -27,5 +28,7 @@ def compare(
     Both answer each row of a table, which comes as for predictions.
     """
     most_rows = limits_of(request).max_prediction_rows
-    content = comparison_json(parts.prediction, owner, reference, body, most_rows)
+    content = await run_for_client(
+        request.receive, comparison_json, parts.prediction, owner, reference, body, most_rows
+    )
     return Response(content, media_type="application/json")

@@ -4,10 +4,10 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
 from app.api.conditions import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
+from app.api.disconnection import run_for_client
 from app.api.documentation import problems
 from app.api.formats.csv_dialect import CsvOptions, Decimal
 from app.api.idempotency import Key, named, once
@@ -95,7 +95,7 @@ async def upload(
     async with received(request, limits) as body:
         # The answer too is written off the event loop: thousands of columns take their time.
         wanted = named(request, owner, key, *body.content)
-        return await run_in_threadpool(once, parts.idempotency, wanted, _created, partial(store, body))
+        return await run_for_client(request.receive, once, parts.idempotency, wanted, _created, partial(store, body))
 
 
 def _created(dataset: Dataset) -> KeptAnswer:

@@ -211,7 +211,7 @@ async def _inferred(request: Request, inferring: Inferring) -> tuple[Inferred, H
     reference, length = reference_of(request.scope), _header_length(request)
     encoding = content_encoding_of(request)
     body = await inferring.unpacked(await body_of(request.receive), encoding)
-    found = await inferring.answered(owner_of(request), reference, body, length)
+    found = await inferring.answered(owner_of(request), reference, body, length, request.receive)
     headers = [(b"content-length", b"%d" % len(found.content))]
     if found.header_length is None:
         return found, [*headers, (b"content-type", _JSON)]

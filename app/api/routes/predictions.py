@@ -116,7 +116,7 @@ async def _responded(request: Request) -> Response:
 async def _answer(scope: Scope, receive: Receive, predicting: Predicting) -> Content:
     """JSON for JSON."""
     reference = reference_of(scope)
-    return await predicting.answered(scope["state"]["owner"], reference, await body_of(receive))
+    return await predicting.answered(scope["state"]["owner"], reference, await body_of(receive), receive)
 
 
 async def _exchanged(request: Request, predicting: Predicting) -> Response:
@@ -125,7 +125,7 @@ async def _exchanged(request: Request, predicting: Predicting) -> Response:
     wanted = Exchange.of(request)
     if wanted.is_by_lines:
         return await by_lines(request, predicting, owner, reference, wanted)
-    return await exchange(predicting, owner, reference, await body_of(request.receive), wanted)
+    return await exchange(predicting, owner, reference, await body_of(request.receive), wanted, request.receive)
 
 
 def _is_usual(scope: Scope) -> bool:

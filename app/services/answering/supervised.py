@@ -13,6 +13,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
 from app.services.answering.wanted import Wanted, refuse_all
+from app.services.cancellation import check_cancelled
 from app.sparse_bayes.contributions import Contributions, contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
@@ -149,6 +150,8 @@ class _Asked:
         """Some rows, and what is predicted there; one part at least: an empty table's answer has its members too."""
         for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
+            if first:
+                check_cancelled()
             part, support = ready.predict(self.inputs[some], None if self.noise_sd is None else self.noise_sd[some])
             yield some, part, support
 

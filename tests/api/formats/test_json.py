@@ -1,6 +1,7 @@
 """Tables in JSON: three forms, one meaning; and what is said of bodies that are none."""
 
 import json
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -241,3 +242,55 @@ def test_ten_thousand_columns_work_and_more_are_refused(form: str) -> None:
 def test_no_body_whatever_raises_anything_else(body: bytes) -> None:
     with suppress(RelevanceError):
         table_of(json_stream(body, declared={}, most_columns=10))
+
+
+def test_a_row_of_far_too_many_members_is_one_fault_that_names_the_first_three() -> None:
+    raw = read_json(json.dumps({"rows": [{f"n{place}": 1 for place in range(1_000)}]}).encode(), max_columns=1_000)
+    _, (fault,) = typed_block(raw, WANTED)
+    assert fault.row == 0
+    assert fault.detail == ('The row has 1,000 members, where there are 2 columns; no such column as "n0", "n1", "n2".')
+
+
+def test_rows_that_lack_all_columns_are_no_more_faults_than_rows_once_there_are_a_thousand() -> None:
+    columns: list[tuple[str, ColumnKind]] = [(f"c{place}", "number") for place in range(100)]
+    block, faults = typed_block(read_json(b'{"rows":[%b]}' % b",".join([b"{}"] * 5_000), max_columns=100), columns)
+    assert len(faults) == 1_000 + 4_950
+    assert {fault.row for fault in faults} == {*range(5_000)}
+    assert len(block) == 100
+
+
+def test_a_table_of_faulty_rows_whose_cells_outnumber_its_characters_is_refused() -> None:
+    columns: list[tuple[str, ColumnKind]] = [(f"c{place}", "number") for place in range(1_000)]
+    raw = read_json(b'{"rows":[%b]}' % b",".join([b"{}"] * 100_000), max_columns=1_000)
+    began = time.process_time()
+    with pytest.raises(InvalidDataError, match="This is the first of 100,950 faults"):
+        typed_block(raw, columns)
+    assert time.process_time() - began < 2.0
+
+
+def test_a_long_upload_of_rows_that_are_no_rows_is_refused_at_the_first_thousand() -> None:
+    body = b'{"rows":[{"x":1}%b]}' % (b",1" * 500_000)
+    with pytest.raises(InvalidDataError, match="This is the first of at least 1,000 faults"):
+        table_of(json_stream(body, declared={}, most_columns=10))
+
+
+def test_escapes_without_end_cost_no_more_than_other_characters() -> None:
+    body = json.dumps({"x": "\\" * 4_000_000}).encode()
+    began = time.process_time()
+    assert decode(body) == {"x": "\\" * 4_000_000}
+    assert time.process_time() - began < 0.3
+
+
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        (b"NaN]", r"^NaN is no finite number; .* It is at byte 3000001\.$"),
+        (b"-Infinity]", r"^-Infinity is no finite number; .* It is at byte 3000001\.$"),
+        (b"1e400]", "^The body is not JSON that can be read: Number out of range"),
+        (b"nul]", "^The body is not JSON: "),
+        (b'{"a":1,"a":2}]', '^The body repeats a key within one object: "a"'),
+    ],
+)
+def test_long_bodies_that_are_broken_are_not_decoded_twice(ending: bytes, said: str) -> None:
+    with pytest.raises((InvalidDataError, MalformedBodyError), match=said):
+        decode(b"[%b%b" % (b"1," * 1_500_000, ending))

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from pytest import approx  # noqa: PT013
 from starlette.testclient import TestClient
+from starlette.types import Receive
 
 from app import __version__
 from app.api.application import make_application
@@ -361,13 +362,13 @@ def test_large_bodies_and_much_work_are_done_in_a_thread_alike(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     inline, handed = client.post(PATH, json={"inputs": TENSORS}).json(), []
-    run_large = Predicting.run_large
+    run_for_client = Predicting.run_for_client
 
-    async def noted(self: Predicting, *what: Callable[[], object]) -> object:
+    async def noted(self: Predicting, receive: Receive, *what: Callable[[], object]) -> object:
         handed.append(what)
-        return await run_large(self, *what)
+        return await run_for_client(self, receive, *what)
 
-    monkeypatch.setattr(Predicting, "run_large", noted)
+    monkeypatch.setattr(Predicting, "run_for_client", noted)
     assert client.post(PATH, json={"inputs": TENSORS}).json() == inline
     assert handed == []
     monkeypatch.setattr(f"app.api.predicting.{bound}", 0)
