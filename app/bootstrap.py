@@ -66,6 +66,9 @@ DAY = 86_400.0
 READY_SECONDS = 0.4
 """How long a probe of readiness waits for the database."""
 
+REQUEST_BUSY_MILLISECONDS = 10_000
+"""How long a request waits for SQLite's locks: whoever sent it can try again, and its thread is one of few."""
+
 MEMORY_FOR_FITS = 0.8
 CONTROL_GROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where the kernel says how much memory a container has, of both kinds of control groups."""
@@ -279,7 +282,7 @@ def cores() -> int:
 
 def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     """With `reachability` the database is monitored."""
-    engine = make_engine(settings.url)
+    engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
     kept = settings.idempotency_seconds

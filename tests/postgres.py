@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -170,7 +170,8 @@ class MortalServer(Server):
         for leader in self.started:
             os.kill(leader.pid, number)  # first, so that it makes no more of them
             for child in children(leader.pid):
-                os.kill(child, number)
+                with suppress(ProcessLookupError):  # it may end meanwhile
+                    os.kill(child, number)
 
     def _signal(self, number: signal.Signals) -> None:
         while self.started:

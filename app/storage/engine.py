@@ -2,12 +2,15 @@
 
 import sqlite3
 import time
+from functools import partial
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_MILLISECONDS = 30_000
+"""How long a transaction waits for SQLite's locks, unless the engine is made for less."""
+
 BETWEEN_TRIES_SECONDS = 0.005
 CONNECT_SECONDS = 5
 IDLE_MILLISECONDS = 10_000
@@ -17,8 +20,10 @@ STAYING_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 5, "keepalives_co
 """A server that vanished without a word is noticed after 35 seconds, also by a connection that only listens."""
 
 
-def make_engine(url: URL | str) -> Engine:
+def make_engine(url: URL | str, *, busy_milliseconds: int | None = None) -> Engine:
     """An engine for `sqlite:///file` or `postgresql+psycopg://...` (or `postgresql://...`); connects at first use.
+
+    A transaction waits `busy_milliseconds` for SQLite's locks, BUSY_MILLISECONDS where that is None.
 
     On SQLite a transaction begins with the first write, and then IMMEDIATE; reads before it take no lock, and each sees
     the newest commit, as under PostgreSQL's READ COMMITTED. So both databases ask the same of the code: what a write
@@ -27,7 +32,8 @@ def make_engine(url: URL | str) -> Engine:
     url = make_url(url)
     if url.get_backend_name() == "sqlite":
         engine = create_engine(url, pool_size=10, max_overflow=30)
-        event.listen(engine, "connect", _set_up_sqlite)
+        busy = BUSY_MILLISECONDS if busy_milliseconds is None else busy_milliseconds
+        event.listen(engine, "connect", partial(_set_up_sqlite, busy))
         return engine
     if url.drivername in {"postgres", "postgresql"}:
         url = url.set(drivername="postgresql+psycopg")
@@ -50,22 +56,22 @@ def _set_up_postgresql(connection: DBAPIConnection, _entry: ConnectionPoolEntry)
     connection.commit()
 
 
-def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+def _set_up_sqlite(busy_milliseconds: int, connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
     # The driver then opens BEGIN IMMEDIATE before the first INSERT, UPDATE or DELETE: no deferred transaction is ever
     # promoted, which SQLite would refuse (SQLITE_BUSY_SNAPSHOT) without waiting whenever somebody wrote in between.
     connection.isolation_level = "IMMEDIATE"
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
-    _write_ahead(cursor)
+    cursor.execute(f"PRAGMA busy_timeout = {busy_milliseconds}")
+    _write_ahead(cursor, busy_milliseconds)
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
 
 
-def _write_ahead(cursor: DBAPICursor) -> None:
+def _write_ahead(cursor: DBAPICursor, busy_milliseconds: int) -> None:
     # Of two that open a new file at once one is refused at once: SQLite does not wait here, whatever busy_timeout says.
     # Once the file is in this mode, asking for it takes no lock.
-    deadline = time.monotonic() + BUSY_MILLISECONDS / 1000
+    deadline = time.monotonic() + busy_milliseconds / 1000
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")

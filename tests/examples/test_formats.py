@@ -35,7 +35,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_the_pages_python_gives_what_the_page_shows(url: str, tmp_path: Path) -> None:
-    page = PAGE.replace(DEFAULT_URL, url).replace("rows.csv", str(tmp_path / "rows.csv"))
+    page = PAGE.replace(DEFAULT_URL, url)
+    for name in ("rows.csv", "labels.csv"):
+        page = page.replace(name, str(tmp_path / name))
     closed = "\n```python\nservice.http.close()\n```\n"
     told = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
     assert len(told) >= 5
