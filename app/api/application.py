@@ -131,7 +131,7 @@ def make_application(
     app.state.parts = parts
     app.state.limits = limits
     app.state.shutdown = shutdown
-    app.state.readiness = ReadinessProbe(parts.ready)
+    app.state.readiness = ReadinessProbe(lambda: parts.ready())
     app.state.lookout = Lookout(parts.jobs, parts.watcher)
     app.state.predicting = predicting
     app.state.inferring = inferring

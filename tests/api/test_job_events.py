@@ -131,8 +131,8 @@ def test_the_header_wins_over_the_parameter(client: TestClient, ended: UUID) -> 
 )
 def test_an_id_that_is_none_is_refused(client: TestClient, running: UUID, seen: str, detail: str) -> None:
     answer = client.get(f"{PATH}/{running}/events", headers={**STREAM, "Last-Event-ID": seen})
-    errors = [{"parameter": "Last-Event-ID", "detail": detail}]
-    assert_problem(answer, "invalid-request", f"The parameter 'Last-Event-ID': {detail}", errors)
+    errors = [{"header": "Last-Event-ID", "detail": detail}]
+    assert_problem(answer, "invalid-request", f"The header 'Last-Event-ID': {detail}", errors)
 
 
 def test_an_after_beyond_all_numbers_is_refused(client: TestClient, running: UUID) -> None:

@@ -727,6 +727,7 @@ def test_progress_and_failure_are_shown(client: TestClient, parts: InMemoryParts
                 "detail": "half of it is missing",
                 "pointer": None,
                 "parameter": None,
+                "header": None,
                 "row": None,
                 "line": None,
             }

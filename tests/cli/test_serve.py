@@ -34,6 +34,7 @@ def environment(directory: Path, **settings: str) -> dict[str, str]:
         "RELEVANCE_DATABASE_URL": f"sqlite:///{directory / 'relevance.db'}",
         "RELEVANCE_PORT": "0",
         "RELEVANCE_DRAIN_SECONDS": "0",
+        "RELEVANCE_SPOOL_DIRECTORY": str(directory),
     }
     return theirs | ours | settings
 
