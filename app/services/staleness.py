@@ -4,7 +4,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 
-@dataclass
+@dataclass(slots=True)
 class Staleness:
     """The age, in seconds, of the oldest name that a request was answered by; None while each was confirmed."""
 

@@ -1,0 +1,65 @@
+"""The thread that renews what is known for a second only."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+
+from app.domain.errors import UnavailableError
+from app.domain.ports import Hearing
+from app.services.renewals import Renewals
+from tests.services.in_memory import InMemoryHappenings
+from tests.waiting import until
+
+
+class CountedHappenings:
+    """Happenings that count how often they were opened, and how many are open."""
+
+    def __init__(self) -> None:
+        self.opened = self.is_open = 0
+
+    @contextmanager
+    def open(self) -> Iterator[Hearing]:
+        self.opened += 1
+        self.is_open += 1
+        with InMemoryHappenings().open() as hearing:
+            yield hearing
+        self.is_open -= 1
+
+
+def test_nothing_is_listened_to_while_nothing_is_wanted_and_it_is_at_once_when_something_is() -> None:
+    happenings, wanted, calls = CountedHappenings(), Event(), [0]
+
+    def renew() -> bool:
+        calls[0] += 1
+        return wanted.is_set()
+
+    renewals = Renewals(happenings, renew)
+    renewals.begin()
+    until(lambda: calls[0] == 1)
+    assert happenings.opened == 0
+    for _ in range(2):
+        wanted.set()
+        renewals.begin()
+        until(lambda: happenings.is_open == 1, seconds=2.0)
+        wanted.clear()
+        until(lambda: happenings.is_open == 0, seconds=5.0)
+    renewals.close()
+
+
+def test_a_database_that_is_back_is_noticed_within_two_seconds() -> None:
+    happenings, is_away, refused = CountedHappenings(), Event(), [0]
+    is_away.set()
+
+    def renew() -> bool:
+        if is_away.is_set():
+            refused[0] += 1
+            raise UnavailableError("The database can't be reached.")
+        return True
+
+    renewals = Renewals(happenings, renew)
+    renewals.begin()
+    until(lambda: refused[0] >= 3)
+    assert happenings.opened == 0
+    is_away.clear()
+    until(lambda: happenings.is_open == 1, seconds=2.0)
+    renewals.close()
