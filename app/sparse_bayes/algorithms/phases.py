@@ -19,7 +19,7 @@ from app.sparse_bayes.algorithms.burst import climbed
 from app.sparse_bayes.algorithms.objectives import of_bound, of_process, with_hyperparameters
 from app.sparse_bayes.algorithms.separation import separated
 from app.sparse_bayes.algorithms.state import Process, State, Termination
-from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, STARTS, Task, process_of
+from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, Task, process_of
 from app.sparse_bayes.choice import choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.scales import InputMap
@@ -42,9 +42,9 @@ FARTHEST = 2.0
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
-    number, last = process.starts, len(STARTS)
+    number, last = process.starts, task.starts
     h = task.start(number) if number < last else process.hyperparameters
-    cap = CAUTIOUS if number <= last else GREATEST
+    cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
     rows = task.rows_for_scales(state)
     objective = of_process(task, rows, h)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)

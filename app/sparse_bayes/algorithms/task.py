@@ -1,7 +1,8 @@
 """A problem under a Gaussian process prior: where learning starts, what may move, and on which rows."""
 
-from dataclasses import dataclass
-from math import log
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, log
 
 import numpy as np
 
@@ -38,6 +39,10 @@ WIDEST = 12.0
 
 MOST_BENT = 3.0
 """... of the warps, ..."""
+
+LEAST_DISTINCT = 12
+"""Distinct values that an input must have for a warp: with fewer it places each of them freely, which no evidence and
+no refit on other rows sees through."""
 
 MOST_UNEQUAL = 7.0
 """... and of the logits of terms."""
@@ -93,8 +98,22 @@ class Task:
                     return cls(problem, prior, functions, kernel, first)
         raise SparseBayesError("expected a Gaussian process prior and a kernel that is positive definite")
 
+    @property
+    def starts(self) -> int:
+        """How many starts there are: one where the problem says where to begin."""
+        return len(STARTS) if self.problem.begin is None else 1
+
+    @property
+    def begin_cap(self) -> float:
+        """The bound of log beta, in units of the targets' square, that the given start needs; -inf without."""
+        begin = self.problem.begin
+        return -inf if begin is None else min(log(begin.beta * self.problem.square), GREATEST)
+
     def start(self, number: int) -> Hyperparameters:
         """Where learning starts from, in the units of the inputs and the targets."""
+        begin = self.problem.begin
+        if begin is not None:
+            return replace(begin, input_map=self._started(begin.input_map.widths))
         X, learning, given = self.problem.X, self.problem.learning, self.functions.input_map
         share, ratio = STARTS[number]
         square, spread = self.problem.square, self.problem.spread
@@ -103,13 +122,16 @@ class Task:
             widths = spread * np.sqrt(X.shape[1] / share)
         elif learning.widths == "one":
             widths = np.array([float(np.sqrt(np.mean(spread**2) * X.shape[1] / share))])
-        none = np.zeros(X.shape[1])
-        scales = InputMap(widths, none, none) if learning.warp else InputMap(widths)
         beta, greatest = self.problem.likelihood.start(self.problem.t)
         amplitude = square if self.problem.likelihood.in_target_units else LATENT_VARIANCE
         alpha = np.full(len(self.fixed_numbers()), 1.0 / amplitude)
         alpha[self._linear] *= len(alpha[self._linear])
-        return Hyperparameters(beta * ratio if greatest > beta else beta, amplitude, alpha, scales)
+        return Hyperparameters(beta * ratio if greatest > beta else beta, amplitude, alpha, self._started(widths))
+
+    def _started(self, widths: Array) -> InputMap:
+        """Widths, with warps that bend nothing yet where these are learned."""
+        none = np.zeros(self.problem.X.shape[1])
+        return InputMap(widths, none, none) if self.problem.learning.warp else InputMap(widths)
 
     def fixed_numbers(self) -> tuple[int, ...]:
         """Candidates without kernel."""
@@ -233,7 +255,17 @@ class Task:
     def free(self, h: Hyperparameters) -> Mask:
         """Which entries of theta are learned."""
         beta, greatest = self.problem.likelihood.start(self.problem.t)
-        return h.free(noise=greatest > beta, widths=self.learns)
+        free = h.free(noise=greatest > beta, widths=self.learns)
+        if self.problem.learning.warp:
+            last = len(free) - len(h.terms.alone)
+            free[last - 2 * len(self._warped) : last] &= np.tile(self._warped, 2)
+        return free
+
+    @cached_property
+    def _warped(self) -> Mask:
+        """Which inputs (d,) have enough distinct values for a warp, on few rows that stand for all."""
+        some = self.problem.X[self.some(ROWS_FOR_EXACT_SCALES)]
+        return np.array([len(np.unique(column)) >= LEAST_DISTINCT for column in some.T])
 
     def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
         """Least and greatest theta."""

@@ -14,7 +14,7 @@ from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.linalg import cholesky, inverse_from_cholesky, solve_lower
 from app.sparse_bayes.priors.gaussian_process import Whitening
-from app.sparse_bayes.process import Rows, Vectors
+from app.sparse_bayes.process import Rows
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -38,52 +38,68 @@ def whole_process(rows: Rows, kernel: Covariance, h: Hyperparameters, folds: Seq
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
-    """A process through functions in the order in which they were chosen, so that it can be cut after any of them.
+class _FoldColumns:
+    """What the first functions of a list, none of them on a row of the fold, say of a fold from the other rows.
 
-    `columns` (N, F + M) are whitened by the posterior's precision, each after those before it: through the first m
-    functions the posterior variance at row n is |columns_n|^2 over the first F + m. `noise` (N,) is the noise variance
-    of each row, `residual` (N, M + 1) what the first m functions leave of the process's variance there.
+    `known` (n, F + M) and `residual` (n, M + 1) are of the n rows of the fold: through the first m functions their
+    means are known[:, :F + m] @ projected[:F + m], and their variances |known[:, :F + m]|^2 + residual[:, m].
     """
 
-    t: Array
-    columns: Array
-    noise: Array
+    known: Array
+    projected: Array
     residual: Array
 
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A process through few functions, in the order in which they were chosen, seen in folds.
+
+    The functions that stand on a fold's own rows are left out there, and those after them take their places: a
+    function on a row tells of it more than functions tell of new rows.
+    """
+
+    folds: tuple[Indices, ...]
+    columns: tuple[_FoldColumns, ...]
+    noise: Array
+    fixed: int
+
     @classmethod
-    def of(cls, rows: Rows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, jitter: float) -> Self:
-        """Of M functions that stand on `vectors`; raises NotPositiveDefiniteError."""
-        V, covariance = vectors.mapped(h), h.covariance(kernel)
-        B = Whitening.of(covariance(V, V), jitter=jitter).columns(covariance(h.input_map(rows.X), V))
-        P = np.hstack([rows.F, B])
+    def of(cls, rows: Rows, places: Indices, kernel: Covariance, h: Hyperparameters, folds: Sequence[Indices]) -> Self:
+        """Of functions on the rows `places` (M,), the first of them chosen first; raises NotPositiveDefiniteError."""
+        U, covariance = h.input_map(rows.X), h.covariance(kernel)
+        E = covariance(U, U[places])
         precision = np.broadcast_to(rows.precision(h.beta), len(rows.t))
-        alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
-        lower = cholesky(P.T @ (precision[:, None] * P) + np.diag(alpha))
-        explained = np.cumsum(np.square(B), axis=1)
-        left = np.maximum(1.0 - np.hstack([np.zeros((len(B), 1)), explained]), 0.0)
-        return cls(rows.t, solve_lower(lower, P.T).T, 1.0 / precision, h.amplitude * left)
+        columns = tuple(_columns(rows, E, places, h, precision, fold) for fold in folds)
+        return cls(tuple(folds), columns, 1.0 / precision, rows.F.shape[1])
 
-    @property
-    def fixed(self) -> int:
-        """F, the columns that are no functions of the kernel."""
-        return int(self.columns.shape[1] - self.residual.shape[1] + 1)
-
-    def predicted(self, functions: int, folds: Sequence[Indices]) -> tuple[Array, Array]:
-        """Mean and variance (N,) of each row's target, noise included, through the first functions, as `whole_process`.
-
-        With G the whitened columns, H = G G' diag(1/noise) and r = t - G G' diag(1/noise) t: without the rows of a fold
-        its residuals are (I - H_FF)^-1 r_F, and their posterior variances the diagonal of (I - H_FF)^-1 G_F G_F'.
-        """
-        G = self.columns[:, : self.fixed + functions]
-        residuals = self.t - G @ (G.T @ (self.t / self.noise))
-        mean, variance = np.empty(len(self.t)), np.empty(len(self.t))
-        for fold in folds:
-            known = G[fold] @ G[fold].T
-            # (I - H)^-1 G G' = (diag(1/noise) (I - H))^-1 ... in the symmetric form noise - G G' needs.
-            left = cholesky(np.diag(self.noise[fold]) - known)
-            solved = inverse_from_cholesky(left)
-            mean[fold] = self.t[fold] - self.noise[fold] * (solved @ residuals[fold])
-            # noise + noise (noise - GG')^-1 GG' = noise (noise - GG')^-1 noise
-            variance[fold] = self.noise[fold] ** 2 * solved.diagonal() + self.residual[fold, functions]
+    def predicted(self, functions: int) -> tuple[Array, Array]:
+        """Mean and variance (N,) of each row's target, noise included, as `whole_process`, through the first ones."""
+        mean, variance = np.empty(len(self.noise)), self.noise.copy()
+        for fold, found in zip(self.folds, self.columns, strict=True):
+            m = min(functions, found.residual.shape[1] - 1)
+            known = found.known[:, : self.fixed + m]
+            mean[fold] = known @ found.projected[: self.fixed + m]
+            variance[fold] += np.vecdot(known, known) + found.residual[:, m]
         return mean, variance
+
+
+def _columns(
+    rows: Rows, E: Array, places: Indices, h: Hyperparameters, precision: Array, fold: Indices
+) -> _FoldColumns:
+    """The posterior's precision P'diag(lam)P + A is factorised as L L', so that the first m functions have its first
+    rows and columns: with G = P L^-T the weights of G are independent, of variance 1."""
+    others = np.ones(len(rows.t), np.bool_)
+    others[fold] = False
+    chosen = np.flatnonzero(others[places])
+    E = E[:, chosen]
+    B = Whitening.of(E[places[chosen]], jitter=h.jitter).columns(E)
+    P = np.hstack([rows.F, B])
+    alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
+    weighted = precision[others, None] * P[others]
+    lower = cholesky(P[others].T @ weighted + np.diag(alpha))
+    explained = np.hstack([np.zeros((len(fold), 1)), np.cumsum(np.square(B[fold]), axis=1)])
+    return _FoldColumns(
+        solve_lower(lower, P[fold].T).T,
+        solve_lower(lower, weighted.T @ rows.t[others]),
+        h.amplitude * np.maximum(1.0 - explained, 0.0),
+    )
