@@ -121,15 +121,15 @@ class InputMap:
         """U (N, d)."""
         if self.skew is None and self.tail is None:
             return X / self.widths
-        a, b, bend = self._warp
-        return _warped(0.5 * b * np.arcsinh(X), a, bend) / self.widths
+        a, _, half_b, bend = self._warp
+        return _warped(half_b * np.arcsinh(X), a, bend) / self.widths
 
     def inverse(self, U: Array) -> Array:
         """X (N, d) with this map at U (N, d): x = sinh((q + a)/b), q = asinh(u b cosh a width - sinh a)."""
         W = U * self.widths
         if self.skew is None and self.tail is None:
             return W
-        a, b, bend = self._warp
+        a, b, _, bend = self._warp
         return np.sinh((np.arcsinh(W * bend - np.sinh(a)) + a) / b)
 
     def pull(self, X: Array, dU: Array) -> MapGradient:
@@ -141,8 +141,8 @@ class InputMap:
         """
         if self.skew is None and self.tail is None:
             return MapGradient(self._widths_gradient(X / self.widths, dU), None, None)
-        a, b, bend = self._warp
-        half = 0.5 * b * np.arcsinh(X)
+        a, b, half_b, bend = self._warp
+        half = half_b * np.arcsinh(X)
         U = _warped(half, a, bend) / self.widths
         skew = tail = None
         if self.skew is not None:
@@ -157,12 +157,12 @@ class InputMap:
         return each if len(self.widths) == len(each) else each.sum(keepdims=True)
 
     @cached_property
-    def _warp(self) -> tuple[Array, Array, Array]:
-        """a, b and b cosh a, each (d,) or, where there is no such warp, (1,)."""
+    def _warp(self) -> tuple[Array, Array, Array, Array]:
+        """a, b, b/2 and b cosh a, each (d,) or, where there is no such warp, (1,)."""
         none = np.zeros(1)
         a = none if self.skew is None else self.skew
         b = np.exp(none if self.tail is None else self.tail)
-        return a, b, b * np.cosh(a)
+        return a, b, 0.5 * b, b * np.cosh(a)
 
 
 def _warped(half: Array, a: Array, bend: Array) -> Array:
