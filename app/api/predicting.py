@@ -227,6 +227,8 @@ def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Row
     if asked.refuses:
         refuse(faults)
     counted.add(rows, support_of(found))
+    if not (faults or asked.misfits):
+        return found, []
     # A cell that did not fit is a gap in the block: what is said of the gap adds nothing.
     said = {fault.row for fault in asked.misfits}
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]

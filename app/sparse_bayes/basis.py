@@ -220,16 +220,18 @@ class Candidates:
 
 def evaluate(functions: Sequence[Functions], X: Array) -> Array:
     """All functions of all dictionaries at X (N, d), side by side: (N, R)."""
-    if not functions:
-        return np.empty((len(X), 0))
-    return np.concatenate([_every(dictionary, X) for dictionary in functions], axis=1)
-
-
-def _every(functions: Functions, X: Array) -> Array:
-    match functions:
-        case KernelFunctions():
-            return functions.every(X)
-        case ConstantFunction():
-            return np.ones((len(X), 1))
-        case _:
-            return functions(X, np.arange(functions.size))
+    columns = np.empty((len(X), sum(dictionary.size for dictionary in functions)), order="F")
+    first = 0
+    for dictionary in functions:
+        stop = first + dictionary.size
+        match dictionary:
+            case KernelFunctions():
+                columns[:, first:stop] = dictionary.every(X)
+            case ConstantFunction():
+                columns[:, first:stop] = 1.0
+            case InputFunctions(columns=inputs):
+                columns[:, first:stop] = X[:, inputs]
+            case _:
+                columns[:, first:stop] = dictionary(X, np.arange(dictionary.size))
+        first = stop
+    return columns

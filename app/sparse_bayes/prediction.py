@@ -80,9 +80,11 @@ class Ready:
         Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
         prior the variance of the function that each point brings.
         """
-        # One at least: no rows have no distributions, but still their shapes.
-        parts = [self._parts(X[first:stop]) for first, stop in chunks(max(len(X), 1), self._width)]
-        mean, variance, left = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        if len(X) <= LEAST_ROWS:
+            mean, variance, left = self._parts(X)
+        else:
+            parts = [self._parts(X[first:stop]) for first, stop in chunks(len(X), self._width)]
+            mean, variance, left = map(np.concatenate, zip(*parts, strict=True))
         unreached = self.model.amplitude if self.augmented is None else self.augmented.prior
         if unreached is None:
             return Latent(mean, variance, np.zeros(len(X)))

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -120,16 +121,16 @@ class InputMap:
         """U (N, d)."""
         if self.skew is None and self.tail is None:
             return X / self.widths
-        half, a, b = self._bent(X)
-        return _warped(half, a, b) / self.widths
+        a, _, half_b, bend = self._warp
+        return _warped(half_b * np.arcsinh(X), a, bend) / self.widths
 
     def inverse(self, U: Array) -> Array:
         """X (N, d) with this map at U (N, d): x = sinh((q + a)/b), q = asinh(u b cosh a width - sinh a)."""
         W = U * self.widths
         if self.skew is None and self.tail is None:
             return W
-        _, a, b = self._bent(W)
-        return np.sinh((np.arcsinh(W * (b * np.cosh(a)) - np.sinh(a)) + a) / b)
+        a, b, _, bend = self._warp
+        return np.sinh((np.arcsinh(W * bend - np.sinh(a)) + a) / b)
 
     def pull(self, X: Array, dU: Array) -> MapGradient:
         """The gradient of L from dL/dU (N, d) at X (N, d).
@@ -140,8 +141,9 @@ class InputMap:
         """
         if self.skew is None and self.tail is None:
             return MapGradient(self._widths_gradient(X / self.widths, dU), None, None)
-        half, a, b = self._bent(X)
-        U = _warped(half, a, b) / self.widths
+        a, b, half_b, bend = self._warp
+        half = half_b * np.arcsinh(X)
+        U = _warped(half, a, bend) / self.widths
         skew = tail = None
         if self.skew is not None:
             skew = np.einsum("nd,nd->d", dU, np.square(np.sinh(half) / np.cosh(a)) * (-2.0 / (b * self.widths)))
@@ -154,16 +156,21 @@ class InputMap:
         each: Array = -np.einsum("nd,nd->d", dU, U)
         return each if len(self.widths) == len(each) else each.sum(keepdims=True)
 
-    def _bent(self, X: Array) -> tuple[Array, Array, Array]:
-        """b asinh(x)/2 (N, d), a (d,) and b (d,)."""
-        none = np.zeros(X.shape[1])
+    @cached_property
+    def _warp(self) -> tuple[Array, Array, Array, Array]:
+        """a, b, b/2 and b cosh a, each (d,) or, where there is no such warp, (1,)."""
+        none = np.zeros(1)
+        a = none if self.skew is None else self.skew
         b = np.exp(none if self.tail is None else self.tail)
-        return 0.5 * b * np.arcsinh(X), none if self.skew is None else self.skew, b
+        return a, b, 0.5 * b, b * np.cosh(a)
 
 
-def _warped(half: Array, a: Array, b: Array) -> Array:
-    """w = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p = b asinh x: the sum as a product, which nothing cancels in."""
-    return 2.0 * np.sinh(half) * np.cosh(half - a) / (b * np.cosh(a))
+def _warped(half: Array, a: Array, bend: Array) -> Array:
+    """w = 2 sinh(p/2) cosh(p/2 - a) / (b cosh a), p/2 = b asinh(x)/2 (N, d), bend = b cosh a (d,).
+
+    The sum as a product, which nothing cancels in.
+    """
+    return 2.0 * np.sinh(half) * np.cosh(half - a) / bend
 
 
 MOST_ROWS_MEASURED = 1_000

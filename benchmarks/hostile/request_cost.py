@@ -13,7 +13,12 @@ from benchmarks.options import Options
 from benchmarks.report import Table
 
 PAIRS = 20
-REQUESTS, QUICK_REQUESTS = 5_000, 500
+TURNS = 10
+"""Each run of a pair is made in so many turns with the other: the machine's speed drifts within seconds."""
+
+REQUESTS, QUICK_REQUESTS = 500, 50
+"""Requests of a turn."""
+
 BODY = b'{"rows":[{"a":0.1,"b":0.2,"c":0.3}]}'
 REQUEST = (
     f"POST /v1/models/{MODEL}/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: benchmarks\r\nAccept: */*\r\n"
@@ -46,7 +51,7 @@ def request_cost(options: Options) -> list[Table]:
             with before.running(log=log) as old, after.running(log=log) as new:
                 rows.append((("off", "on")[log], *_compared(old, new, QUICK_REQUESTS if options.quick else REQUESTS)))
     header = ("log", "us before", "us after", "ratio", "95 % interval")
-    note = f"{PAIRS} alternating pairs of runs of one process each; the interval of the mean log ratio, by Student's t."
+    note = f"{PAIRS} alternating pairs of runs in {TURNS} turns; the interval of the mean log ratio, by Student's t."
     return [Table("CPU time of a single-row prediction", header, tuple(rows), (note,))]
 
 
@@ -55,10 +60,18 @@ def _compared(old: Running, new: Running, requests: int) -> tuple[str, ...]:
         _microseconds(server, requests)
     pairs = []
     for number in range(PAIRS):
-        servers = (old, new) if number % 2 == 0 else (new, old)
-        found = {server.pid: _microseconds(server, requests) for server in servers}
-        pairs.append((found[old.pid], found[new.pid]))
+        turns = [_turn(old, new, requests, reverse=(number + turn) % 2 == 1) for turn in range(TURNS)]
+        before, after = zip(*turns, strict=True)
+        pairs.append((statistics.mean(before), statistics.mean(after)))
     logs = [math.log(after / before) for before, after in pairs]
     mean, half = statistics.mean(logs), t.ppf(0.975, PAIRS - 1) * statistics.stdev(logs) / math.sqrt(PAIRS)
     costs = [f"{statistics.median(cost):.1f}" for cost in zip(*pairs, strict=True)]
     return *costs, f"{math.exp(mean):.3f}", f"{math.exp(mean - half):.3f} to {math.exp(mean + half):.3f}"
+
+
+def _turn(old: Running, new: Running, requests: int, *, reverse: bool) -> tuple[float, float]:
+    """The CPU time of a request of both, in microseconds, the other one first where `reverse`."""
+    if reverse:
+        after = _microseconds(new, requests)
+        return _microseconds(old, requests), after
+    return _microseconds(old, requests), _microseconds(new, requests)

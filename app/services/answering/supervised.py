@@ -219,7 +219,11 @@ def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> Regress
         is_one = len(part.mean) == 1 and isinstance(part, RealPrediction)
         figures[:, some] = (_figures_of_one if is_one else _figures)(target, part, wanted.interval)
         supports.append(support)
-    mean, lower, upper, sd, total, noise, weights, beyond = (_joined([each], asked.sound) for each in figures)
+    if asked.sound is not None:
+        spread = np.full((FIGURES, len(asked.sound)), np.nan)
+        spread[:, asked.sound] = figures
+        figures = spread
+    mean, lower, upper, sd, total, noise, weights, beyond = figures
     return RegressionAnswer(
         mean=mean,
         sd=sd,

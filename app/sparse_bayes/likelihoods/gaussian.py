@@ -120,8 +120,9 @@ class GaussianNoise:
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
         """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""
+        sd = 0.0 if noise_sd is None else noise_sd
         noise = np.empty(len(latent.mean))
-        noise[:] = np.square(0.0 if noise_sd is None else noise_sd)
+        noise[:] = sd * sd
         return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
 
 
