@@ -28,6 +28,7 @@ from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
 from app.sparse_bayes.kernels import (
     Additive,
     Cauchy,
+    CityBlock,
     Covariance,
     Cubic,
     Gaussian,
@@ -83,6 +84,7 @@ COVARIANCES: tuple[Covariance, ...] = (
     Matern32(),
     Matern52(),
     Laplacian(),
+    CityBlock(),
     Cauchy(),
     RationalQuadratic(2.5),
 )

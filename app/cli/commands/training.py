@@ -23,6 +23,7 @@ class Kernel(StrEnum):
     MATERN_3_2 = "matern_3_2"
     MATERN_5_2 = "matern_5_2"
     LAPLACIAN = "laplacian"
+    CITY_BLOCK = "city_block"
     CAUCHY = "cauchy"
     RATIONAL_QUADRATIC = "rational_quadratic"
     LINEAR = "linear"

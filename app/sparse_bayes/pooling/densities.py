@@ -65,25 +65,6 @@ class Densities:
         """Those of some members."""
         return Densities(self.means[:, members], self.variances[:, members])
 
-    def needed(self, t: Array, max_loss: float) -> tuple[Indices, Array]:
-        """The places of the members that a pool needs, and their best weights.
-
-        While it costs no more than `max_loss` nats a row in all, the member leaves whose leaving costs least.
-        """
-        places, weights = np.arange(self.means.shape[1]), self.best_weights(t)
-        least = float(self.log_density(t, weights).mean()) - max_loss
-        while len(places) > 1:
-            fewer = [np.delete(places, place) for place in range(len(places))]
-            tried = [self.taken(some).best_weights(t) for some in fewer]
-            scores = [
-                float(self.taken(some).log_density(t, theirs).mean()) for some, theirs in zip(fewer, tried, strict=True)
-            ]
-            best = int(np.argmax(scores))
-            if scores[best] < least:
-                break
-            places, weights = fewer[best], tried[best]
-        return places, weights
-
     def _loss(self, theta: Array, t: Array) -> tuple[float, Array]:
         """Minus the penalised log density, and its gradient (K,) in theta.
 

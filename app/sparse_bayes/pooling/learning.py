@@ -7,7 +7,6 @@ as few as lose no more than `max_score_loss` nats a row of the pool's fold score
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from app.sparse_bayes.pooling.densities import Densities
 from app.sparse_bayes.pooling.folds import Reduced, whole_process
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Indices
 
 MIN_JITTER = 1e-8
 JITTER_OF_NOISE = 0.01
@@ -29,12 +28,7 @@ JITTER_OF_NOISE = 0.01
 MIN_GAIN = 0.03
 """Nats that the last function of a member brings before any is left out to save cost."""
 
-MIN_WEIGHT = 0.01
-"""Members of less weight are left out."""
-
 MAX_FUNCTIONS = 512
-TRIES = 12
-"""Halvings of the log of the price of a function between none left out and all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,26 +113,3 @@ def through(members: Sequence[Ordered], sizes: Sequence[int]) -> Densities:
     found = [member.reduced.predicted(size) for member, size in zip(members, sizes, strict=True)]
     means, variances = zip(*found, strict=True)
     return Densities(np.column_stack(means), np.column_stack(variances))
-
-
-def fewest(members: Sequence[Ordered], weights: Array, t: Array, least_score: float) -> tuple[int, ...]:
-    """The numbers of functions of a pool whose fold score, in nats a row, is not below `least_score`.
-
-    Functions enter where their gain times their member's weight is above one price for all; the price is the greatest
-    that keeps the score, found by bisection of its logarithm. All functions where none keeps it.
-    """
-
-    def sizes(price: float) -> tuple[int, ...]:
-        return tuple(one.worth(price / weight) for one, weight in zip(members, weights, strict=True))
-
-    cheapest = log(MIN_GAIN * float(weights.min()))
-    dearest = log(max(float(one.chosen.gains.max(initial=MIN_GAIN)) for one in members))
-    found = sizes(0.0)
-    for _ in range(TRIES):
-        price = 0.5 * (cheapest + dearest)
-        tried = sizes(float(np.exp(price)))
-        if float(through(members, tried).log_density(t, weights).mean()) >= least_score:
-            found, cheapest = tried, price
-        else:
-            dearest = price
-    return found

@@ -86,17 +86,3 @@ def test_one_row_of_no_density_does_not_decide() -> None:
     means[0, 0] = t[0] + 1.0
     after = Densities(means, variances).best_weights(t)
     assert abs(after[0] - before[0]) < 0.2
-
-
-def test_a_member_that_adds_nothing_leaves_the_pool() -> None:
-    rng = np.random.default_rng(4)
-    t = rng.standard_normal(400)
-    first, second = t + 0.3 * rng.standard_normal(400), t + 0.3 * rng.standard_normal(400)
-    means = np.column_stack([first, 4.0 + rng.standard_normal(400), second])
-    densities = Densities(means, np.full((400, 3), 0.09))
-    places, weights = densities.needed(t, 0.01)
-    assert places.tolist() == [0, 2]
-    np.testing.assert_allclose(weights, densities.taken(places).best_weights(t))
-    assert densities.needed(t, 1e9)[0].shape == (1,)
-    kept = densities.taken(places).log_density(t, weights).mean()
-    assert kept >= densities.log_density(t, densities.best_weights(t)).mean() - 0.01
