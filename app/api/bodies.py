@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.api.formats.json_body import decode, pointer
+from app.api.formats.json_body import decode
 from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS
 from app.api.integers import with_integers
 from app.api.validation import faults_of
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, pointer
 
 T = TypeVar("T")
 
@@ -27,6 +27,9 @@ MAX_DECODED_MEMBERS = 250_000
 
 MAX_ELEMENTS = 50_000
 """Elements of all arrays in a small JSON body: some name each of a table's columns."""
+
+MAX_MENDED = 100
+"""Times that a body is validated anew after integers written as 3.0 became integers."""
 
 MAX_DOCUMENT_MEMBERS = 100_000
 """Members of all objects in an exported version: each input is one, and there may be 10,000."""
@@ -64,10 +67,20 @@ def checked(
         mended = with_integers(value, error) if is_json else None
         if mended is None:
             raise _refusal(error, value) from error
-    try:
-        return adapter.validate_json(json.dumps(mended), strict=True)
-    except ValidationError as error:
-        raise _refusal(error, value) from error
+    return _mended(adapter, mended)
+
+
+def _mended(adapter: TypeAdapter[T], value: object) -> T:
+    """Validate a value whose first integers were mended: of a list's errors pydantic may tell the first alone."""
+    for _ in range(MAX_MENDED):
+        try:
+            return adapter.validate_json(json.dumps(value), strict=True)
+        except ValidationError as error:
+            mended = with_integers(value, error)
+            if mended is None:
+                raise _refusal(error, value) from error
+            value = mended
+    raise InvalidRequestError(f"More than {MAX_MENDED} integers are written with a decimal point.")
 
 
 def _refusal(error: ValidationError, value: object) -> MalformedBodyError | InvalidRequestError:

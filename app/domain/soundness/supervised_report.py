@@ -5,7 +5,7 @@ from itertools import chain
 from math import inf
 
 from app.domain.encoding import Encoding, column_names, user_noise_sd, user_process_sd
-from app.domain.errors import Fault
+from app.domain.errors import Fault, pointer
 from app.domain.models import InputTerm, InputWarp, InputWidth, SupervisedPredictor, SupervisedReport
 from app.domain.requests import ColumnSplit, RandomSplit, Split
 from app.domain.scales import model_terms, model_warps, model_widths
@@ -84,10 +84,10 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
     known = CLASS_METRICS if report.task == "classification" else NUMBER_METRICS
     for name, figures in report.metrics.items():
         if name not in SETS_OF_METRICS:
-            yield Fault(f"Expected one of {', '.join(sorted(SETS_OF_METRICS))}.", f"{WHERE}/metrics/{name}")
+            yield Fault(f"Expected one of {', '.join(sorted(SETS_OF_METRICS))}.", WHERE + pointer(("metrics", name)))
             continue
         for figure, value in figures.items():
-            where = f"{WHERE}/metrics/{name}/{figure}"
+            where = WHERE + pointer(("metrics", name, figure))
             if figure in known:
                 yield from figure_faults([(where, value, known[figure])])
             else:
