@@ -68,15 +68,14 @@ def rows_of(document: Document) -> list[Document]:
     return [{name: cells[row] for name, cells in columns.items()} for row in range(4)]
 
 
-def predicted(client: httpx2.Client, path: str, rows: list[Document]) -> Iterator[tuple[str, Json]]:
-    """What is wrong with the prediction for each row, and what it is, or the detail of the refusal."""
-    for row in rows:
-        response = client.post(f"{path}/predict", json={"rows": [row]})
-        wrong = fault(response)
-        if not wrong and response.status_code == 200 and not_finite(response.json()["predictions"]):
-            wrong = f"not finite: {response.text[:300]}"
-        told = response.json()
-        yield wrong, told.get("detail", told.get("predictions"))
+def predicted(client: httpx2.Client, path: str, rows: list[Document]) -> tuple[str, Json]:
+    """What is wrong with the predictions for rows, and what they are, or the detail of the refusal."""
+    response = client.post(f"{path}/predict", json={"rows": rows, "on_error": "per_row"})
+    told = response.json()
+    if response.status_code != 200:
+        return fault(response), told.get("detail")
+    predictions: Json = told["predictions"]
+    return ("", predictions) if not not_finite(predictions) else (f"not finite: {response.text[:300]}", predictions)
 
 
 def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
@@ -91,8 +90,9 @@ def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
     if exported["json"].status_code != 200:
         return
     rows = rows_of(exported["json"].json())
-    first, *others = predicted(client, path, rows)
-    yield from (f"prediction: {wrong}" for wrong, _ in (first, *others) if wrong)
+    wrong, predictions = predicted(client, path, rows)
+    if wrong:
+        yield f"prediction: {wrong}"
     for form, media_type in (("json", "application/json"), ("npz", NPZ)):
         again = f"{name}.{form}"
         content = exported[form].content
@@ -100,9 +100,9 @@ def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
         if response.status_code != 201:
             yield f"import of the export as {form}: {response.status_code} {response.text[:300]}"
             continue
-        _, twin = next(predicted(client, f"/v1/models/{again}/versions/1", rows))
-        if twin != first[1]:
-            yield f"the export as {form} predicts something else: {first[1]!r}, {twin!r}"
+        _, twin = predicted(client, f"/v1/models/{again}/versions/1", rows)
+        if twin != predictions:
+            yield f"the export as {form} predicts something else: {predictions!r}, {twin!r}"
 
 
 def imported(client: httpx2.Client, name: str, content: bytes, media_type: str) -> tuple[int, list[str]]:
