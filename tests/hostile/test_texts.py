@@ -5,6 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from random import Random
 from urllib.parse import quote
 
 import httpx2
@@ -24,6 +25,10 @@ Write = Callable[[Columns], bytes]
 
 CELLS = [text for text in TEXTS if is_storable(text)]
 NAMES = [text for text in TEXTS if is_name(text)]
+SOME = [text for text in Random(1).sample(TEXTS, 300) if len(text) <= 2_000]
+"""Those that are sent one by one in a request's target, which has no room for longer ones."""
+
+HEAD = '--b\r\nContent-Disposition: form-data; name="file"; filename="{}"\r\nContent-Type: text/csv\r\n\r\n'
 
 
 def by_row(columns: Columns) -> list[dict[str, str | float]]:
@@ -77,7 +82,7 @@ def rows_of(client: httpx2.Client, dataset: str) -> list[dict[str, object]]:
     while True:
         page = client.get(f"/v1/datasets/{dataset}/rows?limit=200{after}")
         assert page.status_code == 200, page.text[:300]
-        found += [row["values"] for row in page.json()["items"]]
+        found += [row["cells"] for row in page.json()["items"]]
         if page.json()["after"] is None:
             return found
         after = f"&after={page.json()['after']}"
@@ -123,7 +128,9 @@ def test_names_read_back_as_they_were(clients: Clients, written: str) -> None:
 @pytest.mark.parametrize("written", WRITERS)
 def test_what_no_table_may_hold_is_refused(clients: Clients, written: str) -> None:
     cells = [text for text in TEXTS if not is_storable(text)]
-    names = [text for text in TEXTS if not is_name(text) and (written != "csv" or not is_name(text.strip()))]
+    names = [text for text in TEXTS if not is_name(text)]
+    if written == "csv":  # surrounding blanks are no part of a name, and a column may have none
+        names = [name for name in names if name.strip() and not is_name(name.strip())]
     assert len(cells) > 2
     for database, client in clients.items():
         for columns in ({"text": [cell], "x": [1.0]} for cell in cells):
@@ -149,9 +156,7 @@ def test_datasets_are_called_and_found_by_any_name(clients: Clients) -> None:
     outcomes = {}
     for database, client in clients.items():
         statuses = Counter[int]()
-        for name in TEXTS:
-            if len(name) > 2_000:  # a request target of that length is refused before it is read
-                continue
+        for name in SOME:
             encoded = quote(name, safe="")
             response = upload(client, "json by column", {"x": [1.0]}, f"name={encoded}")
             is_fit = bool(name.strip()) and len(name) <= 200 and is_plain(name)
@@ -164,18 +169,17 @@ def test_datasets_are_called_and_found_by_any_name(clients: Clients) -> None:
                 assert client.get(f"/v1/datasets/{dataset['id']}").json()["name"] == name, database
                 listed = client.get(f"/v1/datasets?name={encoded}").json()["items"]
                 assert dataset["id"] in [one["id"] for one in listed], (database, ascii(name))
-                assert all(name.casefold() in one["name"].casefold() or one["name"] == name for one in listed)
+                assert {one["name"] for one in listed} == {name}
         outcomes[database] = statuses
     assert len({*map(str, outcomes.values())}) == 1, outcomes
 
 
 def test_a_file_name_of_a_form_becomes_a_plain_name(clients: Clients) -> None:
     for database, client in clients.items():
-        for name in TEXTS:
-            if len(name) > 2_000 or {*name} & {*'\r\n\0"\\'}:
+        for name in SOME:
+            if {*name} & {*'\r\n\0"\\'}:
                 continue
-            head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n'
-            content = head.encode() + b"x\n1\n\r\n--b--\r\n"
+            content = HEAD.format(name).encode() + b"x\n1\n\r\n--b--\r\n"
             headers = {"Content-Type": "multipart/form-data; boundary=b"}
             response = client.post("/v1/datasets", content=content, headers=headers)
             assert not fault(response), (database, ascii(name))
