@@ -3,9 +3,11 @@
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.
 NPY, PNG, CSV = "application/x-npy", "image/png", "text/csv"
 UPLOAD, NUMBERS, MIXED = "/v1/datasets", "/v1/models/numbers/predict", "/v1/models/mixed/predict"
 ROWS = 12
+UNITS: tuple[Literal["s", "ms", "us"], ...] = ("s", "ms", "us")
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,15 @@ def types_of_columns() -> pa.Table:
     counts, reals = np.arange(ROWS), np.linspace(-1.0, 1.0, ROWS)
     kinds = (pa.int8(), pa.uint8(), pa.int16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64())
     moments = pa.array([datetime(2024, 5, day, tzinfo=UTC) for day in range(1, ROWS + 1)])
-    columns = {str(kind): pa.array(counts, kind) for kind in kinds}
-    columns |= {str(kind): pa.array(reals.astype(kind.to_pandas_dtype())) for kind in (pa.float32(), pa.float64())}
-    columns |= {"bool": pa.array(counts % 2 == 0), "text": pa.array([f"t{count}" for count in counts])}
-    columns |= {"large text": columns["text"].cast(pa.large_string()), "date": moments.cast(pa.date32())}
-    return pa.table(columns | {unit: moments.cast(pa.timestamp(unit, "UTC")) for unit in ("s", "ms", "us")})
+    texts = pa.array([f"t{count}" for count in counts])
+    table = pa.table({str(kind): pa.array(counts, kind) for kind in kinds})
+    table = table.append_column("float", pa.array(reals.astype(np.float32))).append_column("double", pa.array(reals))
+    table = table.append_column("bool", pa.array(counts % 2 == 0)).append_column("text", texts)
+    table = table.append_column("large text", texts.cast(pa.large_string()))
+    table = table.append_column("date", moments.cast(pa.date32()))
+    for unit in UNITS:
+        table = table.append_column(unit, moments.cast(pa.timestamp(unit, "UTC")))
+    return table
 
 
 def gaps() -> pa.Table:
@@ -89,16 +96,16 @@ def gaps() -> pa.Table:
 
 def parquet_files(table: pa.Table) -> Iterator[tuple[str, bytes]]:
     """Yield a table as Parquet, written in several ways."""
-    ways: Mapping[str, Mapping[str, object]] = {
-        "plain": {"compression": "none", "use_dictionary": False},
-        "snappy": {"compression": "snappy", "row_group_size": 5},
-        "gzip": {"compression": "gzip", "data_page_version": "2.0"},
-        "zstd": {"compression": "zstd", "version": "1.0"},
-        "without statistics": {"write_statistics": False, "store_schema": False},
+    ways: Mapping[str, Callable[[pa.Table, pa.BufferOutputStream], None]] = {
+        "plain": partial(pq.write_table, compression="none", use_dictionary=False),
+        "snappy": partial(pq.write_table, compression="snappy", row_group_size=5),
+        "gzip": partial(pq.write_table, compression="gzip", data_page_version="2.0"),
+        "zstd": partial(pq.write_table, compression="zstd", version="1.0"),
+        "without statistics": partial(pq.write_table, write_statistics=False, store_schema=False),
     }
-    for name, options in ways.items():
+    for name, write in ways.items():
         sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, **options)
+        write(table, sink)
         yield name, sink.getvalue().to_pybytes()
 
 

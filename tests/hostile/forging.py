@@ -54,12 +54,10 @@ def places(value: Json) -> Iterator[Place]:
 
 def at(place: Place) -> Json:
     """Return the value at a place."""
-    match place:
-        case dict() as parent, str() as name:
-            return parent[name]
-        case list() as parent, int() as position:
-            return parent[position]
-    raise AssertionError(place)
+    parent, where = place
+    if isinstance(parent, dict):
+        return parent[str(where)]
+    return parent[int(where)]
 
 
 def put(place: Place, value: Json) -> None:

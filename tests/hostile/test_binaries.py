@@ -19,7 +19,7 @@ pytestmark = pytest.mark.thorough
 
 BODIES = dict(bodies())
 FAMILIES = ("Arrow", "Parquet", "npy", "PNG", "gzip", "deflate", "zstd")
-EACH = 40
+EACH = 50
 """Mutations of each body."""
 
 MAX_MEGABYTES = 500.0

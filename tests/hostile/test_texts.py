@@ -133,7 +133,8 @@ def test_what_no_table_may_hold_is_refused(clients: Clients, written: str) -> No
         names = [name for name in names if name.strip() and not is_name(name.strip())]
     assert len(cells) > 2
     for database, client in clients.items():
-        for columns in ({"text": [cell], "x": [1.0]} for cell in cells):
+        for cell in cells:
+            columns: Columns = {"text": [cell], "x": [1.0]}
             response = upload(client, written, columns, "kinds=text:category")
             assert (response.status_code, fault(response)) == (422, ""), (database, ascii(columns)[:200])
         for name in names:
