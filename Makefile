@@ -84,8 +84,8 @@ faults: install ## everything that may die dies, on both databases; half an hour
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
-hostile: install ## hostile clients: what they send costs time in proportion to its size, and keeps nobody waiting
-	$(BIN)/pytest -m thorough tests/hostile
+hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m thorough tests/hostile
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

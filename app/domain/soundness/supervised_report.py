@@ -20,7 +20,7 @@ from app.domain.soundness.figures import (
     difference_faults,
     figure_faults,
 )
-from app.domain.soundness.likelihoods import likelihood_faults
+from app.domain.soundness.likelihoods import likelihood_faults, noise_by_row_faults
 from app.domain.soundness.reports import (
     WHERE,
     common_faults,
@@ -59,6 +59,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
         where = f"{WHERE}/contenders/{place}"
         yield from figure_faults([(f"{where}/functions", one.functions, COUNT)])
         yield from likelihood_faults(one.likelihood, f"{where}/likelihood", len(report.plan.classes))
+        yield from noise_by_row_faults(one.likelihood, f"{where}/likelihood", report.plan.noise_column)
 
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
