@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Transition
-from app.domain.scoring import Evaluation, NumberScores, Paired, Promotion, verdict
+from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version
@@ -55,7 +55,7 @@ def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: InMe
 
 def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> None:
     job_id = UUID(client.post(OF_BEST, json={**ASKED, "metric": "mae"}).json()["id"])
-    paired = Paired("mae", 0)
+    paired = PairedDifferences("mae")
     paired.add(np.full(50, 2.0), np.ones(50))
     moved, reason = verdict(paired.result(), margin=0.0, by="interval", lost_rows=0)
     nothing = Evaluation(NumberScores.empty().result(), 0, 0)
