@@ -103,7 +103,9 @@ def test_rows_that_share_their_units_have_the_same_interval() -> None:
     difference = draws.normal(0.01, 1.0, 3 * MAX_UNITS)
     found = compared(5.0 + difference, np.full(len(difference), 5.0), of=100_000)
     expected = stats.ttest_1samp(difference, 0.0).confidence_interval(0.95)
-    assert (found.lower, found.upper) == pytest.approx((expected.low, expected.high), abs=0.03 * float(0.01 - expected.low))
+    assert (found.lower, found.upper) == pytest.approx(
+        (expected.low, expected.high), abs=0.03 * float(0.01 - expected.low)
+    )
 
 
 def test_a_row_without_a_loss_under_one_counts_for_neither() -> None:
