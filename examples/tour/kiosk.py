@@ -1,4 +1,4 @@
-"""`python -m examples.tour.kiosk` writes made-up days of an ice cream kiosk, with known noise: 150, and 60 later ones."""
+"""`python -m examples.tour.kiosk` writes made-up days of an ice cream kiosk, with known noise: 150, and 60 later."""
 
 from pathlib import Path
 
