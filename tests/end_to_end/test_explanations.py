@@ -60,7 +60,7 @@ def mean_of(name: str, row: Prediction) -> float | None:
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("prior", ["independent", "gaussian_process"])
 def test_each_prediction_is_the_sum_of_its_explanation(api: Api, name: str, prior: str) -> None:
-    model = f"{name}-{prior}".replace(" ", "-").replace("_", "-")
+    model = f"explained-{name}-{prior}".replace(" ", "-").replace("_", "-")
     dataset = api.calls.create_dataset(table(name), name=model)
     basis: dict[str, Json] = {"basis": BASIS} if prior == "independent" else {}
     api.train(dataset_id=dataset.id, model=model, target="y", likelihood=TASKS[name], prior={"type": prior}, **basis)

@@ -23,6 +23,7 @@ SHAPES = ["(-2, -4)", "(-1,)", "(1000000000000, 0)", "(0, 1000000000000)", "(1, 
 
 
 def archive(header: str, data: bytes) -> bytes:
+    """Return an archive with one array, of this header and these bytes."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as made:
         made.writestr(npz_file.DOCUMENT_NAME, b"{}")

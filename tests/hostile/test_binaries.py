@@ -39,7 +39,7 @@ def client(service: Service) -> Iterator[httpx2.Client]:
 
 
 def outcome(client: httpx2.Client, body: Body, content: bytes) -> tuple[int, str]:
-    """The status of a body's response, and what is wrong with it or with what it stored."""
+    """Return the status of a body's response, and what is wrong with it or with what it stored."""
     response = client.post(body.path, content=content, headers=body.headers)
     wrong = fault(response)
     if not wrong and response.status_code == 201:
@@ -50,7 +50,7 @@ def outcome(client: httpx2.Client, body: Body, content: bytes) -> tuple[int, str
 
 
 def fault_of_stored(client: httpx2.Client, dataset: dict[str, object]) -> str:
-    """What is wrong with a dataset: it has other rows or columns than its upload said."""
+    """Return what is wrong with a dataset: it has other rows or columns than its upload said."""
     identifier, n_rows = dataset["id"], dataset["rows"]
     names = [column["name"] for column in dataset["columns"]] if isinstance(dataset["columns"], list) else []
     assert isinstance(n_rows, int)

@@ -53,7 +53,7 @@ def originals() -> list[Document]:
 
 
 def rows_of(document: Document) -> list[Document]:
-    """Rows of all columns that a version reads: an ordinary one, and extreme ones."""
+    """Return rows of all columns that a version reads: an ordinary one, and extreme ones."""
     inputs = document["inputs"]
     target = document.get("target")
     columns: dict[str, tuple[Json, ...]] = {}
@@ -69,17 +69,17 @@ def rows_of(document: Document) -> list[Document]:
 
 
 def predicted(client: httpx2.Client, path: str, rows: list[Document]) -> tuple[str, Json]:
-    """What is wrong with the predictions for rows, and what they are, or the detail of the refusal."""
+    """Return what is wrong with the predictions for rows, and what they are, or the detail of the refusal."""
     response = client.post(f"{path}/predict", json={"rows": rows, "on_error": "per_row"})
-    told = response.json()
+    decoded = response.json()
     if response.status_code != 200:
-        return fault(response), told.get("detail")
-    predictions: Json = told["predictions"]
+        return fault(response), decoded.get("detail")
+    predictions: Json = decoded["predictions"]
     return ("", predictions) if not not_finite(predictions) else (f"not finite: {response.text[:300]}", predictions)
 
 
 def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
-    """What is wrong with an imported version, by what is asked of it."""
+    """Yield what is wrong with an imported version, by what is asked of it."""
     path = f"/v1/models/{name}/versions/1"
     for suffix in ("", "/relevance-vectors"):
         response = client.get(f"{path}{suffix}")
@@ -105,7 +105,7 @@ def faults_of_accepted(client: httpx2.Client, name: str) -> Iterator[str]:
 
 
 def imported(client: httpx2.Client, name: str, content: bytes, media_type: str) -> tuple[int, list[str]]:
-    """The status of an import, and what is wrong with it or with the version that it made."""
+    """Return the status of an import, and what is wrong with it or with the version that it made."""
     response = client.post(f"/v1/models/{name}/versions", content=content, headers={"Content-Type": media_type})
     wrong = [found] if (found := fault(response)) else []
     if response.status_code == 201:
@@ -129,7 +129,7 @@ def test_a_forged_document_is_refused_or_predicts_finite_numbers(
 
 
 def archived(client: httpx2.Client, originals: list[Document]) -> Iterator[bytes]:
-    """Each document as an archive."""
+    """Yield each document as an archive."""
     for number, document in enumerate(originals):
         status, wrong = imported(client, f"original.{number}", rendered(document), "application/json")
         assert (status, wrong) == (201, [])

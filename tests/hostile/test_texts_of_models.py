@@ -47,7 +47,7 @@ MODEL = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 
 @pytest.fixture(scope="module")
 def annotated(clients: Clients) -> Clients:
-    """The services with a model to annotate."""
+    """Return the services with a model to annotate."""
     for client in clients.values():
         add_version(client, "annotated", version_of_three_classes())
     return clients
@@ -134,20 +134,20 @@ def test_reasons_of_aliases_and_descriptions_of_webhooks_read_back(annotated: Cl
 
 
 def exported(column: str, target: str, labels: list[str], name: str) -> bytes:
-    """A version of three classes whose column, target, categories and classes are called so."""
+    """Return a version of three classes whose column, target, categories and classes are called so."""
     gas, liquid, solid, *categories = labels
     made = version_of_three_classes(name=name, classes=(gas, liquid, solid))
     origin = ExportedSupervised(name, 1, datetime(2024, 5, 1, tzinfo=UTC), made.report, made.predictor)
     document: Document = json.loads(RENDERINGS["json"].render(origin))
     match document:
-        case {"inputs": [_, dict(colour)], "target": dict(asked)}:
+        case {"inputs": [_, dict(colour)], "target": dict(answer)}:
             colour |= {"name": column, "categories": [*categories]}
-            asked["name"] = target
+            answer["name"] = target
     return json.dumps(document).encode()
 
 
 def drawn_sets() -> list[tuple[str, str, list[str]]]:
-    """Sets of names and labels, every one different from the others of its set and from `x`."""
+    """Return sets of names and labels, every one different from the others of its set and from `x`."""
     random = Random(3)
     found = []
     for _ in range(SETS):
@@ -158,7 +158,7 @@ def drawn_sets() -> list[tuple[str, str, list[str]]]:
 
 
 def predicted_labels(client: httpx2.Client, path: str, body: object) -> dict[str, str]:
-    """The label that a row's prediction has, by the format of the response."""
+    """Return the label that a row's prediction has, by the format of the response."""
     found: dict[str, str] = {}
     for form in FORMATS:
         response = client.post(f"{path}/predict", json=body, headers={"Accept": MEDIA_TYPES[form]})
@@ -179,7 +179,7 @@ def predicted_labels(client: httpx2.Client, path: str, body: object) -> dict[str
 
 
 def structure(program: str) -> list[str]:
-    """The kinds of all nodes of a program but its constants."""
+    """Return the kinds of all nodes of a program but its constants."""
     return [type(node).__name__ for node in ast.walk(ast.parse(program)) if not isinstance(node, ast.Constant)]
 
 
