@@ -8,11 +8,13 @@ from numpy.testing import assert_allclose
 
 from app.domain.encoding import encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.domain.listing import Place, listed_terms
 from app.domain.models import ClassWeight, NewSupervisedVersion, RelevanceVector
 from app.domain.references import Reference
 from app.services.answering import Explanation, SupervisedAnswering, Wanted
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.catalogue import Catalogue
+from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, Poisson
@@ -122,3 +124,12 @@ def test_a_versions_functions_are_listed_in_the_targets_units(made: NewSupervise
     page = catalogue.vectors(OWNER, Reference(made.report.plan.model, 1), limit=10, after=None, sort="number")
     assert page.items == tuple(one.in_units(unit) for one in made.vectors)
     assert [one.weight_sd for one in page.items] == pytest.approx([unit * one.weight_sd for one in made.vectors])
+
+
+def test_the_terms_of_a_known_function_add_up_with_its_constant() -> None:
+    draw = np.random.default_rng(3)
+    terms = replace(Expansion.of_width(0.8, draw.normal(size=(4, 2)), draw.normal(size=4)), constant=1.5)
+    weights = [one.weight_mean for one in listed_terms(terms, ("x", "z"), [Place("gaussian")] * 4)]
+    places = draw.normal(size=(20, 2))
+    away = ((places[:, None] - terms.centres) / terms.widths) ** 2
+    assert_allclose(terms(places), 1.5 + np.exp(-away.sum(axis=2)) @ np.array(weights, np.float64), rtol=1e-9)
