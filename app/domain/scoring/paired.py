@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from app.domain.scoring.losses import Metric
 from app.sparse_bayes.types import Array, Indices
@@ -142,6 +141,8 @@ def margins(residuals: Array, rows: Array) -> tuple[float, float]:
     effective = max(2.0, _effective_units(rows))
     error = largest * math.sqrt(float(np.square(scaled).sum()) / (units * (units - 1)))
     tail = (1.0 - CONFIDENCE) / 2.0
+    from scipy.special import stdtrit  # where it is needed: a process that only predicts does without scipy
+
     quantile, normal = float(-stdtrit(effective - 1.0, tail)), float(-stdtrit(math.inf, tail))
     factor = SKEW_FACTOR + SKEW_FACTOR_OF_FEW / effective
     shift = factor * _skewness(scaled) * (2.0 * normal**2 + 1.0) / (6.0 * math.sqrt(effective))
