@@ -11,6 +11,8 @@ from benchmarks.tables.catalogue import Task
 
 FILE = Path(__file__).with_name("looks.json")
 
+ROOT = Path(__file__).parents[2]
+
 MAX_LOOKS = 3
 
 Summary = Mapping[Task, Mapping[str, Mapping[str, float]]]
@@ -27,31 +29,31 @@ class Look:
     figures: Summary = field(default_factory=dict)
 
 
-def looks(file: Path = FILE) -> list[Look]:
+def looks() -> list[Look]:
     """The looks that were taken."""
-    if not file.is_file():
+    if not FILE.is_file():
         return []
-    return [Look(**stored) for stored in json.loads(file.read_text("utf-8"))["looks"]]
+    return [Look(**stored) for stored in json.loads(FILE.read_text("utf-8"))["looks"]]
 
 
-def begin(day: str, revision: str, *, file: Path = FILE) -> Look:
+def begin(day: str, revision: str) -> Look:
     """Record that a look begins; one that the same revision has begun and not ended goes on.
 
     Raises NotRun where three have been taken.
     """
-    taken = looks(file)
+    taken = looks()
     if taken and not taken[-1].figures and taken[-1].revision == revision:
         return taken[-1]
     if len(taken) >= MAX_LOOKS:
         raise NotRun(f"{MAX_LOOKS} looks at the sealed half have been taken, and there is no other")
     look = Look(len(taken) + 1, day, revision)
-    _write([*taken, look], file)
+    _write([*taken, look])
     return look
 
 
-def end(look: Look, figures: Summary, *, file: Path = FILE) -> None:
+def end(look: Look, figures: Summary) -> None:
     """Record the figures of a look that was begun."""
-    _write([replace(one, figures=figures) if one.number == look.number else one for one in looks(file)], file)
+    _write([replace(one, figures=figures) if one.number == look.number else one for one in looks()])
 
 
 def revision() -> str:
@@ -63,9 +65,8 @@ def revision() -> str:
 
 
 def _git(*arguments: str) -> str:
-    root = FILE.parents[2]
-    return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _write(taken: list[Look], file: Path) -> None:
-    file.write_text(json.dumps({"looks": [asdict(look) for look in taken]}, indent=1) + "\n", "utf-8")
+def _write(taken: list[Look]) -> None:
+    FILE.write_text(json.dumps({"looks": [asdict(look) for look in taken]}, indent=1) + "\n", "utf-8")
