@@ -38,11 +38,11 @@ def _real_figures(answer: RealAnswer, split: TableSplit) -> Figures:
     if split.truth is not None:
         error = answer.mean - split.truth[split.measured]
         found["truth_rmse"] = float(np.sqrt(np.mean(error**2)))
-    told = answer.distribution
-    if told is None:
+    distribution = answer.distribution
+    if distribution is None:
         return found
-    inside = (told.lower <= t) & (t <= told.upper)
-    return found | {"nll": -float(told.log_density.mean()), "inside": float(np.count_nonzero(inside))}
+    inside = (distribution.lower <= t) & (t <= distribution.upper)
+    return found | {"nll": -float(distribution.log_density.mean()), "inside": float(np.count_nonzero(inside))}
 
 
 def _class_figures(answer: ClassAnswer, split: TableSplit) -> Figures:

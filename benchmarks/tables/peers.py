@@ -78,7 +78,7 @@ def _ridge(rows: Split) -> Outcome:
     start = process_time()
     model = BayesianRidge().fit(inputs(rows.X), rows.t)
     seconds = process_time() - start
-    mean, sd = (np.asarray(told, np.float64) for told in model.predict(inputs(rows.X_test), return_std=True))
+    mean, sd = (np.asarray(values, np.float64) for values in model.predict(inputs(rows.X_test), return_std=True))
     return Outcome(seconds, rows.X.shape[1] + 1, gaussian(mean, sd, rows.t_test))
 
 
@@ -112,7 +112,7 @@ def _one_length(rows: int, restarts: int, split: Split, *, length: float) -> Reg
     seconds = process_time() - start
 
     def answer(X: Array, t: Array) -> RealAnswer:
-        mean, sd = (np.asarray(told, np.float64) for told in model.predict(inputs(X), return_std=True))
+        mean, sd = (np.asarray(values, np.float64) for values in model.predict(inputs(X), return_std=True))
         return gaussian(mean, sd, t)
 
     return Regressor(len(split.t), len(split.t), seconds, answer)

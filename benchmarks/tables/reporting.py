@@ -10,6 +10,7 @@ from benchmarks.tables.summary import Measured, Splits, coverage, difference, me
 
 REGRESSION_FIGURES = {
     "tables": "tables",
+    "missing": "missing splits",
     "rmse_ratio": "RMSE / GP's",
     "rmse_worst": "worst",
     "rmse_close": "share <= 1.05",
@@ -22,6 +23,7 @@ REGRESSION_FIGURES = {
 }
 CLASS_FIGURES = {
     "tables": "tables",
+    "missing": "missing splits",
     "log_loss": "log loss",
     "error": "error",
     "ece": "ECE",
@@ -94,7 +96,7 @@ def _class_line(of_table: Mapping[str, Splits], others: Sequence[str]) -> tuple[
 def _cell(row: Mapping[str, float], figure: str) -> str:
     if figure not in row:
         return NOTHING
-    return f"{row[figure]:.0f}" if figure == "tables" else _number(row[figure])
+    return f"{row[figure]:.0f}" if figure in {"tables", "missing"} else _number(row[figure])
 
 
 def _number(value: float | None) -> str:

@@ -89,7 +89,7 @@ def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[
     for name in _having(measured, "rmse"):
         ratios = _of_tables(measured, name, reference, "rmse", ratio)
         gaps = _of_tables(measured, name, reference, "nll", difference)
-        row = {"tables": float(len(ratios))}
+        row = {"tables": float(len(ratios)), "missing": missing(measured, name)}
         if ratios:
             row |= {"rmse_ratio": exp(fmean(map(log, ratios))), "rmse_worst": max(ratios)}
             row["rmse_close"] = fmean(value <= CLOSE_RMSE for value in ratios)
@@ -106,7 +106,7 @@ def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str,
     found: dict[str, dict[str, float]] = {}
     for name in _having(measured, "log_loss"):
         tables = [engines[name] for engines in measured.values() if engines.get(name)]
-        row = {"tables": float(len(tables))}
+        row = {"tables": float(len(tables)), "missing": missing(measured, name)}
         for figure in ("log_loss", "error", "ece"):
             values = [value for splits in tables if (value := mean(splits, figure)) is not None]
             row[figure] = fmean(values)
@@ -116,6 +116,13 @@ def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str,
         row |= {"worst_behind": max(gaps)} if gaps else {}
         found[name] = row | _standing(ranks, ranks, name)
     return found
+
+
+def missing(measured: Measured, name: str) -> float:
+    """How many splits some engine has a figure of and this one has none."""
+    numbers = {(table, number) for table, engines in measured.items() for one in engines.values() for number in one}
+    own = {(table, number) for table, engines in measured.items() for number in engines.get(name, {})}
+    return float(len(numbers - own))
 
 
 def to_best(engines: Mapping[str, Splits], name: str, *, ours: str) -> float | None:

@@ -47,5 +47,5 @@ def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(tmp
                 assert [one.sd for one in served] == pytest.approx(answer.distribution.sd.tolist(), rel=1e-9)
             else:
                 assert isinstance(answer, ClassAnswer)
-                told = [[each.probability for each in one.probabilities or ()] for one in served]
-                assert np.sort(told, axis=1) == pytest.approx(np.sort(answer.probabilities, axis=1), rel=1e-9)
+                probabilities = [[each.probability for each in one.probabilities or ()] for one in served]
+                assert np.sort(probabilities, axis=1) == pytest.approx(np.sort(answer.probabilities, axis=1), rel=1e-9)

@@ -81,9 +81,10 @@ def test_the_best_peer_is_neither_ours_nor_the_engine_itself() -> None:
     assert to_best(CLASSES["a"], "SVC", ours="ours") == pytest.approx(0.5)
 
 
-def test_a_table_without_our_figures_leaves_ours_out_of_the_comparison() -> None:
+def test_a_table_without_our_figures_is_counted_as_missing() -> None:
     partly = {**REAL, "c": {"GP": {0: real(1.0, 0.1)}, "ours": {}}}
-    assert regression_summary(partly, reference="GP")["ours"]["tables"] == 2.0
+    ours = regression_summary(partly, reference="GP")["ours"]
+    assert (ours["tables"], ours["missing"]) == (2.0, 1.0)
 
 
 def test_the_report_has_a_row_for_each_engine_and_each_table() -> None:
