@@ -1,75 +1,71 @@
-"""`python -m benchmarks.tables.boosting ENGINE FILE ...`: learn and predict splits in the environment of the tables.
+"""Peers that learn in the environment of the tables: all splits of a table by one process."""
 
-Each file holds X (N, d), t (N,), X_test, `categories` (places of columns) and `classes` (their number, 0 for a
-quantity); beside it, `.out.npz` gets `predicted`, (N,) or probabilities (N, K), and the CPU `seconds` of learning.
-"""
-
-import sys
-import warnings
+import re
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from time import process_time
-from typing import Protocol
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from app.sparse_bayes.types import Array, Indices
+from app.sparse_bayes.types import Array
+from benchmarks.accuracy.scoring import RealAnswer
+from benchmarks.files import NotRun
+from benchmarks.tables.outcomes import Outcome
+from benchmarks.tables.peers import class_answer
+from benchmarks.tables.splits import TableSplit
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = ROOT / ".venv-tables"
+LOCK = Path(__file__).with_name("requirements-tables.lock")
 
 
-class Learner(Protocol):
-    """Learn X (N, d) and t (N,) with some columns as categories, and predict X_test."""
-
-    def __call__(
-        self, X: Array, t: Array, X_test: Array, *, categories: Indices, classes: int
-    ) -> tuple[Array, float]: ...
-
-
-def lightgbm(X: Array, t: Array, X_test: Array, *, categories: Indices, classes: int) -> tuple[Array, float]:
-    """LightGBM's defaults."""
-    from lightgbm import LGBMClassifier, LGBMRegressor
-
-    model = (LGBMClassifier if classes else LGBMRegressor)(n_jobs=1, random_state=0, verbose=-1)
-    start = process_time()
-    model.fit(X, t, categorical_feature=categories.tolist() or "auto")
-    seconds = process_time() - start
-    return np.asarray(model.predict_proba(X_test) if classes else model.predict(X_test), np.float64), seconds
+def locked_version(package: str) -> str:
+    """The version of a package that the lock pins."""
+    pinned = re.search(rf"^{package}==(\S+)", LOCK.read_text("utf-8"), flags=re.M)
+    assert pinned is not None
+    return pinned[1]
 
 
-def catboost(X: Array, t: Array, X_test: Array, *, categories: Indices, classes: int) -> tuple[Array, float]:
-    """CatBoost's defaults."""
-    from catboost import CatBoostClassifier, CatBoostRegressor
-    from pandas import DataFrame
+def require_environment() -> None:
+    """Raise NotRun where the environment of the tables is not installed."""
+    if not (ENVIRONMENT / ".installed").exists():
+        raise NotRun("LightGBM and CatBoost are not installed: `make tables`")
 
-    frames = [DataFrame(some) for some in (X, X_test)]
-    for frame in frames:
-        for place in categories.tolist():
-            frame[place] = frame[place].astype(int)
-    model = (CatBoostClassifier if classes else CatBoostRegressor)(
-        thread_count=1, random_seed=0, verbose=False, allow_writing_files=False, cat_features=categories.tolist()
+
+def boosted(package: str, splits: Sequence[TableSplit]) -> list[Outcome]:
+    """Learn and predict all splits; raises NotRun."""
+    require_environment()
+    with TemporaryDirectory() as folder:
+        files = [_written(Path(folder), split) for split in splits]
+        command = [
+            str(ENVIRONMENT / "bin" / "python"),
+            "-m",
+            "benchmarks.tables.boosting_program",
+            package,
+            *map(str, files),
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise NotRun(f"{package} failed: {done.stderr.strip().splitlines()[-1:]}")
+        return [_outcome(file, split) for file, split in zip(files, splits, strict=True)]
+
+
+def _written(folder: Path, split: TableSplit) -> Path:
+    rows, path = split.codes(), folder / f"{split.number}.npz"
+    np.savez(
+        path,
+        X=rows.X,
+        t=rows.t,
+        X_test=rows.X_test,
+        categories=np.flatnonzero(split.table.is_category),
+        classes=np.array(len(split.table.classes)),
     )
-    start = process_time()
-    model.fit(frames[0], t)
-    seconds = process_time() - start
-    found = model.predict_proba(frames[1]) if classes else model.predict(frames[1])
-    return np.asarray(found, np.float64), seconds
+    return path
 
 
-LEARNERS: dict[str, Learner] = {"lightgbm": lightgbm, "catboost": catboost}
-
-
-def main(engine: str, files: list[str]) -> None:
-    """Learn and predict every file."""
-    warnings.simplefilter("ignore")
-    for path in map(Path, files):
-        with np.load(path, allow_pickle=False) as stored:
-            predicted, seconds = LEARNERS[engine](
-                stored["X"],
-                stored["t"],
-                stored["X_test"],
-                categories=stored["categories"],
-                classes=int(stored["classes"]),
-            )
-        np.savez(path.with_suffix(".out.npz"), predicted=predicted, seconds=np.array(seconds))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+def _outcome(file: Path, split: TableSplit) -> Outcome:
+    with np.load(file.with_suffix(".out.npz"), allow_pickle=False) as stored:
+        predicted: Array = np.asarray(stored["predicted"], np.float64)
+        seconds = float(stored["seconds"])
+    return Outcome(seconds, 0, class_answer(predicted) if split.table.classes else RealAnswer(predicted))

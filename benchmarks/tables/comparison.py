@@ -8,7 +8,7 @@ from benchmarks.files import NotRun
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.tables import looks
-from benchmarks.tables.boosted import require_environment
+from benchmarks.tables.boosting import require_environment
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.engines import LOGISTIC, OURS, PROCESS
 from benchmarks.tables.generated import generated

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from benchmarks.support_vectors import EPSILON, FOLDS, GRID
 from benchmarks.tables import peers
-from benchmarks.tables.boosted import boosted, locked_version
+from benchmarks.tables.boosting import boosted, locked_version
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.ours import defaults
 from benchmarks.tables.outcomes import Outcome

@@ -8,6 +8,8 @@ from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.accuracy.peers_cache import Key, PeersCache, digest
 from benchmarks.files import NotRun
 from benchmarks.repeats import Figures
@@ -104,7 +106,7 @@ def _finish(cache: PeersCache, job: Job) -> Finished:
     splits = [job.source.read(number) for number in job.keys]
     try:
         outcomes = job.engine.outcomes(splits)
-    except NotRun as reason:
+    except (NotRun, ValueError, np.linalg.LinAlgError) as reason:
         return job, str(reason)
     found = {split.number: figures(outcome, split) for split, outcome in zip(splits, outcomes, strict=True)}
     if job.engine.name != OURS:
