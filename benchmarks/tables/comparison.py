@@ -21,7 +21,7 @@ QUICK_SPLITS = 2
 QUICK_TABLES = 3
 """Of each task."""
 
-QUICK_NOTE = "Quick: two splits, three tables of each task, two generators of each."
+QUICK_NOTE = "Quick: two splits; three tables of each task unless some are named."
 
 
 def open_tables(options: Options) -> list[Table]:
