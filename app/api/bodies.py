@@ -29,7 +29,7 @@ MAX_ELEMENTS = 50_000
 """Elements of all arrays in a small JSON body: some name each of a table's columns."""
 
 MAX_MENDED = 100
-"""Times that a body is validated anew after integers written as 3.0 became integers."""
+"""Times that a body is validated anew after integers written as 3.0 became integers: a few for each list."""
 
 MAX_DOCUMENT_MEMBERS = 100_000
 """Members of all objects in an exported version: each input is one, and there may be 10,000."""
@@ -61,26 +61,15 @@ def checked(
     text = json.dumps(value, allow_nan=False)
     if _NUL in text:
         _refuse_nul(value)
-    try:
-        return adapter.validate_json(text, strict=True)
-    except ValidationError as error:
-        mended = with_integers(value, error) if is_json else None
-        if mended is None:
-            raise _refusal(error, value) from error
-    return _mended(adapter, mended)
-
-
-def _mended(adapter: TypeAdapter[T], value: object) -> T:
-    """Validate a value whose first integers were mended: of a list's errors pydantic may tell the first alone."""
-    for _ in range(MAX_MENDED):
+    for _ in range(MAX_MENDED):  # of a list's errors pydantic may tell the first alone
         try:
-            return adapter.validate_json(json.dumps(value), strict=True)
+            return adapter.validate_json(text, strict=True)
         except ValidationError as error:
-            mended = with_integers(value, error)
+            mended = with_integers(value, error) if is_json else None
             if mended is None:
                 raise _refusal(error, value) from error
-            value = mended
-    raise InvalidRequestError(f"More than {MAX_MENDED} integers are written with a decimal point.")
+        value, text = mended, json.dumps(mended)
+    raise InvalidRequestError("Too many integers are written with a decimal point.")
 
 
 def _refusal(error: ValidationError, value: object) -> MalformedBodyError | InvalidRequestError:
