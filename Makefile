@@ -8,6 +8,7 @@ STAMP := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLIENT_STAMPS := $(patsubst %,$(CLIENTS)/%/.installed,kserve mlserver triton)
 PEER_SERVERS := .venv-peers
+TABLES := .venv-tables
 PEER_STAMPS := $(patsubst %,$(PEER_SERVERS)/%/.installed,bentoml kserve mlserver)
 
 export UV_SYSTEM_CERTS := true
@@ -18,7 +19,7 @@ COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-st
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install clients peers demo run test check thorough faults hostile chaos format bench bench-accuracy lock protocol secrets clean
+.PHONY: help install clients peers tables demo run test check thorough faults hostile chaos format bench bench-accuracy lock protocol secrets clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,12 @@ $(CLIENTS)/%/.installed: tests/foreign/requirements-%.lock | $(BIN)/uv
 $(PEER_SERVERS)/%/.installed: benchmarks/serving/peers/requirements-%.lock | $(BIN)/uv
 	$(environment)
 
+$(TABLES)/.installed: benchmarks/tables/requirements-tables.lock | $(BIN)/uv
+	$(environment)
+
+tables: install $(TABLES)/.installed ## public tables and the packages that bring them, for `open-tables` of the benchmarks
+	$(TABLES)/bin/python -m benchmarks.tables.writing
+
 demo: install ## train models through the running service, show what was learned
 	$(BIN)/python -m examples.demo
 
@@ -84,8 +91,8 @@ faults: install ## everything that may die dies, on both databases; half an hour
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
-hostile: install ## hostile clients: what they send costs time in proportion to its size, and keeps nobody waiting
-	$(BIN)/pytest -m thorough tests/hostile
+hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m thorough tests/hostile
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos
@@ -105,7 +112,8 @@ bench-accuracy: install ## our defaults beside the peers, and the pictures of do
 lock: $(BIN)/uv ## renew all locks, from pyproject.toml and from what clients and peers are wanted
 	$(COMPILE) --upgrade --group demo --group dev --group bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) --constraints requirements.lock --extra grpc --extra onnx --output-file requirements-runtime.lock pyproject.toml
-	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in; do \
+	for wanted in tests/foreign/requirements-*.in benchmarks/serving/peers/requirements-*.in \
+		benchmarks/tables/requirements-*.in; do \
 		$(COMPILE) --upgrade --output-file "$${wanted%.in}.lock" "$$wanted" || exit 1; \
 	done
 	@$(MAKE) install
@@ -122,5 +130,5 @@ secrets: ## random secrets for docker compose, where there are none yet
 	done
 
 clean: ## remove every .venv and everything that was generated (never a database, never a secret)
-	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find app tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

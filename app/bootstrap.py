@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -50,6 +49,7 @@ from app.storage.unit_of_work import unit_of_work
 from app.worker.attempts import Records
 from app.worker.beat import Heart
 from app.worker.child.limits import Limits
+from app.worker.health_check import default_directory
 from app.worker.health_file import HealthFile
 from app.worker.outage import DatabaseOutage
 from app.worker.pool import CORE, Pool
@@ -182,7 +182,7 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         ),
         trainer=trainer,
     )
-    spool = Spool(settings.spool_directory or temporary_directory(), executor=executor)
+    spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
     health_file = HealthFile(spool, executor=executor, limit=settings.silence_seconds)
     records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
     courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
@@ -251,14 +251,6 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
 def now() -> datetime:
     """Now, in UTC."""
     return datetime.now(UTC)
-
-
-def temporary_directory() -> Path:
-    """The system's directory for temporary files, also where nothing can be written to it now."""
-    try:
-        return Path(tempfile.gettempdir())
-    except FileNotFoundError:  # it has no space, nor has any other
-        return Path(os.environ.get("TMPDIR", "/tmp"))
 
 
 def threads_of_a_fit(slots: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import get_args
 
-from benchmarks import algorithms, decisions, mixture, noise, report, service, splines
+from benchmarks import algorithms, decisions, mixture, noise, promotion, report, service, splines
 from benchmarks.accuracy import friedman as accuracy_friedman
 from benchmarks.accuracy import many_classes, real_sets, two_classes
 from benchmarks.accuracy import sinc as accuracy_sinc
@@ -29,6 +29,7 @@ from benchmarks.serving.tables import serving
 from benchmarks.signals.tables import signals
 from benchmarks.speed import memory, timing
 from benchmarks.speed.million import million
+from benchmarks.tables import comparison
 
 BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "papers": papers,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[Options], list[Table]]] = {
     "components": components,
     "images": images,
     "noise": noise.pure,
+    "promotion": promotion.promotion,
     "algorithms": algorithms.algorithms,
     "time": timing.sinc,
     "time-classes": timing.classes,
@@ -66,7 +68,14 @@ ACCURACY: dict[str, Callable[[Options], list[Table]]] = {
 BESIDE: dict[str, Callable[[Options], list[Table]]] = {"hostile": hostile, "request-cost": request_cost}
 """Run where they are named: they compare with another checkout."""
 
-ALL = BENCHMARKS | ACCURACY | BESIDE
+TABLES: dict[str, Callable[[Options], list[Table]]] = {
+    "open-tables": comparison.open_tables,
+    "generators": comparison.generators,
+    "sealed": comparison.sealed,
+}
+"""Run where they are named: with the peers they take hours, and looks at the sealed half are counted."""
+
+ALL = BENCHMARKS | ACCURACY | BESIDE | TABLES
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -84,6 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--draws-file", type=Path, help="where papers keeps each draw's figures, to go on from there")
     parser.add_argument("--against", type=Path, help="another checkout with its .venv, for hostile and request-cost")
     parser.add_argument("--engines", choices=get_args(Engines), default="all", help="ours: peers from the cache alone")
+    parser.add_argument("--tables", nargs="+", default=(), help="of open-tables or generators, these alone")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md too")
     parser.add_argument("--pictures", action="store_true", help="draw those of accuracy into docs/pictures")
     given = parser.parse_args(arguments)
@@ -93,7 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no benchmark {', '.join(unknown)}: there are accuracy, {', '.join(ALL)}")
     options = _options(given.data, given.quick, given.repeats, given.processes)
     options = replace(options, engines=given.engines, peers_cache=given.peers_cache, real_splits=given.splits)
-    options = replace(options, draws_file=given.draws_file, against=given.against)
+    options = replace(options, draws_file=given.draws_file, against=given.against, tables=tuple(given.tables))
     print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     for name in named or (() if given.pictures else BENCHMARKS):
         start = perf_counter()

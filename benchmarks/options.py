@@ -15,7 +15,8 @@ class Options:
 
     The tables of accuracy take `accuracy_draws` and `real_splits` of real sets of regression, keep peers' figures in
     `peers_cache`, and measure our `engines` only or all; `quick` makes them small. Those of the papers keep each draw's
-    figures in `draws_file` and take them from there. Those of hostile clients measure the checkout `against` too.
+    figures in `draws_file` and take them from there. Those of hostile clients measure `against` too. Of the
+    public tables those named in `tables` are measured, all where none is.
     """
 
     data: DataFolder
@@ -31,3 +32,4 @@ class Options:
     peers_cache: Path | None = None
     draws_file: Path | None = None
     against: Path | None = None
+    tables: tuple[str, ...] = ()

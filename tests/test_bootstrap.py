@@ -2,8 +2,6 @@ import json
 import logging
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 import structlog
@@ -73,14 +71,3 @@ def test_threads_of_a_fit_leave_half_of_the_cores_to_others(monkeypatch: pytest.
 def test_nothing_reaches_for_the_network_or_starts_a_thread_when_imported() -> None:
     program = "import threading, app.bootstrap; assert threading.active_count() == 1"
     subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=120)
-
-
-def test_a_directory_for_temporary_files_is_named_also_where_all_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bootstrap.temporary_directory() == Path(tempfile.gettempdir())
-
-    def full() -> str:
-        raise FileNotFoundError("no usable temporary directory found")
-
-    monkeypatch.setattr(tempfile, "gettempdir", full)
-    monkeypatch.setenv("TMPDIR", "/elsewhere")
-    assert bootstrap.temporary_directory() == Path("/elsewhere")

@@ -14,13 +14,13 @@ from app.services.answering import (
     Answer,
     ClassificationAnswer,
     ComponentsAnswer,
+    Explanation,
     RegressionAnswer,
     ServedVersion,
     ValueAnswer,
     piece_of,
     rows_of,
 )
-from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
 
 Row = Mapping[str, object]
@@ -127,8 +127,8 @@ def _decisions(classes: Sequence[Label], decisions: Decisions) -> list[Row]:
     ]
 
 
-def _explanations(explanation: Contributions | None, functions: Sequence[ListedFunction]) -> Columns:
-    """What adds most to each row, where that was asked for."""
+def _explanations(explanation: Explanation | None, functions: Sequence[ListedFunction]) -> Columns:
+    """What adds most to each row, and what all adds up to, where that was asked for."""
     if explanation is None:
         return {}
     told = [
@@ -137,7 +137,11 @@ def _explanations(explanation: Contributions | None, functions: Sequence[ListedF
             explanation.functions.tolist(), explanation.added.tolist(), explanation.shares.tolist(), strict=True
         )
     ]
-    return {"explanation": told}
+    sums = [
+        {"baseline": explanation.baseline, "others": others, "mean": mean}
+        for others, mean in zip(explanation.others.tolist(), explanation.mean.tolist(), strict=True)
+    ]
+    return {"explanation": told, "explanation_sum": sums}
 
 
 def _explained(function: ListedFunction, added: float, share: float) -> Row:

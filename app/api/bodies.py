@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.api.formats.json_body import decode, pointer
+from app.api.formats.json_body import decode
 from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS
 from app.api.integers import with_integers
 from app.api.validation import faults_of
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
+from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, pointer
 
 T = TypeVar("T")
 
@@ -27,6 +27,9 @@ MAX_DECODED_MEMBERS = 250_000
 
 MAX_ELEMENTS = 50_000
 """Elements of all arrays in a small JSON body: some name each of a table's columns."""
+
+MAX_MENDED = 100
+"""Times that a body is validated anew after integers written as 3.0 became integers: a few for each list."""
 
 MAX_DOCUMENT_MEMBERS = 100_000
 """Members of all objects in an exported version: each input is one, and there may be 10,000."""
@@ -58,16 +61,15 @@ def checked(
     text = json.dumps(value, allow_nan=False)
     if _NUL in text:
         _refuse_nul(value)
-    try:
-        return adapter.validate_json(text, strict=True)
-    except ValidationError as error:
-        mended = with_integers(value, error) if is_json else None
-        if mended is None:
-            raise _refusal(error, value) from error
-    try:
-        return adapter.validate_json(json.dumps(mended), strict=True)
-    except ValidationError as error:
-        raise _refusal(error, value) from error
+    for _ in range(MAX_MENDED):  # of a list's errors pydantic may tell the first alone
+        try:
+            return adapter.validate_json(text, strict=True)
+        except ValidationError as error:
+            mended = with_integers(value, error) if is_json else None
+            if mended is None:
+                raise _refusal(error, value) from error
+        value, text = mended, json.dumps(mended)
+    raise InvalidRequestError("Too many integers are written with a decimal point.")
 
 
 def _refusal(error: ValidationError, value: object) -> MalformedBodyError | InvalidRequestError:

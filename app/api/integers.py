@@ -1,6 +1,7 @@
 """Integers in JSON, which may be written as 3.0: JSON has one type of numbers."""
 
 import copy
+from collections.abc import Sequence
 from itertools import islice
 
 from pydantic import ValidationError
@@ -30,14 +31,16 @@ def with_integers(value: object, error: ValidationError) -> object | None:
     return mended
 
 
-def _mend(value: object, steps: list[int | str], last: int | str) -> None:
-    """Of a list all elements, since of its faults only the first may be known."""
-    for step in steps:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int):
-            value = value[step]
+def _mend(value: object, steps: Sequence[int | str], last: int | str) -> None:
+    """Mend the place in each element of the lists on its way: of a list's errors only the first may be known."""
     if isinstance(value, list):
-        value[:] = map(as_integer, value)
-    elif isinstance(value, dict) and last in value:
-        value[last] = as_integer(value[last])
+        if steps:
+            for element in value:
+                _mend(element, steps[1:], last)
+        else:
+            value[:] = map(as_integer, value)
+    elif isinstance(value, dict):
+        if steps:
+            _mend(value.get(steps[0]), steps[1:], last)
+        elif last in value:
+            value[last] = as_integer(value[last])

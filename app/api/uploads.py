@@ -118,6 +118,7 @@ def _until_cancelled(blocks: Iterator[Block]) -> Iterator[Block]:
     for block in blocks:
         check_cancelled()
         yield block
+    check_cancelled()  # what follows the last block makes the dataset visible
 
 
 def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind], limits: Limits) -> TableStream:

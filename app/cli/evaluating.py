@@ -9,7 +9,8 @@ from app.cli.progress import watch
 from app.cli.rendering import number, print_facts, print_json
 from app.cli.saying import refuse, say, warn
 from app.client import Problem, Relevance
-from app.client.answers.evaluations import ClassMetrics, Evaluation, NumberMetrics
+from app.client.answers.evaluations import ClassMetrics, ClassPictures, Evaluation, NumberMetrics, NumberPictures
+from app.client.answers.promotions import PromotionResult
 
 
 def evaluate(
@@ -39,7 +40,7 @@ class Proof:
     metric: str | None
     margin: float | None
     by: str | None
-    seed: int | None
+    groups: str | None
 
 
 def promote(
@@ -56,7 +57,7 @@ def promote(
     dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
     model, alias = named
     job = client.promotions.submit(
-        model, alias, version, dataset_id, metric=proof.metric, margin=proof.margin, by=proof.by, seed=proof.seed
+        model, alias, version, dataset_id, metric=proof.metric, margin=proof.margin, by=proof.by, groups=proof.groups
     )
     watch(client.promotions.follow(job.id), label=f"{model}@{alias}")
     job = client.promotions.get(job.id)
@@ -66,9 +67,21 @@ def promote(
         print_json(job)
     elif job.result.moved:
         moved_to = None if job.version is None else job.version.version
-        say(f"{model}@{alias} is version {moved_to} now. {job.result.reason}")
+        say(f"{model}@{alias} is version {moved_to} now. {job.result.reason}{_left_out(job.result)}")
     if not job.result.moved:
-        refuse(f"{model}@{alias} stays. {job.result.reason}")
+        refuse(f"{model}@{alias} stays. {job.result.reason}{_left_out(job.result)}")
+
+
+def _left_out(
+    found: PromotionResult[NumberMetrics, NumberPictures] | PromotionResult[ClassMetrics, ClassPictures],
+) -> str:
+    """A sentence on the rows that were compared and left out, empty where none was left out."""
+    if not found.rows_seen_in_training:
+        return ""
+    return (
+        f" {found.challenger.rows:,} rows were compared; {found.rows_seen_in_training:,} were left out, since a version"
+        " was trained on them."
+    )
 
 
 def show_evaluation(job: Evaluation) -> None:
@@ -83,10 +96,18 @@ def show_evaluation(job: Evaluation) -> None:
         facts += [
             ("rows", f"{found.rows:,}"),
             ("without target", f"{found.rows_without_target:,}" if found.rows_without_target else None),
+            ("seen in training", _seen(found.rows_seen_in_training)),
             ("not answered", f"{found.rows_not_answered:,}" if found.rows_not_answered else None),
             *_figures(found.metrics),
         ]
     print_facts(facts)
+
+
+def _seen(rows: int | None) -> str | None:
+    """How many rows a version was trained on, None where it was on none."""
+    if rows is None:
+        return "not known"
+    return f"{rows:,}" if rows else None
 
 
 def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str | None]]:

@@ -186,10 +186,20 @@ def figures(version: VersionBase, answer: Prediction) -> tuple[Label | None, ...
         told = (answer.label, *(shares[label] for label in version.classes), *decision, answer.support)
     else:
         told = (answer.mean, answer.sd, answer.lower, answer.upper, answer.support)
-    return told if answer.explanation is None else (*told, "; ".join(map(_because, answer.explanation)))
+    return told if answer.explanation is None else (*told, "; ".join(_because(answer)))
 
 
-def _because(one: Contribution) -> str:
+def _because(answer: Prediction) -> Iterator[str]:
+    """What the prediction is the sum of, as in "baseline: +3; gaussian at row 17: +2.5; others: -0.1"."""
+    whole = answer.explanation_sum
+    if whole is not None:
+        yield f"baseline: {whole.baseline:+.4g}"
+    yield from map(_contribution, answer.explanation or ())
+    if whole is not None:
+        yield f"others: {whole.others:+.4g}"
+
+
+def _contribution(one: Contribution) -> str:
     """A function and what it adds, as in "gaussian at row 17: +2.5"."""
     place = one.kind if one.row is None else f"{one.kind} at row {one.row}"
     return f"{place if one.input is None else one.input}: {one.contribution:+.4g}"

@@ -1,16 +1,15 @@
 """`relevance check worker`: the health check of the workers of this host, for people."""
 
-import tempfile
 import time
 
 from app.cli.saying import refuse, say
 from app.settings import Settings
-from app.worker.health_check import healthy_workers
+from app.worker.health_check import default_directory, healthy_workers
 
 
 def check_worker(settings: Settings) -> None:
     """List the healthy workers whose files are in the spool directory; raises typer.Exit(1) where there is none."""
-    directory = settings.spool_directory or tempfile.gettempdir()
+    directory = settings.spool_directory or default_directory()
     try:
         found = healthy_workers(str(directory), now=time.monotonic())
     except OSError as error:

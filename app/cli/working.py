@@ -1,12 +1,11 @@
 """`relevance worker` and `relevance migrate`."""
 
-import signal
-import threading
-from types import FrameType
+from collections.abc import Callable
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
+from app.cli.stop_request import StopRequest
 from app.cli.watchdog import Watchdog
 from app.logs import configure_logging
 from app.settings import Settings
@@ -22,35 +21,30 @@ MAX_STOP_SECONDS = 14.0
 
 def work(settings: Settings, *, until_eof: bool) -> None:
     """Run queued jobs until Ctrl-C or SIGTERM, then hand back what is running."""
-    asked_to_end = threading.Event()
     watchdog = Watchdog(MAX_STOP_SECONDS)
+    stop_request = StopRequest.by_signals(watchdog.arm)
 
     def stop() -> None:
         watchdog.arm()
-        asked_to_end.set()
+        stop_request.set()
 
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
     if until_eof:
         end_with_standard_input(stop)
     configure_logging(settings.log_level)
     worker = bootstrap.build_worker(settings)
-    if not _start(worker, asked_to_end):
+    if not _start(worker, stop_request.wait):
         return
     try:
-        asked_to_end.wait()
+        stop_request.wait()
     finally:
         worker.stop(GRACE_SECONDS)
 
 
-def _start(worker: Worker, stop_requested: threading.Event) -> bool:
+def _start(worker: Worker, wait_for_stop: Callable[[float], bool]) -> bool:
     """Whether it takes jobs now; raises typer.Exit(1) where its database or its directory can't be used."""
     try:
         with database_in_reach():
-            return worker.start(stop_requested)
+            return worker.start(wait_for_stop)
     except UnusableSpoolError as error:
         refuse(f"{error}\nRELEVANCE_SPOOL_DIRECTORY says where temporary files are kept.")
 

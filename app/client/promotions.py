@@ -30,17 +30,20 @@ class Promotions(VersionJobRoom[Promotion]):
         metric: str | None = None,
         margin: float | None = None,
         by: str | None = None,
-        seed: int | None = None,
+        groups: str | None = None,
         key: str | None = None,
     ) -> Promotion:
-        """Ask that an alias moves to a version if that is better on a dataset; `key` as in `Relevance.upload`."""
+        """Ask that an alias moves to a version if that is better on a dataset; `key` as in `Relevance.upload`.
+
+        `groups` is the column whose values say which rows belong together.
+        """
         wanted: dict[str, Json] = {
             "version": version,
             "dataset_id": dataset_id,
             "metric": metric,
             "margin": margin,
             "by": by,
-            "seed": seed,
+            "groups": groups,
         }
         said = {name: value for name, value in wanted.items() if value is not None}
         return self.http.create(self.one, f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions", said, key=key)

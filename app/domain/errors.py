@@ -105,3 +105,8 @@ class TrainingFailedError(RelevanceError):
     def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
         super().__init__(detail, faults)
         self.kind = kind
+
+
+def pointer(path: tuple[str | int, ...]) -> str:
+    """The JSON pointer (RFC 6901) of a path of keys and positions."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from math import prod
+from tokenize import TokenError
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,11 @@ ENDING = ".npy"
 MOST_MEMBERS = 1_000
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 """The first that a zip archive can tell."""
+
+_UNREADABLE = (
+    ValueError, TypeError, SyntaxError, TokenError, EOFError, LookupError, OverflowError, MemoryError, RecursionError,
+)  # fmt: skip
+"""What numpy raises for a header, which is a text in Python's own syntax, with all that can be wrong with one."""
 
 Kept: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
@@ -104,10 +110,10 @@ def _listed(name: str, content: bytes) -> JsonValue:
         if version != (1, 0):
             raise ValueError(f"version {version}")
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(source)
-    except (ValueError, SyntaxError, EOFError, MemoryError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise MalformedBodyError(f"{name!r} can't be read as npy of version 1.0; is it cut off?") from error
     where = f"/{name.removesuffix(ENDING)}"
-    if dtype.str not in {"<f8", "<i8"} or not 1 <= len(shape) <= 2:
+    if dtype.str not in {"<f8", "<i8"} or not _is_list_or_table(shape):
         detail = f"Expected a list or a table of <f8 or <i8, got shape {shape} of {dtype.str}."
         raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
     body = content[source.tell() :]
@@ -120,6 +126,17 @@ def _listed(name: str, content: bytes) -> JsonValue:
         raise InvalidRequestError(f"At {where}: {detail}", [Fault(detail, where)])
     listed: JsonValue = array.tolist()
     return listed
+
+
+def _is_list_or_table(shape: tuple[int, ...]) -> bool:
+    """A table has cells: one of any number of rows without columns has no bytes by which its size is bounded."""
+    match shape:
+        case (length,):
+            return length >= 0
+        case (rows, columns):
+            return rows > 0 and columns > 0
+        case _:
+            return False
 
 
 def with_arrays(document: JsonValue, arrays: dict[str, JsonValue]) -> JsonValue:

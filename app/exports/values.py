@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from app.domain.errors import Fault
+from app.domain.errors import Fault, pointer
 
 LONGEST_TEXT = 100_000
 MAX_INTEGER = 2**63 - 1
@@ -27,6 +27,6 @@ def value_faults(value: JsonValue, where: str) -> Iterator[Fault]:
             for name, one in value.items():
                 if "\0" in name or len(name) > LONGEST_TEXT:
                     yield Fault("Expected members without NUL in their names.", where)
-                yield from value_faults(one, f"{where}/{name}")
+                yield from value_faults(one, f"{where}{pointer((name[:LONGEST_TEXT],))}")
         case _:
             pass

@@ -1,4 +1,4 @@
-"""The connections of one process that owe the server something: a request, or the rest of its body."""
+"""The connections of one process from which a header section, or the rest of a body, is expected."""
 
 from collections import OrderedDict
 from typing import Protocol
@@ -13,7 +13,10 @@ class Connection(Protocol):
     """Bytes that came since the current window of the body's rate began."""
 
     def is_reading(self) -> bool:
-        """Whether the client may send: reading is not paused, and no 100 Continue is owed."""
+        """Whether the request waits for its client: reading is not paused, and no response has begun."""
+
+    def is_closable(self) -> bool:
+        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
 
     def head_timed_out(self) -> None:
         """Close: the header section took too long."""
@@ -26,7 +29,7 @@ class Connection(Protocol):
 
 
 class Connections:
-    """Connections by what they owe, each with the time since when, in seconds of a monotonic clock.
+    """Connections by what is expected from them, each with the time since when, in seconds of a monotonic clock.
 
     Both tables are ordered by that time: a sweep looks at what is due and no further, and the connection that has
     waited longest is found at once.
@@ -54,9 +57,9 @@ class Connections:
 
     def evict_one(self) -> bool:
         """Close the connection that has been without a complete header section for longest, if there is one."""
-        if not self._awaiting_head:
+        oldest = next((one for one in self._awaiting_head if one.is_closable()), None)
+        if oldest is None:
             return False
-        oldest, _ = self._awaiting_head.popitem(last=False)
         oldest.evict()
         return True
 

@@ -37,8 +37,8 @@ BODY_WINDOW_SECONDS = 10.0
 def connections_within(descriptors: int) -> int:
     """Return how many connections a process with so many file descriptors can hold.
 
-    Each may have a file besides its socket (an upload on disk), and a quarter is kept for the database, the event loop,
-    and connections that the kernel has accepted but the process has not seen yet.
+    A quarter is kept for uploads on disk, the database, the event loop, and connections that the kernel has accepted
+    but the process has not seen yet.
     """
     return max(1, min(MAX_CONNECTIONS, descriptors * 3 // 4))
 
@@ -58,6 +58,9 @@ def raise_descriptor_limit() -> int:
     unlimited = resource.RLIM_INFINITY
     wanted = DESIRED_DESCRIPTORS if hard == unlimited else min(hard, DESIRED_DESCRIPTORS)
     if soft != unlimited and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError):  # the system has a maximum below the hard limit
+            return soft
         soft = wanted
     return DESIRED_DESCRIPTORS if soft == unlimited else soft

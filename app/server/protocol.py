@@ -14,6 +14,9 @@ from app.server.transport import CoalescingTransport
 FRAMING_PER_BODY_BYTE = 8
 """Bytes of chunk sizes that each byte of a chunked body may come with; a chunk of one byte has five."""
 
+MAX_PIPELINED = 16
+"""Requests that a client may send ahead of the response to an earlier one."""
+
 NOT_HTTP = "Expected an HTTP/1.1 request; the bytes received cannot be parsed as one."
 
 log = structlog.stdlib.get_logger("app.connections")
@@ -49,10 +52,15 @@ class Http1Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         """Start a connection, for which another one is closed where there are as many as may be."""
         super().connection_made(CoalescingTransport(transport, self.loop))
-        if len(self.connections) > self._limits.max_connections and not self._open.evict_one():
-            others = (one for one in self.connections if isinstance(one, Http1Protocol) and one is not self)
-            next((one for one in others if one.is_idle()), self).evict()
+        if len(self.connections) > self._limits.max_connections:
+            self._make_room()
         self._await_head()
+
+    def _make_room(self) -> None:
+        """Close the connection longest without a complete header section, else an idle one, else this one."""
+        if not self._open.evict_one():
+            others = (one for one in self.connections if isinstance(one, Http1Protocol) and one is not self)
+            next((one for one in others if one.is_closable()), self).evict()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection."""
@@ -123,6 +131,8 @@ class Http1Protocol(HttpToolsProtocol):
         most = self._limits.max_header_fields
         if len(self.headers) > most:
             raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise RefusedError(MALFORMED, f"More than {MAX_PIPELINED} requests were sent ahead of a response.")
         super().on_headers_complete()
         if self._open.is_draining:
             self.announce_close()
@@ -180,8 +190,16 @@ class Http1Protocol(HttpToolsProtocol):
             super().shutdown()
 
     def is_reading(self) -> bool:
-        """Whether the client may send: reading is not paused, and no 100 Continue is owed."""
-        return not self.flow.read_paused and not self.cycle.waiting_for_100_continue
+        """Whether the request waits for its client: reading is not paused, and no response has begun.
+
+        A client that reads the response while it sends may wait for it.
+        """
+        cycle = self.cycle
+        return not (self.flow.read_paused or cycle.waiting_for_100_continue or cycle.response_started)
+
+    def is_closable(self) -> bool:
+        """Whether nobody would lose anything: no request is open, and no response is still being sent."""
+        return self.is_idle() and not self.transport.get_write_buffer_size()
 
     def is_idle(self) -> bool:
         """Whether no request is being answered."""

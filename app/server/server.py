@@ -78,9 +78,9 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop; called by the signal handler."""
-        self._on_signal()
         self._is_interrupted = self._is_interrupted or sig == signal.SIGINT
         super().handle_exit(sig, frame)
+        self._on_signal()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop in three steps."""

@@ -49,6 +49,10 @@ class CoalescingTransport(asyncio.Transport):
         if not self._transport.is_closing():
             self._transport.write_eof()
 
+    def get_write_buffer_size(self) -> int:
+        """Return the number of bytes that were written and not sent yet."""
+        return self._size + self._transport.get_write_buffer_size()
+
     def abort(self) -> None:
         """Close at once, whatever is buffered."""
         self._transport.abort()

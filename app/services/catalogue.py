@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from app.domain.errors import NotFoundError
 from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import Model, RelevanceVector, Version
+from app.domain.models import Model, RelevanceVector, SupervisedPredictor, Version
 from app.domain.ports import OpenUnitOfWork, Page, Slice
 from app.domain.references import Reference
 from app.domain.tables import Block, Cell, block_rows
@@ -148,9 +148,19 @@ class Catalogue:
     def vectors(
         self, owner: str, reference: Reference, *, limit: int, after: str | None, sort: Literal["number", "weight"]
     ) -> Page[RelevanceVector]:
-        """A version's functions, by number or by abs(weight), greatest first; raises NotFoundError."""
+        """A version's functions, by number or by abs(weight), greatest first; raises NotFoundError.
+
+        Weights are in the units of the function that is learned: the target's, where that is a number.
+        """
         with self.open_uow() as uow:
-            return uow.models.vectors(owner, *reference, limit=limit, after=after, sort=sort)
+            version = uow.models.version(owner, *reference)
+            page = uow.models.vectors(owner, version.model, version.number, limit=limit, after=after, sort=sort)
+            # Of classes and known functions they are kept in these units.
+            predictor = uow.models.predictor(version.id) if version.report.task == "regression" else None
+        if not isinstance(predictor, SupervisedPredictor):
+            return page
+        unit = predictor.encoding.target.latent_unit
+        return replace(page, items=tuple(vector.in_units(unit) for vector in page.items))
 
     def delete_model(self, owner: str, name: str) -> None:
         """A model with all its versions; raises NotFoundError, InUseError while an unfinished job is to add to it."""

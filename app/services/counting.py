@@ -12,6 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
+from app.domain.errors import ClientLeftError
 from app.domain.models import Version
 from app.domain.references import Reference
 from app.sparse_bayes.types import Array
@@ -134,7 +135,7 @@ class CountedRequest:
         return self._rows
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if kind is not None and not issubclass(kind, Exception):
+        if kind is not None and (issubclass(kind, ClientLeftError) or not issubclass(kind, Exception)):
             return
         self._counts.end(self._began, kind is not None)
         self._counts.rows.join(self._rows)

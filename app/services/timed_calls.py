@@ -31,7 +31,11 @@ class TimedCalls:
                 raise UnavailableError("The database has not answered earlier requests yet.")
             self._running += 1
         future: Future[T] = Future()
-        Thread(target=self._run, args=(function, future), name="timed-call", daemon=True).start()
+        try:
+            Thread(target=self._run, args=(function, future), name="timed-call", daemon=True).start()
+        except RuntimeError:
+            self._end()
+            raise UnavailableError("The process can start no more threads.") from None
         try:
             return future.result(seconds)
         except TimeoutError:
@@ -43,5 +47,8 @@ class TimedCalls:
         except BaseException as error:  # noqa: BLE001  # raised again where somebody waits for it
             future.set_exception(error)
         finally:
-            with self._lock:
-                self._running -= 1
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._running -= 1

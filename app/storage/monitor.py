@@ -19,14 +19,14 @@ LATE_SECONDS = 1.0
 """Age of a unit of work from which on the database is probed."""
 
 RETRY_SECONDS = 0.2
-"""Pause between two probes of a database that is away."""
+"""Pause between two probes of a database that is away, or that a unit of work is late on."""
 
 JOIN_SECONDS = 3.0
 """Longer than a probe takes."""
 
 
 class DatabaseMonitor:
-    """Keeps `reachability` true to what the database does.
+    """Updates `reachability` from failed units of work and from probes.
 
     A thread, which begins with the first unit of work, probes the database whenever a unit of work failed or is late.
     While the database is away it is probed again and again, and units of work are refused at once; those that wait for
@@ -103,6 +103,7 @@ class DatabaseMonitor:
                 self._changed.wait_for(lambda: self._is_closed or not self.reachability.is_away, RETRY_SECONDS)
             return
         with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or not self.reachability.is_reachable, RETRY_SECONDS)
             while not self._has_cause():
                 self._is_idle = True
                 self._changed.wait_for(lambda: self._units or self._has_cause())

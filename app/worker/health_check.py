@@ -37,8 +37,12 @@ def _content(path: str) -> tuple[float, float, str]:
 
 
 def default_directory() -> str:
-    """Return the spool directory that the environment sets, or the system's directory for temporary files."""
-    return os.environ.get("RELEVANCE_SPOOL_DIRECTORY") or os.environ.get("TMPDIR") or "/tmp"
+    """Return the spool directory that the environment sets, or the system's directory for temporary files.
+
+    The worker writes there, and waits where it cannot: `tempfile.gettempdir` would silently take another directory.
+    """
+    names = ("RELEVANCE_SPOOL_DIRECTORY", "TMPDIR", "TEMP", "TMP")
+    return next((found for name in names if (found := os.environ.get(name))), "/tmp")
 
 
 def main(arguments: list[str]) -> int:

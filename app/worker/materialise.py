@@ -11,6 +11,7 @@ from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_nois
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
+from app.domain.tables import Block, taken
 from app.sparse_bayes.types import Array, Mask
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 
@@ -65,6 +66,16 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells
             kind="nothing-to-hold-out",
         )
     return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
+
+
+def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
+    """The rows that a fit of the plan learns from, block by block: those with all that it needs, not held out.
+
+    Raises TrainingFailedError where none can be held out as the plan says.
+    """
+    for part, held_out in _divided(plan, read, _where_to_cut(plan, read)):
+        kept = np.flatnonzero(~held_out)
+        yield {name: taken(column, kept) for name, column in part.block.items()}
 
 
 def _complete(plan: SupervisedPlan, read: Read) -> Iterator[Part]:

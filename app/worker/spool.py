@@ -7,10 +7,9 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event
 
 from app.worker.health_check import PREFIX, SUFFIX
 
@@ -49,13 +48,13 @@ class Spool:
             self.close()
             raise
 
-    def open_when_writable(self, stop_requested: Event) -> frozenset[str] | None:
+    def open_when_writable(self, wait_for_stop: Callable[[float], bool]) -> frozenset[str] | None:
         """The same, once the directory has space for it; None where the process is to stop before.
 
         Raises UnusableSpoolError.
         """
         began, pause = time.monotonic(), 0.0
-        while not stop_requested.wait(pause):
+        while not wait_for_stop(pause):
             try:
                 dead = self.open()
             except OSError as error:

@@ -33,12 +33,13 @@ class Worker:
     stopping: Event
     close: Callable[[], None]
 
-    def start(self, stop_requested: Event | None = None) -> bool:
+    def start(self, wait_for_stop: Callable[[float], bool] | None = None) -> bool:
         """Begin to take jobs; False where a stop is requested while the spool directory has no space.
 
+        `wait_for_stop` waits for some seconds and returns whether the worker is to stop: without it, never.
         Raises UnavailableError, UnusableSpoolError.
         """
-        dead = self.spool.open_when_writable(stop_requested or Event())
+        dead = self.spool.open_when_writable(wait_for_stop or Event().wait)
         if dead is None:
             return False
         self.pool.start()

@@ -75,7 +75,7 @@ def test_three_classes_are_decided_between_by_a_row_of_costs_for_each_truth(clie
 def test_decisions_come_beside_whatever_outputs_are_asked_for(client: TestClient) -> None:
     asked = {"rows": ROWS, "outputs": ["label"], "explain": 1, "costs": COSTS}
     for row in client.post(PATH, json=asked).json()["predictions"]:
-        assert list(row) == ["label", "explanation", "decision"]
+        assert list(row) == ["label", "explanation", "explanation_sum", "decision"]
 
 
 def test_without_a_rule_nothing_is_decided(client: TestClient) -> None:

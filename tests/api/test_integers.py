@@ -18,6 +18,12 @@ from tests.exports.trained import trained
 from tests.services.small_models import version_of_numbers
 
 
+class Part(BaseModel):
+    """One of a list of objects."""
+
+    place: int
+
+
 class Counted(BaseModel):
     """Integers as they stand in requests."""
 
@@ -25,6 +31,7 @@ class Counted(BaseModel):
     version: int | str
     each: list[int] = []
     labels: list[int | float | bool | str] = []
+    parts: list[Part] = []
 
 
 CSV = {"Content-Type": "text/csv"}
@@ -39,8 +46,13 @@ def read(**members: object) -> Counted:
 
 def test_a_whole_number_is_an_integer_however_it_is_written() -> None:
     found = read(many=3.0, version=-2.0, each=[1.0, 2, 3.0], labels=[1.0])
-    assert found.model_dump_json() == '{"many":3,"version":-2,"each":[1,2,3],"labels":[1.0]}'
+    assert found.model_dump_json() == '{"many":3,"version":-2,"each":[1,2,3],"labels":[1.0],"parts":[]}'
     assert read_strictly(COUNTED, b'{"many": 3e2, "version": "a"}').many == 300
+
+
+def test_integers_in_each_of_many_objects_may_be_written_so() -> None:
+    found = read(many=1, version=1, parts=[{"place": float(place)} for place in range(500)])
+    assert [part.place for part in found.parts] == [*range(500)]
 
 
 @pytest.mark.parametrize("value", [3.5, "3", "3.0", True, None, 1e300, [3.0]])

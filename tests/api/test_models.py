@@ -160,10 +160,10 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "moved": False,
         "shape": [],
         "phase": None,
-        "weight_mean": 1.0,
+        "weight_mean": 2.0,
         "weight_means": [],
-        "weight_sd": 0.2,
-        "alpha": 1.0,
+        "weight_sd": 0.4,
+        "alpha": 0.25,
         "gamma": 0.96,
     }
     assert (page["items"][2]["row"], page["items"][2]["inputs"]) == (None, None)

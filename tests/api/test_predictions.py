@@ -154,7 +154,7 @@ def test_three_classes_come_with_a_latent_each_in_their_order(
     parts.kept.models.put(OWNER, version_of_three_classes(classes=classes), number=1)
     predictions = client.post("/v1/models/states/predict", json={"rows": ROWS, "explain": 3}).json()["predictions"]
     for row in predictions:
-        assert list(row) == ["label", "probabilities", "latent", "support", "explanation"]
+        assert list(row) == ["label", "probabilities", "latent", "support", "explanation", "explanation_sum"]
         assert [one["label"] for one in row["probabilities"]] == [one["label"] for one in row["latent"]] == [*classes]
         assert sum(one["probability"] for one in row["probabilities"]) == approx(1.0)
         likeliest = max(row["probabilities"], key=lambda one: one["probability"])
@@ -163,6 +163,7 @@ def test_three_classes_come_with_a_latent_each_in_their_order(
         assert len({one["variance"] for one in row["latent"]}) == 1
         (explained,) = (one["mean"] for one in row["latent"] if one["label"] == row["label"])
         assert sum(one["contribution"] for one in row["explanation"]) == approx(explained)
+        assert row["explanation_sum"] == {"baseline": 0.0, "others": approx(0.0), "mean": approx(explained)}
     parts_asked = client.post("/v1/models/states/predict", json={"rows": ROWS, "outputs": ["latent"]}).json()
     assert parts_asked["predictions"] == [{"latent": row["latent"]} for row in predictions]
 
@@ -385,11 +386,16 @@ def test_the_functions_that_add_most_are_named_as_in_the_versions_list(client: T
             places[one["vector"]] for one in added
         ]
         assert 10.0 + sum(one["contribution"] for one in added) == approx(row["mean"])
+        assert row["explanation_sum"] == {"baseline": 10.0, "others": approx(0.0), "mean": approx(row["mean"])}
         assert sum(one["share"] for one in added) == approx(1.0)
         sizes = [abs(one["contribution"]) for one in added]
         assert sizes == sorted(sizes, reverse=True)
     best = client.post(PATH, json={"rows": ROWS, "explain": 1, "outputs": ["mean"]}).json()["predictions"]
-    assert best == [{"mean": row["mean"], "explanation": row["explanation"][:1]} for row in whole]
+    for row, told in zip(whole, best, strict=True):
+        assert list(told) == ["mean", "explanation", "explanation_sum"]
+        assert (told["mean"], told["explanation"]) == (row["mean"], row["explanation"][:1])
+        others = row["mean"] - 10.0 - told["explanation"][0]["contribution"]
+        assert told["explanation_sum"] == {"baseline": 10.0, "others": approx(others), "mean": approx(row["mean"])}
 
 
 def test_classes_are_explained_by_what_is_added_to_the_latent(client: TestClient) -> None:

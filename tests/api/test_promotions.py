@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Transition
-from app.domain.scoring import Evaluation, NumberScores, Paired, Promotion, verdict
+from app.domain.scoring import Evaluation, NumberScores, PairedDifferences, Promotion, verdict
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import small_version
@@ -35,7 +35,7 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
     assert duel.kept.queue.submitted == [UUID(job["id"])]
-    said = {name: job[name] for name in ("version", "alias", "holder", "metric", "margin", "by", "seed", "result")}
+    said = {name: job[name] for name in ("version", "alias", "holder", "metric", "margin", "by", "groups", "result")}
     assert said == {
         "version": {"model": "small", "version": 2},
         "alias": "best",
@@ -43,7 +43,7 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
         "metric": "rmse",
         "margin": 0.0,
         "by": "interval",
-        "seed": 0,
+        "groups": None,
         "result": None,
     }
 
@@ -55,17 +55,20 @@ def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: InMe
 
 def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> None:
     job_id = UUID(client.post(OF_BEST, json={**ASKED, "metric": "mae"}).json()["id"])
-    paired = Paired("mae", 0)
+    paired = PairedDifferences("mae")
     paired.add(np.full(50, 2.0), np.ones(50))
     moved, reason = verdict(paired.result(), margin=0.0, by="interval", lost_rows=0)
     nothing = Evaluation(NumberScores.empty().result(), 0, 0)
     job = duel.kept.jobs.kept[job_id]
-    result = Promotion(moved, reason, nothing, nothing, paired.result())
+    seen = replace(nothing, seen_in_training=7)
+    result = Promotion(moved, reason, seen, nothing, paired.result(), rows_seen_in_training=9)
     duel.kept.jobs.put(
         replace(job, state="succeeded", finished_at=NOW, transitions=(Transition("succeeded", NOW, 1),), result=result)
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]
     assert (shown["moved"], shown["improvement"]["estimate"], shown["holder"]["rows"]) == (True, 1.0, 0)
+    assert (shown["rows_seen_in_training"], shown["challenger"]["rows_seen_in_training"]) == (9, 7)
+    assert (shown["holder"]["rows_seen_in_training"], shown["improvement"]["groups"]) == (None, None)
     assert shown["reason"].startswith("mae 2 -> 1, improvement 1 (95 %: 1 to 1)")
     (listed,) = client.get(f"{PATH}?model=small&version=2&state=succeeded").json()["items"]
     assert client.get(f"{PATH}?version=1").json()["items"] == []
@@ -87,7 +90,7 @@ def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel:
         detail,
         [{"detail": detail, "pointer": "/metric"}],
     )
-    for wrong in ({"margin": -1.0}, {"by": "hope"}, {"model": "small"}):
+    for wrong in ({"margin": -1.0}, {"by": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
         assert client.post(OF_BEST, json={**ASKED, **wrong}).status_code == 422
     assert client.post("/v1/models/small/aliases/7/promotions", json=ASKED).status_code == 422
     assert not duel.kept.jobs.kept

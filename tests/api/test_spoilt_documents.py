@@ -255,6 +255,9 @@ IMPOSSIBLE = [
     ("/report/termination", "tired"),
     ("/report/dataset_digest", "abc"),
     ("/report/plan/split", {"by": "column", "column": "\n"}),
+    ("/report/plan/spec/likelihood/noise_sd", "rows"),
+    ("/report/plan/rivals/1/likelihood/noise_sd", "rows"),
+    ("/report/contenders/0/likelihood", {"type": "gaussian", "noise_sd": "rows"}),
     ("/model/termination", "tired"),
 ]
 

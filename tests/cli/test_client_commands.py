@@ -185,7 +185,12 @@ def test_each_prediction_names_the_functions_that_add_most_to_it(asked: Run, tra
     assert done.exit_code == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert list(rows[0])[-2:] == ["y_support", "y_because"]
-    assert all(len(row["y_because"].split("; ")) <= 2 for row in rows)
+    parts = [row["y_because"].split("; ") for row in rows]
+    assert all(
+        len(part) <= 4 and part[0].startswith("baseline: ") and part[-1].startswith("others: ") for part in parts
+    )
+    sums = [sum(float(part.rpartition(": ")[2]) for part in each) for each in parts]
+    assert sums == pytest.approx([float(row["y_mean"]) for row in rows], abs=0.01)
     assert re.search(r"gaussian at row \d+: [+-]\d", rows[0]["y_because"])
     explained = json.loads(asked("predict", trained, str(file), "--explain", "2", "--json").stdout)["predictions"]
     assert {one["vector"] for one in explained[0]["explanation"]} <= set(range(1, 100))

@@ -1,12 +1,22 @@
 """Versions and datasets that go together, or don't."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.errors import InvalidRequestError
 from app.domain.identity import uuid7
 from app.domain.models import NewVersion, Version
-from app.domain.planning import plan_evaluation
-from app.domain.requests import EvaluationPlan, EvaluationRequest
+from app.domain.planning import plan_evaluation, plan_promotion
+from app.domain.requests import (
+    ColumnSplit,
+    EvaluationPlan,
+    EvaluationRequest,
+    OrderSplit,
+    PromotionRequest,
+    RandomSplit,
+    Split,
+)
 from app.domain.tables import Block
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import NOW
@@ -45,3 +55,38 @@ def test_what_has_no_target_is_not_judged() -> None:
     with pytest.raises(InvalidRequestError, match="no target") as refused:
         planned(version_of_components(), SOUND)
     assert [fault.pointer for fault in refused.value.faults] == ["/model"]
+
+
+GROUPED: Block = {**SOUND, "patient": numbers(1.0, 2.0), "clinic": numbers(1.0, 1.0)}
+
+
+def groups_of(table: Block, *splits: Split, groups: str | None = None) -> str | None:
+    """The column of the groups, for a challenger and a holder that were split so."""
+    dataset = dataset_of(table)
+    versions = [version_of(split, number) for number, split in enumerate(splits, start=1)]
+    holder = versions[1] if len(versions) > 1 else None
+    return plan_promotion(
+        PromotionRequest(dataset.id, "small", "best", groups=groups), versions[0], holder, dataset
+    ).groups
+
+
+def version_of(split: Split, number: int) -> Version:
+    made = small_version()
+    report = replace(made.report, plan=replace(made.report.plan, split=split))
+    return Version(uuid7(), "me", "small", number, None, NOW, report)
+
+
+def test_groups_are_those_by_which_a_version_was_split_where_the_dataset_has_them() -> None:
+    patient, clinic = ColumnSplit("patient"), ColumnSplit("clinic")
+    assert groups_of(GROUPED, patient, clinic) == "patient"
+    assert groups_of(GROUPED, RandomSplit(), clinic) == "clinic"
+    assert groups_of(GROUPED, patient) == "patient"
+    assert groups_of(GROUPED, OrderSplit("patient"), RandomSplit()) is None
+    assert groups_of(SOUND, patient, RandomSplit()) is None
+
+
+def test_groups_may_be_named_and_have_to_be_there() -> None:
+    assert groups_of(GROUPED, ColumnSplit("patient"), groups="clinic") == "clinic"
+    with pytest.raises(InvalidRequestError, match="no column 'ward'") as refused:
+        groups_of(GROUPED, RandomSplit(), groups="ward")
+    assert [fault.pointer for fault in refused.value.faults] == ["/groups"]

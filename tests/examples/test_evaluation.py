@@ -76,7 +76,7 @@ def test_the_pages_commands_do_what_they_say(url: str, monkeypatch: pytest.Monke
     assert re.search(r"version +kiosk@1", said["evaluate"])
     assert re.search(r"in 95 % +\d+\.\d% of rows, mean width", said["evaluate"])
     assert re.match(r"kiosk@champion is version 2 now\. nll .* above the margin of 0\.1\.", said["promote"])
-    refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(kiosk.FILE)])
+    refused = CliRunner().invoke(application, ["promote", "kiosk@champion", "1", str(kiosk.LATER)])
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "kiosk@champion stays. rmse" in refused.stderr
 

@@ -47,6 +47,8 @@ def test_the_settings_table_is_complete_and_right() -> None:
 def test_the_tours_file_is_what_its_program_makes(tmp_path: Path) -> None:
     write(kiosk.days(), tmp_path / "kiosk.csv")
     assert kiosk.FILE.read_bytes() == (tmp_path / "kiosk.csv").read_bytes()
+    write(kiosk.days(kiosk.LATER_DAYS, 8), tmp_path / "kiosk-later.csv")
+    assert kiosk.LATER.read_bytes() == (tmp_path / "kiosk-later.csv").read_bytes()
 
 
 def test_every_file_that_the_readme_shows_is_there() -> None:

@@ -135,7 +135,7 @@ def test_many_members_are_refused() -> None:
         npz_file.read(many, most_bytes=MEBIBYTE)
 
 
-@pytest.mark.parametrize("shape", [(3,), (5,), (10**13,), (10**9, 10**9), (-4,)])
+@pytest.mark.parametrize("shape", [(3,), (5,), (10**13,), (10**9, 10**9)])
 def test_a_header_that_lies_about_its_size_is_refused_without_making_room_for_it(shape: tuple[int, ...]) -> None:
     sink = io.BytesIO()
     np.lib.format.write_array_header_1_0(sink, {"descr": "<f8", "fortran_order": False, "shape": shape})

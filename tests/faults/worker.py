@@ -1,9 +1,7 @@
 """`relevance worker`, but its children do what a job's seed says, and evaluations wait: see `tests.worker.trainers`."""
 
 import os
-import signal
 from pathlib import Path
-from threading import Event
 
 from sqlalchemy import event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -11,6 +9,7 @@ from sqlalchemy.pool import Pool
 
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
+from app.cli.stop_request import StopRequest
 from app.domain.tables import Block
 from app.logs import configure_logging
 from app.services.answering import JudgedBlock, ServedVersion, judge
@@ -38,9 +37,8 @@ def held(version: ServedVersion, block: Block) -> JudgedBlock:
 
 
 def main() -> None:
-    asked_to_end = Event()
-    signal.signal(signal.SIGTERM, lambda _signal, _frame: asked_to_end.set())
-    end_with_standard_input(asked_to_end.set)
+    stop_request = StopRequest.by_signals(lambda: None)
+    end_with_standard_input(stop_request.set)
     os.environ.pop("LD_PRELOAD", None)  # a clock that is faked for the worker: its children sleep by the system's
     settings = Settings()
     if settings.url.get_backend_name() == "sqlite":
@@ -51,7 +49,7 @@ def main() -> None:
     setattr(evaluate, "judge", held)  # noqa: B010 - likewise
     worker = bootstrap.build_worker(settings, trainer=trainers.CHOSEN)
     worker.start()
-    asked_to_end.wait()
+    stop_request.wait()
     worker.stop(5.0)
 
 

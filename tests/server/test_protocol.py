@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -13,6 +14,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from app.server.limits import ConnectionLimits
+from app.server.protocol import MAX_PIPELINED
 from tests.server.serving import WITHIN, Connect, answer_of, body, served, start
 
 LIMITS = ConnectionLimits()
@@ -312,3 +314,64 @@ def test_at_the_cap_an_idle_connection_makes_room() -> None:
             assert answer_of(client)[0] == 200
         for one in idle:
             one.close()
+
+
+def test_requests_sent_ahead_are_bounded() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    async def waits(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.set()
+        await asyncio.to_thread(go_on.wait, WITHIN)
+        await echo(scope, receive, send)
+
+    with served(waits) as connect, connect() as client:
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10_000)
+        assert begun.wait(WITHIN)
+        sleep(0.2)
+        go_on.set()
+        responses = everything_from(client).split(b"HTTP/1.1 ")[1:]
+    assert len(responses) == MAX_PIPELINED + 1
+    assert all(response.startswith(b"200") for response in responses)
+    assert b"connection: close" in responses[-1]
+
+
+def test_a_body_is_not_slow_once_its_response_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.server.connections.BODY_WINDOW_SECONDS", 0.5)
+
+    async def line_by_line(scope: Scope, receive: Receive, send: Send) -> None:
+        await send(start(3))
+        while (message := await receive())["more_body"]:
+            await send(body(message["body"], more=True))
+        await send(body(message["body"]))
+
+    with served(line_by_line) as connect, connect() as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nx")
+        sleep(2.5)
+        client.sendall(b"y")
+        sleep(1.5)
+        client.sendall(b"z")
+        assert answer_of(client)[2] == b"xyz"
+
+
+def test_at_the_cap_a_response_that_is_still_being_sent_is_not_cut_off() -> None:
+    content = b"x" * 20_000_000
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        await send(start(len(content)))
+        await send(body(content))
+
+    with served(large, limits=ConnectionLimits(max_connections=2)) as connect, connect() as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        begin = slow.recv(1000)
+        for _ in range(4):
+            connect().close()
+        with connect() as one, connect() as two:
+            sleep(0.3)
+            del one, two
+        head, _, rest = begin.partition(b"\r\n\r\n")
+        assert b"20000000" in head
+        left = len(content) - len(rest)
+        while left:
+            piece = slow.recv(min(left, 1_000_000))
+            assert piece, f"{left} bytes are missing"
+            left -= len(piece)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.errors import MalformedBodyError
+from app.domain.errors import ClientLeftError, MalformedBodyError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.identity import uuid7
 from app.domain.references import Reference
@@ -66,10 +66,11 @@ def test_a_request_that_fails_is_told_apart_with_its_time(watch: Watch) -> None:
     assert (counted.requests, counted.failed, counted.answered_ns, counted.failed_ns) == (1, 1, 0, 7)
 
 
-def test_a_request_that_nobody_waits_for_is_not_counted() -> None:
+@pytest.mark.parametrize("end", [GeneratorExit(), ClientLeftError("The client left.")], ids=["given up", "left"])
+def test_a_request_that_nobody_waits_for_is_not_counted(end: BaseException) -> None:
     counts = Counts()
-    with pytest.raises(GeneratorExit), CountedRequest(counts):
-        raise GeneratorExit
+    with pytest.raises(type(end)), CountedRequest(counts):
+        raise end
     assert counts.until_now() == Counts().until_now()
 
 

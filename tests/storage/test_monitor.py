@@ -105,7 +105,15 @@ def test_a_suspicion_is_checked_at_once(monitored: Monitored) -> None:
     until(lambda: monitored.reachability.is_reachable, seconds=5.0)
 
 
-def test_a_long_unit_of_work_is_no_outage(monitored: Monitored) -> None:
+def test_a_long_unit_of_work_is_no_outage(monitored: Monitored, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes: list[float] = []
+    check = monitored.monitor._probe.check
+
+    def counted() -> None:
+        probes.append(time.monotonic())
+        check()
+
+    monkeypatch.setattr(monitored.monitor._probe, "check", counted)
     with monitored.open_uow() as uow:
         uow.models.version_ids([(OWNER, "small", None)])
         until_late = time.monotonic() + 2.0
@@ -113,6 +121,7 @@ def test_a_long_unit_of_work_is_no_outage(monitored: Monitored) -> None:
             assert not monitored.reachability.is_away
             time.sleep(0.05)
     assert monitored.reachability.is_reachable
+    assert 1 <= len(probes) <= 12  # five a second once it is late, and the first one
 
 
 def test_a_server_that_was_killed_is_away_and_comes_back(

@@ -112,3 +112,13 @@ def test_the_check_costs_less_than_20_ms_of_cpu(health_file: HealthFile, tmp_pat
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     assert min(cpu_seconds() for _ in range(9)) < MAX_CPU_SECONDS
+
+
+def test_worker_and_check_take_one_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = ("RELEVANCE_SPOOL_DIRECTORY", "TMPDIR", "TEMP", "TMP")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    assert health_check.default_directory() == "/tmp"
+    for name in reversed(names):
+        monkeypatch.setenv(name, str(tmp_path / name))
+        assert health_check.default_directory() == str(tmp_path / name)

@@ -44,7 +44,7 @@ def test_a_spool_without_space_is_waited_for_and_logged_once(
     caplog.set_level(logging.INFO)
     full = disk(monkeypatch, failure)
     spool, found = Spool(tmp_path, executor="here:1"), list[frozenset[str] | None]()
-    waiting = Thread(target=lambda: found.append(spool.open_when_writable(Event())))
+    waiting = Thread(target=lambda: found.append(spool.open_when_writable(Event().wait)))
     waiting.start()
     until(lambda: full.attempts >= 5)
     full.failure = None
@@ -63,7 +63,7 @@ def test_a_worker_that_waits_for_space_stops_when_it_is_requested(
 ) -> None:
     full, stop_requested = disk(monkeypatch, errno.ENOSPC), Event()
     spool, found = Spool(tmp_path, executor="here:1"), list[frozenset[str] | None]()
-    waiting = Thread(target=lambda: found.append(spool.open_when_writable(stop_requested)))
+    waiting = Thread(target=lambda: found.append(spool.open_when_writable(stop_requested.wait)))
     waiting.start()
     until(lambda: full.attempts >= 2)
     stop_requested.set()
@@ -74,7 +74,7 @@ def test_a_worker_that_waits_for_space_stops_when_it_is_requested(
 def test_a_directory_that_may_not_be_used_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk(monkeypatch, errno.EACCES)
     with pytest.raises(UnusableSpoolError, match=str(tmp_path)):
-        Spool(tmp_path, executor="here:1").open_when_writable(Event())
+        Spool(tmp_path, executor="here:1").open_when_writable(Event().wait)
 
 
 def test_nothing_is_left_of_an_attempt_without_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from app.api.formats.cells import JSON
 from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, pointer
 
 MAX_DEPTH = 64
 """Objects and arrays within each other."""
@@ -58,6 +58,8 @@ def _decode(body: bytes) -> JSON:
         _explain(body, error)
     escaped = body.replace(b"\\\\", b"").count(b'\\"') if b"\\" in body else 0
     if body.count(b'"') - escaped != 2 * texts:
+        if len(body) > MAX_BYTES_EXPLAINED:
+            raise MalformedBodyError("The body repeats a key within one object.")
         _name_the_repeated_key(body)
     return value
 
@@ -185,8 +187,3 @@ def _fault(path: tuple[str | int, ...], found: _Unspeakable) -> Fault:
             return Fault(found.in_table, pointer=pointer(path), row=row)
         case _:
             return Fault(found.detail, pointer=pointer(path))
-
-
-def pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path of keys and positions."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

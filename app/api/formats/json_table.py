@@ -6,11 +6,11 @@ from itertools import chain, islice
 from operator import itemgetter
 
 from app.api.formats.cells import JSON, block_of, column_of
-from app.api.formats.json_body import decode, pointer
+from app.api.formats.json_body import decode
 from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
-from app.domain.errors import Fault, InvalidDataError
+from app.domain.errors import Fault, InvalidDataError, pointer
 from app.domain.kinds import ROWS_LOOKED_AT, kind_of_cells
 from app.domain.tables import Block, Cell, Column, ColumnKind
 

@@ -100,10 +100,16 @@ class _Reader(io.RawIOBase):
     """A file of `size` bytes, and what is put behind it, from `position` on."""
 
     def __init__(self, descriptor: int, size: int, position: int, then: bytes) -> None:
-        self._descriptor = descriptor
+        # Its own: a thread may still read when the request, and with it the file, has ended.
+        self._descriptor = os.dup(descriptor)
         self._size = size
         self._position = position
         self._then = then
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
 
     def readable(self) -> bool:
         return True

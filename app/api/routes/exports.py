@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from app.api.bodies import MAX_DOCUMENT_MEMBERS, checked
+from app.api.bodies import MAX_DOCUMENT_MEMBERS, MAX_MENDED, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
@@ -147,13 +147,15 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
 
 def _version_of(document: VersionDocument) -> ExportedVersion:
     """Return the version; an integer of the report may be written as 3.0. Raises InvalidRequestError, ReportError."""
-    try:
-        return version_of(document)
-    except ReportError as error:
-        report = with_integers(document.report, error.cause)
-        if report is None:
-            raise
-    return version_of(document.model_copy(update={"report": report}))
+    for _ in range(MAX_MENDED):
+        try:
+            return version_of(document)
+        except ReportError as error:
+            report = with_integers(document.report, error.cause)
+            if report is None:
+                raise
+            document = document.model_copy(update={"report": report})
+    return version_of(document)
 
 
 def _imported(version: Version) -> KeptAnswer:

@@ -129,7 +129,7 @@ class Service:
                 if is_open or self._key.is_sent(_authorizations(context)):
                     answered = await call(request)
                     if staleness.age is not None:
-                        context.set_trailing_metadata((("age", f"{staleness.age:.0f}"), ("relevance-stale", "1")))
+                        context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
                     return answered
                 code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
             except RelevanceError as error:

@@ -43,8 +43,8 @@ class ContributionOut(BaseModel):
     input: str | None = Field(description="The input that it is.")
     contribution: float = Field(
         description="What it adds: in the target's units, or in those of the latent function where that is another "
-        "(of classes, counts, and logarithms). All functions' together, with the targets' average, are the mean. Of "
-        "three and more classes, the latent is that of the class answered as `label`."
+        "(of classes, counts, and logarithms). Of three and more classes, the latent is that of the class answered as "
+        "`label`. `explanation_sum` has what is added besides."
     )
     share: float = Field(description="Its size's share of the sum of all functions' sizes, from 0 to 1.")
 
@@ -52,6 +52,27 @@ class ContributionOut(BaseModel):
 Explanation = Annotated[
     Sequence[ContributionOut] | None,
     Field(description="With `explain`: the functions that add most, the greatest first. Left out without it."),
+]
+
+
+class ExplanationSumOut(BaseModel):
+    """What a prediction is the sum of: `baseline`, all contributions of its `explanation`, and `others` are `mean`."""
+
+    baseline: float = Field(
+        description="The mean where all functions add nothing: the average that targets are measured from. 0 for "
+        "classes, counts, and where the noise is given; of the logarithm under `log_gaussian`."
+    )
+    others: float = Field(description="What all functions add that the `explanation` does not name.")
+    mean: float = Field(
+        description="The mean of the function that is learned: the prediction's `mean` under `gaussian` and "
+        "`student_t`; of the target's logarithm under `log_gaussian`, of the log rate under `poisson`, of the `latent` "
+        "of classes, where each class has one that of the class answered as `label`."
+    )
+
+
+ExplanationSum = Annotated[
+    ExplanationSumOut | None,
+    Field(description="With `explain`: what the contributions add up to. Left out without it."),
 ]
 
 
@@ -65,6 +86,7 @@ class RealOut(BaseModel):
     upper: float
     support: Support
     explanation: Explanation = None
+    explanation_sum: ExplanationSum = None
 
 
 class ClassProbabilityOut(BaseModel):
@@ -114,6 +136,7 @@ class ClassOut(BaseModel):
     )
     support: Support
     explanation: Explanation = None
+    explanation_sum: ExplanationSum = None
     decision: DecisionOut | None = Field(
         None, description="With `class_priors`, `costs` or `reject_cost`. Left out without them."
     )

@@ -65,7 +65,9 @@ def promote(
     metric: Annotated[Metric | None, typer.Option(help="rmse of numbers, log_loss of classes by default.")] = None,
     margin: Annotated[float | None, typer.Option(help="By how much it has to be better; 0 by default.", min=0)] = None,
     by: Annotated[By | None, typer.Option(help="The interval's lower end, by default, or the estimate.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws what the interval is made of.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Rows of one value belong together; the split's by default.")
+    ] = None,
     as_json: AsJson = False,
     url: Url = HERE,
 ) -> None:
@@ -80,7 +82,7 @@ def promote(
         raise typer.BadParameter(f"{alias} names no alias", param_hint="MODEL@ALIAS")
     to = int(version) if version.isdecimal() else version
     with service(url) as client:
-        proof = Proof(metric, margin, by, seed)
+        proof = Proof(metric, margin, by, groups)
         promote(client, (named.model, named.version), to, file, dataset, proof, as_json=as_json)
 
 

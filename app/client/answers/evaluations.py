@@ -97,13 +97,14 @@ class ClassPictures:
 
 @dataclass(frozen=True)
 class EvaluationResult(Generic[M, P]):
-    """What was found, in lists without `pictures`."""
+    """What was found, in lists without `pictures`; `rows_seen_in_training` is None where that is not known."""
 
     rows: int
     rows_without_target: int
     rows_not_answered: int
     metrics: M
     pictures: P | None
+    rows_seen_in_training: int | None = None
 
 
 class NumbersEvaluation(JobBase, frozen=True, kw_only=True, tag="regression"):

@@ -28,7 +28,8 @@ class RelevanceVector:
     """One function of a model: a kernel on a row of the dataset (which it may have left), the bias, or an input.
 
     Or one of a dictionary, with its `shape` in each input that it sees and, of a wave, its `phase` in cycles.
-    Of three and more classes `weight_mean` is None, and `weight_means` has one for each.
+    Of three and more classes `weight_mean` is None, and `weight_means` has one for each. Weights have the units of the
+    function that is learned: the target's under `gaussian` and `student_t`.
     """
 
     number: int

@@ -56,6 +56,15 @@ class Contribution:
 
 
 @dataclass(frozen=True)
+class ExplanationSum:
+    """`baseline`, all contributions of the explanation, and `others` are `mean`: that of the function learned."""
+
+    baseline: float
+    others: float
+    mean: float
+
+
+@dataclass(frozen=True)
 class Decision:
     """What to do about a row, None where it is better left undecided, and what that is expected to cost."""
 
@@ -85,6 +94,7 @@ class Prediction(msgspec.Struct, frozen=True, omit_defaults=True):
     log_density: float | None = None
     novelty: float | None = None
     explanation: tuple[Contribution, ...] | None = None
+    explanation_sum: ExplanationSum | None = None
     decision: Decision | None = None
     error: Problem | None = None
 

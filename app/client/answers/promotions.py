@@ -20,7 +20,8 @@ P = TypeVar("P")
 class Improvement:
     """The metric of both on the same rows; `estimate`, with its 95 % interval, is by how much the challenger's is less.
 
-    None where there is no row to tell it by.
+    None where there is no row to tell it by. `groups` are those of the rows, `effective_groups` as many of equal size;
+    None where each row stands for itself.
     """
 
     metric: str
@@ -31,11 +32,16 @@ class Improvement:
     estimate: float | None
     lower: float | None
     upper: float | None
+    groups: int | None = None
+    effective_groups: float | None = None
 
 
 @dataclass(frozen=True)
 class PromotionResult(Generic[M, P]):
-    """Whether the alias moved, and why; `holder` and `improvement` are None where it pointed nowhere."""
+    """Whether the alias moved, and why; `holder` and `improvement` are None where it pointed nowhere.
+
+    `rows_seen_in_training` are those that one of both was trained on, which no figure counts.
+    """
 
     moved: bool
     reason: str
@@ -43,6 +49,7 @@ class PromotionResult(Generic[M, P]):
     lost_rows: int
     challenger: EvaluationResult[M, P]
     holder: EvaluationResult[M, P] | None
+    rows_seen_in_training: int | None = None
 
 
 class PromotionBase(JobBase, frozen=True, kw_only=True):
@@ -55,6 +62,7 @@ class PromotionBase(JobBase, frozen=True, kw_only=True):
     margin: float
     by: str
     seed: int
+    groups: str | None = None
 
 
 class NumbersPromotion(PromotionBase, frozen=True, kw_only=True, tag="regression"):

@@ -1,5 +1,6 @@
 """How each raw column stands in the matrix X, and the target in t: what a version remembers."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,6 +81,11 @@ class EncodedTarget:
     def latent_unit(self) -> float:
         """A unit of the function that is learned, in the user's: of the target, or of its logarithm."""
         return 1.0 if self.logarithmic else self.scale
+
+    @property
+    def latent_shift(self) -> float:
+        """The user's value of the function that is learned where that is 0: a target, or the logarithm of one."""
+        return math.log(self.scale) if self.logarithmic else self.shift
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """The functions that a version keeps, as people see them."""
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 
 from app.domain.tables import Cell, Label
 
@@ -38,7 +39,7 @@ class ListedFunction:
 
 @dataclass(frozen=True)
 class RelevanceVector:
-    """One function of a model; its weight and sd are in the encoded units.
+    """One function of a model; its weight and sd are in the encoded units, and `in_units` in others.
 
     `kind` is the kernel's type, "bias" or "input". A kernel has the `row` it stands on with its `inputs` (raw, by
     column name); where it `moved`, the row that it came from. A function of one input alone has the encoded column's
@@ -63,9 +64,23 @@ class RelevanceVector:
     shape: tuple[InputShape, ...] = ()
     phase: float | None = None
 
+    def in_units(self, unit: float) -> "RelevanceVector":
+        """The same where the function that is learned is measured in units of 1/`unit` of these."""
+        return replace(
+            self,
+            weight_mean=None if self.weight_mean is None else _finite(self.weight_mean * unit),
+            weight_means=tuple(ClassWeight(weight.label, _finite(weight.mean * unit)) for weight in self.weight_means),
+            weight_sd=_finite(self.weight_sd * unit),
+            alpha=_finite(self.alpha / unit / unit),
+        )
+
     @property
     def greatest_weight(self) -> float:
         """The weight's mean, the one of greatest size where there are several."""
         if self.weight_mean is not None:
             return self.weight_mean
         return max((weight.mean for weight in self.weight_means), key=abs)
+
+
+def _finite(value: float) -> float:
+    return max(-sys.float_info.max, min(value, sys.float_info.max))

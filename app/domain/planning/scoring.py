@@ -1,11 +1,11 @@
 """What is to be done to a version and a dataset that must go together."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, Fault, InvalidRequestError
 from app.domain.models import SupervisedReport, Version
-from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest, Task
+from app.domain.requests import ColumnSplit, EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest, Task
 from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS, Metric
 from app.domain.tables import ColumnKind
 
@@ -27,8 +27,7 @@ def plan_promotion(
         detail = f"Alias {request.alias!r} of model {version.model!r} points to version {version.number} already."
         raise ConflictError(detail, [Fault(detail, pointer="/version")])
     report = judged(version, dataset)
-    if holder is not None:
-        judged(holder, dataset)
+    reports = [report] if holder is None else [report, judged(holder, dataset)]
     metrics: tuple[Metric, ...] = NUMBER_METRICS if report.task == "regression" else CLASS_METRICS
     metric = USUAL[report.task] if request.metric is None else request.metric
     if metric not in metrics:
@@ -45,7 +44,20 @@ def plan_promotion(
         request.margin,
         request.by,
         request.seed,
+        _groups(request, reports, dataset),
     )
+
+
+def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], dataset: Dataset) -> str | None:
+    """The column of the groups: the one that is named, else the first that the dataset has of those that split."""
+    if request.groups is not None:
+        if dataset.column(request.groups) is None:
+            detail = f"The dataset has no column {request.groups!r}."
+            raise InvalidRequestError(detail, [Fault(detail, pointer="/groups")])
+        return request.groups
+    splits = (report.plan.split for report in reports)
+    columns = (split.column for split in splits if isinstance(split, ColumnSplit))
+    return next((column for column in columns if dataset.column(column) is not None), None)
 
 
 def judged(version: Version, dataset: Dataset) -> SupervisedReport:

@@ -37,7 +37,8 @@ class PromotionRequest:
     """Point `alias` to a version, the challenger, if it is better on a dataset than the one to which it points.
 
     Its `metric`, None for the usual one, has to be better by more than `margin`: the lower end of the 95 % interval of
-    that difference, or the `estimate` alone. Replicates for the interval are drawn by the `seed`.
+    that difference, or the `estimate` alone. Rows of one value in the column `groups` depend on each other; None for
+    the column by which one of the two versions was split. The `seed` has no effect: nothing is drawn.
     """
 
     dataset_id: UUID
@@ -48,12 +49,16 @@ class PromotionRequest:
     margin: float = 0.0
     by: Proof = "interval"
     seed: int = 0
+    groups: str | None = None
     kind: Literal["promotion"] = "promotion"
 
 
 @dataclass(frozen=True)
 class PromotionPlan:
-    """The request resolved: the challenger's number, and that of the alias's `holder` where it has one."""
+    """The request resolved: the challenger's number, and that of the alias's `holder` where it has one.
+
+    `groups` is the column whose values say which rows depend on each other, None where each row stands for itself.
+    """
 
     model: str
     version: int
@@ -65,6 +70,7 @@ class PromotionPlan:
     margin: float
     by: Proof
     seed: int
+    groups: str | None = None
     kind: Literal["promotion"] = "promotion"
 
 

@@ -6,14 +6,16 @@ from app.domain.scoring.evaluation import Evaluation
 from app.domain.scoring.judged import COVERAGES, Judged, JudgedClasses, JudgedNumbers
 from app.domain.scoring.losses import CLASS_METRICS, NUMBER_METRICS, ClassMetric, Metric, NumberMetric, losses
 from app.domain.scoring.numbers import Coverage, NumberResult, NumberScores
-from app.domain.scoring.paired import Improvement, Paired
-from app.domain.scoring.promotion import Promotion, Proof, verdict
+from app.domain.scoring.paired import Improvement, PairedDifferences
+from app.domain.scoring.promotion import MIN_GROUPS, MIN_ROWS, Promotion, Proof, verdict
 from app.domain.scoring.ranking import Area
 from app.domain.scoring.reliability import ReliabilityBin
 
 __all__ = [
     "CLASS_METRICS",
     "COVERAGES",
+    "MIN_GROUPS",
+    "MIN_ROWS",
     "NUMBER_METRICS",
     "Area",
     "ClassMetric",
@@ -29,7 +31,7 @@ __all__ = [
     "NumberMetric",
     "NumberResult",
     "NumberScores",
-    "Paired",
+    "PairedDifferences",
     "Promotion",
     "Proof",
     "ReliabilityBin",

@@ -1,5 +1,6 @@
 """Whether a challenger takes an alias from its holder."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,6 +10,10 @@ from app.domain.scoring.paired import Improvement
 Proof: TypeAlias = Literal["interval", "estimate"]
 """What has to lie above the margin: the lower end of the improvement's interval, or the improvement itself."""
 
+MIN_ROWS = 30
+MIN_GROUPS = 10
+"""No alias moves by a comparison of fewer rows, or of fewer groups (of equal size) where rows come in groups."""
+
 
 @dataclass(frozen=True)
 class Promotion:
@@ -16,7 +21,8 @@ class Promotion:
 
     `holder` and `improvement` are None where the alias pointed nowhere. `lost_rows` are those that cost the holder
     something, and for which the challenger has no such loss: it can't predict for them, or held what came for
-    impossible.
+    impossible. `rows_seen_in_training` are the rows that one of both was trained on: they are left out of all figures.
+    None in promotions that are older than this, which left none out.
     """
 
     moved: bool
@@ -25,6 +31,7 @@ class Promotion:
     holder: Evaluation | None = None
     improvement: Improvement | None = None
     lost_rows: int = 0
+    rows_seen_in_training: int | None = None
     kind: Literal["promotion"] = "promotion"
 
 
@@ -34,14 +41,38 @@ def verdict(improvement: Improvement, *, margin: float, by: Proof, lost_rows: in
     A challenger that answers fewer rows than the holder is not: what it left out might have been its worst.
     """
     name = improvement.metric
-    if improvement.estimate is None or improvement.lower is None or improvement.upper is None:
+    if improvement.estimate is None:
         return False, f"There is no row on which both have a {name}."
-    told = f"{name} {improvement.holder:.6g} -> {improvement.challenger:.6g}, improvement {improvement.estimate:.4g}"
-    told += f" (95 %: {improvement.lower:.4g} to {improvement.upper:.4g})"
+    figures = f"{name} {improvement.holder:.6g} -> {improvement.challenger:.6g}, {_difference(improvement)}"
     if lost_rows:
-        return False, f"{told}, but the challenger has no {name} for {lost_rows:,} rows that the holder answers."
-    proved = improvement.lower if by == "interval" else improvement.estimate
-    what = "the interval's lower end" if by == "interval" else "the improvement"
+        return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the holder answers."
+    if (too_few := _too_few(improvement)) is not None:
+        return False, f"{figures}, but {too_few}."
+    proved, what = improvement.estimate, "the improvement"
+    if by == "interval":
+        proved, what = improvement.lower if improvement.lower is not None else -math.inf, "the interval's lower end"
     if proved > margin:
-        return True, f"{told}: {what} is above the margin of {margin:g}."
-    return False, f"{told}: {what} is not above the margin of {margin:g}."
+        return True, f"{figures}: {what} is above the margin of {margin:g}."
+    return False, f"{figures}: {what} is not above the margin of {margin:g}."
+
+
+def _difference(improvement: Improvement) -> str:
+    estimate = f"improvement {improvement.estimate:.4g}"
+    if improvement.lower is None or improvement.upper is None:
+        return estimate
+    return f"{estimate} (95 %: {improvement.lower:.4g} to {improvement.upper:.4g})"
+
+
+def _too_few(improvement: Improvement) -> str | None:
+    """What there is too little of to compare two versions by; None where there is enough."""
+    if improvement.rows < MIN_ROWS:
+        return f"{_counted(improvement.rows, 'row')} compared, and at least {MIN_ROWS} are needed"
+    groups, effective = improvement.groups, improvement.effective_groups
+    if groups is not None and effective is not None and effective < MIN_GROUPS:
+        size = "" if effective == groups else f", as good as {effective:.1f} of equal size"
+        return f"{_counted(groups, 'group')} compared{size}, and at least {MIN_GROUPS} are needed"
+    return None
+
+
+def _counted(number: int, what: str) -> str:
+    return f"only 1 {what} was" if number == 1 else f"only {number} {what}s were"

@@ -27,3 +27,9 @@ def likelihood_faults(likelihood: Likelihood, where: str, classes: int) -> Itera
     if isinstance(likelihood, OneAgainstRest | Categorical):
         figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))
     yield from figure_faults(figures)
+
+
+def noise_by_row_faults(likelihood: Likelihood, where: str, noise_column: str | None) -> Iterator[Fault]:
+    """Return a fault for noise by row where no column has it."""
+    if likelihood.noise_by_row and noise_column is None:
+        yield Fault("Noise by row needs the target's `noise_column`.", f"{where}/noise_sd")

@@ -6,7 +6,7 @@ from app.domain.errors import Fault
 from app.domain.planning.choices import LARGEST_SEED
 from app.domain.requests import SupervisedPlan
 from app.domain.soundness.figures import Interval, figure_faults
-from app.domain.soundness.likelihoods import likelihood_faults
+from app.domain.soundness.likelihoods import likelihood_faults, noise_by_row_faults
 from app.domain.soundness.reports import WIDTH
 from app.sparse_bayes.basis import Basis, Group, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
@@ -32,6 +32,7 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
             yield Fault(str(error), f"{where}/{error.field}")
         yield from figure_faults([(f"{where}/seed", spec.seed, SEED)])
         yield from likelihood_faults(spec.likelihood, f"{where}/likelihood", len(plan.classes))
+        yield from noise_by_row_faults(spec.likelihood, f"{where}/likelihood", plan.noise_column)
         for place, basis in enumerate(spec.basis):
             if isinstance(basis, Group):
                 yield from _of_group(basis, inputs, f"{where}/basis", place)

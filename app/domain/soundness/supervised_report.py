@@ -5,7 +5,7 @@ from itertools import chain
 from math import inf
 
 from app.domain.encoding import Encoding, column_names, user_noise_sd, user_process_sd
-from app.domain.errors import Fault
+from app.domain.errors import Fault, pointer
 from app.domain.models import InputTerm, InputWarp, InputWidth, SupervisedPredictor, SupervisedReport
 from app.domain.requests import ColumnSplit, RandomSplit, Split
 from app.domain.scales import model_terms, model_warps, model_widths
@@ -20,7 +20,7 @@ from app.domain.soundness.figures import (
     difference_faults,
     figure_faults,
 )
-from app.domain.soundness.likelihoods import likelihood_faults
+from app.domain.soundness.likelihoods import likelihood_faults, noise_by_row_faults
 from app.domain.soundness.reports import (
     WHERE,
     common_faults,
@@ -59,6 +59,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
         where = f"{WHERE}/contenders/{place}"
         yield from figure_faults([(f"{where}/functions", one.functions, COUNT)])
         yield from likelihood_faults(one.likelihood, f"{where}/likelihood", len(report.plan.classes))
+        yield from noise_by_row_faults(one.likelihood, f"{where}/likelihood", report.plan.noise_column)
 
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
@@ -84,10 +85,10 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
     known = CLASS_METRICS if report.task == "classification" else NUMBER_METRICS
     for name, figures in report.metrics.items():
         if name not in SETS_OF_METRICS:
-            yield Fault(f"Expected one of {', '.join(sorted(SETS_OF_METRICS))}.", f"{WHERE}/metrics/{name}")
+            yield Fault(f"Expected one of {', '.join(sorted(SETS_OF_METRICS))}.", WHERE + pointer(("metrics", name)))
             continue
         for figure, value in figures.items():
-            where = f"{WHERE}/metrics/{name}/{figure}"
+            where = WHERE + pointer(("metrics", name, figure))
             if figure in known:
                 yield from figure_faults([(where, value, known[figure])])
             else:

@@ -3,6 +3,7 @@
 from app.services.answering.columns import FlatColumn, Labels, flat_columns, real_columns
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
+from app.services.answering.explanation import Explanation
 from app.services.answering.judging import JudgedBlock, judge
 from app.services.answering.outputs import outputs_asked, outputs_of
 from app.services.answering.pieces import piece_of, rows_of, support_of
@@ -16,6 +17,7 @@ __all__ = [
     "Answering",
     "ClassificationAnswer",
     "ComponentsAnswer",
+    "Explanation",
     "FlatColumn",
     "ImageAnswering",
     "JudgedBlock",

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 from app.domain.decisions import Decisions
 from app.services.answering.components import ComponentsAnswer
+from app.services.answering.explanation import Explanation
 from app.services.answering.served import Answer
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.answering.values import ValueAnswer
-from app.sparse_bayes.contributions import Contributions
 from app.sparse_bayes.types import Array
 
 Rows: TypeAlias = "slice[int, int, None]"
@@ -87,8 +87,8 @@ def _some(column: Array | None, rows: Rows) -> Array | None:
     return None if column is None else column[rows]
 
 
-def _explained(found: Contributions | None, rows: Rows) -> Contributions | None:
-    return None if found is None else Contributions(found.functions[rows], found.added[rows], found.shares[rows])
+def _explained(found: Explanation | None, rows: Rows) -> Explanation | None:
+    return None if found is None else found.some(rows)
 
 
 def _decided(found: Decisions | None, rows: Rows) -> Decisions | None:

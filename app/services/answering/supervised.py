@@ -1,7 +1,7 @@
 """Numbers and classes: a block of raw columns in, and the answer in the user's units."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -12,9 +12,10 @@ from app.domain.encoding import EncodedTarget, encode_inputs, encode_noise, user
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
+from app.services.answering.explanation import Explanation
 from app.services.answering.wanted import Wanted, refuse_all
 from app.services.cancellation import check_cancelled
-from app.sparse_bayes.contributions import Contributions, contributions
+from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
 from app.sparse_bayes.model import KernelFunctions
@@ -51,7 +52,7 @@ class RegressionAnswer:
     upper: Array
     support: Array | None
     covariance: Array | None
-    explanation: Contributions | None
+    explanation: Explanation | None
     faults: tuple[Fault, ...]
 
 
@@ -71,7 +72,7 @@ class ClassificationAnswer:
     latent_mean: Array
     latent_variance: Array
     support: Array | None
-    explanation: Contributions | None
+    explanation: Explanation | None
     decisions: Decisions | None
     faults: tuple[Fault, ...]
 
@@ -162,21 +163,16 @@ class _Asked:
 
     def explanation(
         self, known: SupervisedAnswering, wanted: Wanted, *, latents: Indices | None = None
-    ) -> Contributions | None:
-        """In the target's units, or in those of the function that is learned where that is another.
+    ) -> Explanation | None:
+        """Of the sound rows, at their places.
 
         `latents` (n,) are those that are explained where a row has several.
         """
         if wanted.explain is None:
             return None
         found = contributions(known.predictor.model, self.inputs, wanted.explain, latents=latents)
-        with np.errstate(over="ignore"):
-            added = np.clip(found.added * known.predictor.encoding.target.latent_unit, -_LARGEST, _LARGEST)
-        if self.sound is None:
-            return replace(found, added=added)
-        functions = np.zeros((len(self.sound), found.functions.shape[1]), np.intp)
-        functions[self.sound] = found.functions
-        return Contributions(functions, _joined([added], self.sound), _joined([found.shares], self.sound))
+        explanation = Explanation.of(known.predictor.encoding.target, found)
+        return explanation if self.sound is None else explanation.spread(self.sound)
 
 
 def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:

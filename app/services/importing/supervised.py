@@ -41,7 +41,8 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     report, predictor = exported.report, exported.predictor
     yield from supervised_report_faults(predictor, report)
     yield from spec_faults(report.plan, predictor.encoding.width)
-    if report.plan.spec.likelihood.type != predictor.model.likelihood.type:
+    planned, fitted = report.plan.spec.likelihood, predictor.model.likelihood
+    if (planned.type, planned.noise_by_row) != (fitted.type, fitted.noise_by_row):
         yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
     if classes and classes != list(predictor.encoding.target.classes):

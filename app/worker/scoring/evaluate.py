@@ -11,12 +11,16 @@ from app.services.answering import judge
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally
+from app.worker.scoring.training_rows import seen_rows, training_rows_of
 
 
 def evaluate(attempt: Attempt, job: Job, plan: EvaluationPlan) -> Evaluation:
     """What the version's predictions were worth; raises NoLongerOurs, HandedBack."""
     served = version_at_hand(attempt, job, plan.version)
-    tally = Tally.of(served)
+    training_rows = training_rows_of(attempt, job, served.version)
+    tally = Tally.of(served, training_rows)
     for block in told_blocks(attempt, job, phase="evaluate"):
-        tally.add(judge(served, block))
+        found = judge(served, block)
+        tally.add(found)
+        tally.count_seen(found.chosen & seen_rows(block, training_rows))
     return tally.result()

@@ -1,8 +1,10 @@
 """Whether a challenger is better than the version to which an alias points, on the same rows; if so, the alias moves.
 
-As an evaluation it keeps nothing on the way; its replicates are drawn by a seed, so that a start that begins anew finds
-the same.
+As an evaluation it keeps nothing on the way: a start that begins anew finds the same. Rows that one of the two was
+trained on are left out.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,12 +14,15 @@ from app.domain.errors import ConflictError, NotFoundError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
-from app.domain.scoring import Metric, Paired, Promotion, losses, verdict
-from app.services.answering import JudgedBlock, judge
+from app.domain.scoring import Metric, PairedDifferences, Promotion, losses, verdict
+from app.domain.split import content_hash
+from app.domain.tables import Block, block_rows, taken
+from app.services.answering import JudgedBlock, ServedVersion, judge
 from app.sparse_bayes.types import Array
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally
+from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 
 HOLDER_CHANGED = Problem(
     "holder-changed",
@@ -29,24 +34,83 @@ HOLDER_CHANGED = Problem(
 
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     """What is to become of the alias; raises NoLongerOurs, HandedBack."""
-    challenger = version_at_hand(attempt, job, plan.version)
-    seen = Tally.of(challenger)
+    challenger = _Compared.of(attempt, job, plan.version)
     if plan.holder is None:
-        for block in told_blocks(attempt, job, phase="compare"):
-            seen.add(judge(challenger, block))
-        return Promotion(True, "The alias pointed to no version.", seen.result())
-    holder = version_at_hand(attempt, job, plan.holder)
-    seen_of_holder, paired, lost_rows = Tally.of(holder), Paired(plan.metric, plan.seed), 0
-    for block in told_blocks(attempt, job, phase="compare"):
-        ours, theirs = judge(challenger, block), judge(holder, block)
-        seen.add(ours)
-        seen_of_holder.add(theirs)
-        costs, costs_of_holder = _costs(ours, plan.metric), _costs(theirs, plan.metric)
+        return _without_holder(attempt, job, challenger)
+    holder = _Compared.of(attempt, job, plan.holder)
+    differences, lost_rows = PairedDifferences(plan.metric, grouped=plan.groups is not None), 0
+    seen = 0
+    for whole in told_blocks(attempt, job, phase="compare"):
+        block = _unseen(whole, challenger, holder)
+        seen += block_rows(whole) - block_rows(block)
+        costs, costs_of_holder = (_costs(version.judge(block), plan.metric) for version in (challenger, holder))
         lost_rows += int((np.isnan(costs) & ~np.isnan(costs_of_holder)).sum())
-        paired.add(costs_of_holder, costs)
-    improvement = paired.result()
+        groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
+        differences.add(costs_of_holder, costs, groups)
+    improvement = differences.result()
     moved, reason = verdict(improvement, margin=plan.margin, by=plan.by, lost_rows=lost_rows)
-    return Promotion(moved, reason, seen.result(), seen_of_holder.result(), improvement, lost_rows)
+    reason += _unknown(challenger, holder)
+    return Promotion(
+        moved,
+        reason,
+        challenger.tally.result(),
+        holder.tally.result(),
+        improvement,
+        lost_rows,
+        rows_seen_in_training=seen,
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A version that is compared, the rows that it was trained on, and what was seen of it so far."""
+
+    served: ServedVersion
+    training_rows: KnownRows
+    tally: Tally
+
+    @classmethod
+    def of(cls, attempt: Attempt, job: Job, number: int) -> "_Compared":
+        """Of no rows yet; raises NoLongerOurs, HandedBack."""
+        served = version_at_hand(attempt, job, number)
+        training_rows = training_rows_of(attempt, job, served.version)
+        return cls(served, training_rows, Tally.of(served, training_rows))
+
+    def judge(self, block: Block) -> JudgedBlock:
+        """The version's predictions beside the truth, which its figures count too."""
+        found = judge(self.served, block)
+        self.tally.add(found)
+        return found
+
+
+def _without_holder(attempt: Attempt, job: Job, challenger: _Compared) -> Promotion:
+    seen = 0
+    for whole in told_blocks(attempt, job, phase="compare"):
+        block = _unseen(whole, challenger)
+        seen += block_rows(whole) - block_rows(block)
+        challenger.judge(block)
+    reason = f"The alias pointed to no version.{_unknown(challenger)}"
+    return Promotion(True, reason, challenger.tally.result(), rows_seen_in_training=seen)
+
+
+def _unseen(block: Block, *versions: _Compared) -> Block:
+    """The rows of a block that none of the versions was trained on."""
+    seen = np.zeros(block_rows(block), np.bool_)
+    for version in versions:
+        known = seen_rows(block, version.training_rows)
+        version.tally.count_seen(known)
+        seen |= known
+    kept = np.flatnonzero(~seen)
+    return block if len(kept) == len(seen) else {name: taken(column, kept) for name, column in block.items()}
+
+
+def _unknown(*versions: _Compared) -> str:
+    """A sentence about versions whose training rows are not known, which might be among those compared."""
+    numbers = [str(version.served.version.number) for version in versions if version.training_rows is None]
+    if not numbers:
+        return ""
+    versions_ = "version" if len(numbers) == 1 else "versions"
+    return f" The rows that {versions_} {' and '.join(numbers)} learned from are not known, so none was left out."
 
 
 def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) -> None:

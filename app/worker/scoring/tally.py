@@ -6,6 +6,8 @@ from typing import TypeAlias
 
 from app.domain.scoring import ClassScores, Evaluation, Judged, JudgedClasses, JudgedNumbers, NumberScores
 from app.services.answering import JudgedBlock, ServedVersion, SupervisedAnswering
+from app.sparse_bayes.types import Mask
+from app.worker.scoring.training_rows import KnownRows
 
 Scores: TypeAlias = NumberScores | ClassScores
 
@@ -17,13 +19,15 @@ class Tally:
     scores: Scores
     without_target: int = 0
     unanswered: int = 0
+    seen_in_training: int | None = None
 
     @classmethod
-    def of(cls, served: ServedVersion) -> "Tally":
-        """Of no rows yet."""
+    def of(cls, served: ServedVersion, training_rows: KnownRows) -> "Tally":
+        """Of no rows yet, of a version whose training rows may be known."""
         answering = served.answering
         classes = answering.predictor.encoding.target.classes if isinstance(answering, SupervisedAnswering) else ()
-        return cls(ClassScores.empty(classes) if classes else NumberScores.empty())
+        scores = ClassScores.empty(classes) if classes else NumberScores.empty()
+        return cls(scores, seen_in_training=None if training_rows is None else 0)
 
     def add(self, found: JudgedBlock) -> None:
         """Take in a block's rows."""
@@ -31,9 +35,14 @@ class Tally:
         self.without_target += found.without_target
         self.unanswered += found.unanswered
 
+    def count_seen(self, seen: Mask) -> None:
+        """Count rows, True of the mask (N,), that the version was trained on."""
+        if self.seen_in_training is not None:
+            self.seen_in_training += int(seen.sum())
+
     def result(self) -> Evaluation:
         """What all of them are worth."""
-        return Evaluation(self.scores.result(), self.without_target, self.unanswered)
+        return Evaluation(self.scores.result(), self.without_target, self.unanswered, self.seen_in_training)
 
 
 def _added(scores: Scores, judged: Judged) -> Scores:

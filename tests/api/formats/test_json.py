@@ -149,6 +149,13 @@ def test_what_is_no_json_is_refused(body: bytes, told: str) -> None:
     assert told in refused.value.detail
 
 
+def test_a_long_body_that_repeats_a_key_is_not_decoded_again_to_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json, "loads", lambda *_, **__: pytest.fail("it is decoded a second time"))
+    body = b'{"rows": [' + b'{"x": 1.25, "y": 2},' * 120_000 + b'{"x": 1, "x": 2}]}'
+    with pytest.raises(MalformedBodyError, match="repeats a key within one object"):
+        decode(body)
+
+
 TREES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
@@ -288,7 +295,7 @@ def test_escapes_without_end_cost_no_more_than_other_characters() -> None:
         (b"-Infinity]", r"^-Infinity is no finite number; .* It is at byte 3000001\.$"),
         (b"1e400]", "^The body is not JSON that can be read: Number out of range"),
         (b"nul]", "^The body is not JSON: "),
-        (b'{"a":1,"a":2}]', '^The body repeats a key within one object: "a"'),
+        (b'{"a":1,"a":2}]', r"^The body repeats a key within one object\.$"),
     ],
 )
 def test_long_bodies_that_are_broken_are_not_decoded_twice(ending: bytes, said: str) -> None:

@@ -32,3 +32,20 @@ def test_a_full_disk_is_told_as_no_room_for_now() -> None:
 
     with pytest.raises(UnavailableError, match="no room for the body"):
         anyio.run(write)
+
+
+def test_a_reader_outlives_the_file_and_never_reads_another(tmp_path: Path) -> None:
+    """A client leaves: its request ends, and the thread that reads its body goes on for a while."""
+    content = bytes(range(256)) * 8_192
+
+    async def read_afterwards() -> bytes:
+        async with spooled(tmp_path, most_bytes=len(content)) as file:
+            await file.write(content)
+            await file.flush()
+            reader = file.reader()
+            begin = reader.read(100)
+        (tmp_path / "other").write_bytes(b"x" * len(content))
+        with (tmp_path / "other").open("rb"), reader:  # it may get the descriptor that the first one had
+            return begin + reader.read()
+
+    assert anyio.run(read_afterwards) == content

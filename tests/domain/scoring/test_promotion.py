@@ -1,8 +1,11 @@
-"""When a challenger is better."""
+"""When a challenger is better, and how often an equal one passes for better."""
+
+from dataclasses import replace
 
 import pytest
 
 from app.domain.scoring import Improvement, Proof, verdict
+from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
 
 FOUND = Improvement("nll", 100, 0, holder=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 
@@ -36,6 +39,45 @@ def test_a_challenger_that_answers_fewer_rows_is_not_better() -> None:
     moved, reason = verdict(FOUND, margin=0.0, by="interval", lost_rows=1200)
     assert not moved
     assert "no nll for 1,200 rows" in reason
+
+
+@pytest.mark.parametrize("by", ["interval", "estimate"])
+@pytest.mark.parametrize(
+    ("rows", "groups", "effective", "says"),
+    [
+        (1, None, None, "only 1 row was compared, and at least 30 are needed"),
+        (29, None, None, "only 29 rows were compared, and at least 30 are needed"),
+        (300, 9, 9.0, "only 9 groups were compared, and at least 10 are needed"),
+        (300, 30, 4.25, "only 30 groups were compared, as good as 4.2 of equal size, and at least 10 are needed"),
+    ],
+)
+def test_too_few_rows_or_groups_move_nothing(
+    by: Proof, rows: int, groups: int | None, effective: float | None, says: str
+) -> None:
+    found = replace(FOUND, rows=rows, groups=groups, effective_groups=effective)
+    moved, reason = verdict(found, margin=0.0, by=by, lost_rows=0)
+    assert not moved
+    assert reason.endswith(f", but {says}.")
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(30, None), (30, 10)])
+def test_just_enough_rows_or_groups_move_it(rows: int, groups: int | None) -> None:
+    found = replace(FOUND, rows=rows, groups=groups, effective_groups=groups)
+    assert verdict(found, margin=0.0, by="interval", lost_rows=0)[0]
+
+
+@pytest.mark.parametrize("design", [design for design in DESIGNS if sum(design.sizes) <= 300], ids=lambda one: one.name)
+@pytest.mark.parametrize("name", ["normal", "exponential, long tail of losses", "error 0/1, six in 10 rows differ"])
+def test_equal_versions_are_rarely_taken_for_unequal(name: str, design: Design) -> None:
+    draws = 600
+    promoted = round(draws * false_promotions(design, DIFFERENCES[name], draws))
+    # At 3 % at most 28 of 600 with a probability of .993.
+    assert promoted <= 28
+
+
+def test_a_challenger_that_is_better_is_promoted_more_often_than_not() -> None:
+    for design in (Design.alone(30), Design.alone(100), Design("30 groups of 10", (10,) * 30, grouped=True)):
+        assert false_promotions(design, DIFFERENCES["normal"], 300, gain=2.8) > 0.55, design.name
 
 
 def test_no_rows_prove_nothing() -> None:

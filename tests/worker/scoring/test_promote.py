@@ -1,6 +1,7 @@
 """Aliases that move to what is better, on a real database."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from app.domain.aliases import MOST_ALIASES
 from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
-from app.domain.scoring import JudgedNumbers, Promotion
-from app.domain.tables import Block, NumberColumn
+from app.domain.scoring import JudgedNumbers, Promotion, Proof
+from app.domain.tables import Block, CategoryColumn, NumberColumn, taken
 from app.services.answering import JudgedBlock, RegressionAnswer, ServedVersion, answer, judge
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
@@ -30,9 +31,23 @@ def better() -> NewSupervisedVersion:
 
 def high() -> Block:
     """Rows that are about what `better` predicts, all with a target and an input that is there."""
-    block = {**table(), "x": NumberColumn(np.linspace(-1.0, 2.0, 12)), "y": NumberColumn(np.zeros(12))}
+    places = np.arange(ROWS_OF_HIGH)
+    block: Block = {
+        "x": NumberColumn(np.linspace(-1.0, 2.0, ROWS_OF_HIGH)),
+        "colour": CategoryColumn((places % 2).astype(np.int32), ("red", "blue")),
+        "y": NumberColumn(np.zeros(ROWS_OF_HIGH)),
+    }
     mean = of_kind(RegressionAnswer, answer(served(better()), block)).mean
-    return {**block, "y": NumberColumn(mean + 0.1 * np.cos(np.arange(12.0)))}
+    return {**block, "y": NumberColumn(mean + 0.1 * np.cos(places))}
+
+
+def low() -> Block:
+    """Rows that are about what version 1 predicts."""
+    block = high()
+    return {**block, "y": NumberColumn(of_kind(NumberColumn, block["y"]).values - 4.0)}
+
+
+ROWS_OF_HIGH = 36
 
 
 @pytest.fixture
@@ -76,7 +91,7 @@ def test_an_alias_moves_to_what_is_better_and_its_history_says_why(duel: Bench) 
 
 @pytest.mark.parametrize(
     ("block", "margin", "says"),
-    [(table(), 0.0, "not above the margin"), (high(), 5.0, "not above the margin of 5")],
+    [(low(), 0.0, "not above the margin"), (high(), 5.0, "not above the margin of 5")],
     ids=["worse", "not by so much"],
 )
 def test_it_stays_where_the_challenger_is_not_better_enough(
@@ -157,8 +172,8 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))
     assert duel.run(job_id)
     found = of_kind(Promotion, duel.look(job_id).result)
-    assert (found.moved, found.lost_rows) == (False, 3)
-    assert "3 rows that the holder answers" in found.reason
+    assert (found.moved, found.lost_rows) == (False, 8)
+    assert "8 rows that the holder answers" in found.reason
 
 
 def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> None:
@@ -169,3 +184,37 @@ def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> 
     job = bench.look(job_id)
     assert job.error is not None
     assert (job.state, job.error.kind) == ("failed", "alias-refused")
+
+
+def test_one_row_moves_nothing_whatever_has_to_be_above_the_margin(duel: Bench) -> None:
+    one = {name: taken(column, slice(0, 1)) for name, column in high().items()}
+    for by in get_args(Proof):
+        job_id = duel.queued(replace(request_on(duel, one), by=by))
+        assert duel.run(job_id)
+        job = duel.look(job_id)
+        found = of_kind(Promotion, job.result)
+        assert (job.state, found.moved) == ("succeeded", False)
+        assert found.reason.startswith("rmse ")
+        assert "but only 1 row was compared, and at least 30 are needed." in found.reason
+    assert holder_of(duel) == (1, None)
+
+
+def test_rows_of_one_group_are_one_piece_of_evidence(duel: Bench) -> None:
+    for groups, moves in (("colour", False), (None, True)):
+        job_id = duel.queued(replace(request_on(duel, high()), groups=groups))
+        assert duel.run(job_id)
+        found = of_kind(Promotion, duel.look(job_id).result)
+        assert found.moved == moves, found.reason
+        if groups is not None:
+            assert found.improvement is not None
+            assert (found.improvement.groups, found.improvement.effective_groups) == (2, 2.0)
+            assert "only 2 groups were compared, and at least 10 are needed" in found.reason
+
+
+def test_where_training_rows_are_not_known_the_reason_says_so(duel: Bench) -> None:
+    job_id = duel.queued(request_on(duel, high()))
+    assert duel.run(job_id)
+    found = of_kind(Promotion, duel.look(job_id).result)
+    assert found.moved
+    assert found.reason.endswith("The rows that versions 2 and 1 learned from are not known, so none was left out.")
+    assert (found.rows_seen_in_training, found.challenger.seen_in_training) == (0, None)

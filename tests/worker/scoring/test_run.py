@@ -103,10 +103,10 @@ def test_one_whose_workers_died_each_time_fails(bench: Bench) -> None:
 def test_a_start_that_another_one_took_over_from_records_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = bench.evaluation()
 
-    def overtaken(*_: object, **__: object) -> object:
+    def overtaken(version: ServedVersion, block: Block) -> JudgedBlock:
         with bench.open_uow() as uow:
             assert uow.jobs.claim(job_id) == Claim(2)
-        return judge(served(small_version()), table())
+        return judge(version, block)
 
     monkeypatch.setattr("app.worker.scoring.evaluate.judge", overtaken)
     assert not bench.run(job_id)

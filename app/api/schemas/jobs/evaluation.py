@@ -20,6 +20,11 @@ class EvaluationResultOut(BaseModel, Generic[Metrics, Pictures]):
     rows: int = Field(description="Those that were judged.")
     rows_without_target: int = Field(description="Those with nothing to be judged by.")
     rows_not_answered: int = Field(description="Those with a gap, or a category, that the version can't predict for.")
+    rows_seen_in_training: int | None = Field(
+        description="Those of `rows` that the version was trained on, recognised by the values of inputs and target; "
+        "a promotion leaves them out of `rows`. Null where its training rows are not known: it was imported, or its "
+        "training dataset is deleted."
+    )
     metrics: Metrics
     pictures: Pictures | None = Field(description="Null in lists.")
 
@@ -61,6 +66,7 @@ def told(found: Evaluation, *, pictures: bool) -> dict[str, object]:
         "rows": found.figures.rows,
         "rows_without_target": found.without_target,
         "rows_not_answered": found.unanswered,
+        "rows_seen_in_training": found.seen_in_training,
         "metrics": found.figures,
         "pictures": found.figures if pictures else None,
     }

@@ -24,8 +24,14 @@ class ImprovementOut(FromDomain):
     holder: float | None
     challenger: float | None
     estimate: float | None = Field(description="The holder's less the challenger's: above 0 the challenger is better.")
-    lower: float | None = Field(description="Of the 95 % interval, by a paired bootstrap of 1,000 replicates.")
+    lower: float | None = Field(
+        description="Of the 95 % interval: Student's t of the paired differences, wider where these are skewed."
+    )
     upper: float | None
+    groups: int | None = Field(description="How many groups the rows are of; null where each row stands for itself.")
+    effective_groups: float | None = Field(
+        description="How many groups of equal size tell as much: (sum n)^2 / sum n^2. At least 10 are needed."
+    )
 
 
 class PromotionResultOut(BaseModel, Generic[Metrics, Pictures]):
@@ -34,6 +40,10 @@ class PromotionResultOut(BaseModel, Generic[Metrics, Pictures]):
     moved: bool
     reason: str = Field(description="Why, as the alias's history has it too where it moved.")
     improvement: ImprovementOut | None = Field(description="Null where the alias pointed nowhere.")
+    rows_seen_in_training: int | None = Field(
+        description="Rows that one of the two versions was trained on: left out of all figures. Null in promotions of "
+        "before they were."
+    )
     lost_rows: int = Field(
         description="Rows that cost the holder something and for which the challenger has no such loss. With any, the "
         "alias stays."
@@ -51,7 +61,8 @@ class PromotionBaseOut(JobOut):
     metric: Metric
     margin: float
     by: Proof
-    seed: int
+    seed: int = Field(description="Has no effect.")
+    groups: str | None = Field(description="The column whose values say which rows belong together.")
 
 
 class NumbersPromotionOut(PromotionBaseOut):
@@ -87,6 +98,7 @@ def promotion_out(job: Job, *, pictures: bool = True) -> AnyPromotionOut:
         "margin": plan.margin,
         "by": plan.by,
         "seed": plan.seed,
+        "groups": plan.groups,
         "result": found and _result(found, pictures=pictures),
     }
     shown = NumbersPromotionOut if plan.task == "regression" else ClassesPromotionOut
@@ -98,6 +110,7 @@ def _result(found: Promotion, *, pictures: bool) -> dict[str, object]:
         "moved": found.moved,
         "reason": found.reason,
         "improvement": found.improvement,
+        "rows_seen_in_training": found.rows_seen_in_training,
         "lost_rows": found.lost_rows,
         "challenger": told(found.challenger, pictures=pictures),
         "holder": None if found.holder is None else told(found.holder, pictures=pictures),

@@ -41,12 +41,16 @@ class RelevanceVectorOut(FromDomain):
     )
     phase: float | None = Field(description="Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine.")
     moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
-    weight_mean: float | None = Field(description="Null where there is one for each class.")
+    weight_mean: float | None = Field(
+        description="In the units of the function that is learned: the target's under `gaussian` and `student_t`, of "
+        "its logarithm under `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where "
+        "there is one for each class."
+    )
     weight_means: Sequence[ClassWeightOut] = Field(
         description="Of three and more classes, one for each; they share `weight_sd`, `alpha` and `gamma`. Else empty."
     )
-    weight_sd: float
-    alpha: float = Field(description="The precision of the weight's prior.")
+    weight_sd: float = Field(description="In the same units.")
+    alpha: float = Field(description="The precision of the weight's prior, in one over the square of these units.")
     gamma: float = Field(description="How well the data determine the weight, from 0 to 1.")
 
     @classmethod

@@ -50,7 +50,13 @@ class PromotionIn(ScoringJobIn):
         "interval",
         description="What has to be above the margin: the lower end of the improvement's 95 % interval, or itself.",
     )
-    seed: int = Field(0, ge=0, le=2**63 - 1, description="Draws the replicates that the interval is made of.")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="Has no effect: the interval needs no draws.")
+    groups: str | None = Field(
+        None,
+        description="The column whose values say which rows belong together (patient, machine): the comparison is then "
+        "of groups. Where left out, the column by which the challenger, or else the holder, was split, if the dataset "
+        "has it.",
+    )
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -61,7 +67,7 @@ class PromotionIn(ScoringJobIn):
     def to_request(self, model: str, alias: str) -> PromotionRequest:
         """As the domain has it."""
         return PromotionRequest(
-            self.dataset_id, model, alias, self.version, self.metric, self.margin, self.by, self.seed
+            self.dataset_id, model, alias, self.version, self.metric, self.margin, self.by, self.seed, self.groups
         )
 
 

@@ -1,0 +1,63 @@
+"""What adds up to a prediction: a baseline, what the functions of a model that add most add, and all others."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from app.domain.encoding import EncodedTarget
+from app.sparse_bayes.contributions import Contributions
+from app.sparse_bayes.types import Array, Indices, Mask
+
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """N predictions as sums: `baseline` + the sum of `added` (N, k) + `others` (N,) = `mean` (N,).
+
+    `mean` is that of the function that is learned, in the user's units: of the target under Gaussian noise and
+    Student's t, of its logarithm under log-Gaussian noise, of the log rate of counts, of the latent of two classes, and
+    of the explained class where each has a latent. `functions` are positions in the model and `shares` parts of the
+    sizes of all functions, as in `Contributions`.
+    """
+
+    functions: Indices
+    added: Array
+    shares: Array
+    baseline: float
+    others: Array
+    mean: Array
+
+    @classmethod
+    def of(cls, target: EncodedTarget, found: Contributions) -> Self:
+        """In the user's units."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            added = _finite(found.added * target.latent_unit)
+            mean = _finite(found.total * target.latent_unit + target.latent_shift)
+            others = _finite(mean - target.latent_shift - added.sum(axis=1))
+        return cls(found.functions, added, found.shares, target.latent_shift, others, mean)
+
+    def some(self, rows: "slice[int, int, None]") -> Self:
+        """Of some of the rows."""
+        parts = self.functions[rows], self.added[rows], self.shares[rows]
+        return type(self)(*parts, self.baseline, self.others[rows], self.mean[rows])
+
+    def spread(self, rows: Mask) -> Self:
+        """At the places that are True in a mask, NaN at the others."""
+        functions = np.zeros((len(rows), self.functions.shape[1]), np.intp)
+        functions[rows] = self.functions
+        added, shares, others, mean = (
+            _spread(part, rows) for part in (self.added, self.shares, self.others, self.mean)
+        )
+        return type(self)(functions, added, shares, self.baseline, others, mean)
+
+
+def _spread(part: Array, rows: Mask) -> Array:
+    spread = np.full((len(rows), *part.shape[1:]), np.nan)
+    spread[rows] = part
+    return spread
+
+
+def _finite(values: Array) -> Array:
+    return np.clip(values, -_LARGEST, _LARGEST)

@@ -1,0 +1,1 @@
+"""Public tables and generators for tuning the default models, half of them sealed."""

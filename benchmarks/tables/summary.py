@@ -1,0 +1,181 @@
+"""What the figures of all tables come to for each engine."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+from statistics import fmean, median
+
+from benchmarks.repeats import Figures
+
+Splits = Mapping[int, Figures]
+"""The figures of one engine on one table, by the number of the split."""
+
+Measured = Mapping[str, Mapping[str, Splits]]
+"""The same by table and engine."""
+
+CLOSE_RMSE = 1.05
+"""Times the reference's RMSE up to which a table counts as close."""
+
+WORSE_NLL = 0.03
+"""Nats a row above the reference from which on a table counts as worse."""
+
+CLOSE_LOG_LOSS = 1.2
+"""Times the best peer's log loss up to which a table counts as close."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an engine stands among all on one figure of which less is better; a rank is 1 for the best."""
+
+    mean_rank: float
+    wins: float
+    normalised: float
+
+
+def mean(splits: Splits, figure: str) -> float | None:
+    """The mean over the splits; None where there are none or the engine has no such figure."""
+    values = [one[figure] for one in splits.values() if figure in one]
+    return fmean(values) if values and len(values) == len(splits) else None
+
+
+def paired(one: Splits, other: Splits, figure: str) -> list[tuple[float, float]]:
+    """A figure of two engines on the splits that both have."""
+    return [
+        (one[number][figure], other[number][figure])
+        for number in sorted(one.keys() & other.keys())
+        if figure in one[number] and figure in other[number]
+    ]
+
+
+def ratio(one: Splits, other: Splits, figure: str) -> float | None:
+    """The geometric mean over the splits of one engine's figure to another's."""
+    pairs = paired(one, other, figure)
+    return exp(fmean(log(mine / theirs) for mine, theirs in pairs)) if pairs else None
+
+
+def difference(one: Splits, other: Splits, figure: str) -> float | None:
+    """The mean over the splits of one engine's figure less another's."""
+    pairs = paired(one, other, figure)
+    return fmean(mine - theirs for mine, theirs in pairs) if pairs else None
+
+
+def standings(measured: Measured, figure: str) -> dict[str, Standing]:
+    """Ranks, shares of wins, and 1 for the best to 0 for the worst engine of a table, in the mean over the tables.
+
+    Only tables count on which every engine that has the figure anywhere has it; a draw is shared.
+    """
+    names = _having(measured, figure)
+    rows = []
+    for engines in measured.values():
+        row = {name: mean(engines.get(name, {}), figure) for name in names}
+        whole = {name: value for name, value in row.items() if value is not None}
+        if len(whole) == len(names) and names:
+            rows.append(whole)
+    return {
+        name: Standing(
+            fmean(_rank(row, name) for row in rows),
+            fmean(_win(row, name) for row in rows),
+            fmean(_normalised(row, name) for row in rows),
+        )
+        for name in names
+        if rows
+    }
+
+
+def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[str, float]]:
+    """RMSE and NLL of each engine beside the reference's, and the coverage of all targets together."""
+    ranks, scores = standings(measured, "rmse"), standings(measured, "nll")
+    found: dict[str, dict[str, float]] = {}
+    for name in _having(measured, "rmse"):
+        ratios = _of_tables(measured, name, reference, "rmse", ratio)
+        gaps = _of_tables(measured, name, reference, "nll", difference)
+        row = {"tables": float(len(ratios)), "missing": missing(measured, name)}
+        if ratios:
+            row |= {"rmse_ratio": exp(fmean(map(log, ratios))), "rmse_worst": max(ratios)}
+            row["rmse_close"] = fmean(value <= CLOSE_RMSE for value in ratios)
+        if gaps:
+            row |= {"nll_median": median(gaps), "nll_worse": fmean(gap > WORSE_NLL for gap in gaps)}
+        covered = coverage(engines.get(name, {}) for engines in measured.values())
+        found[name] = row | ({} if covered is None else {"coverage": covered}) | _standing(ranks, scores, name)
+    return found
+
+
+def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str, dict[str, float]]:
+    """Log loss, error and calibration of each engine in the mean, and beside the best peer and the reference."""
+    ranks = standings(measured, "log_loss")
+    found: dict[str, dict[str, float]] = {}
+    for name in _having(measured, "log_loss"):
+        tables = [engines[name] for engines in measured.values() if engines.get(name)]
+        row = {"tables": float(len(tables)), "missing": missing(measured, name)}
+        for figure in ("log_loss", "error", "ece"):
+            values = [value for splits in tables if (value := mean(splits, figure)) is not None]
+            row[figure] = fmean(values)
+        close = [value for engines in measured.values() if (value := to_best(engines, name, ours=ours)) is not None]
+        gaps = _of_tables(measured, name, reference, "log_loss", difference)
+        row |= {"close_to_best": fmean(value <= CLOSE_LOG_LOSS for value in close)} if close else {}
+        row |= {"worst_behind": max(gaps)} if gaps else {}
+        found[name] = row | _standing(ranks, ranks, name)
+    return found
+
+
+def missing(measured: Measured, name: str) -> float:
+    """How many splits some engine has a figure of and this one has none."""
+    numbers = {(table, number) for table, engines in measured.items() for one in engines.values() for number in one}
+    own = {(table, number) for table, engines in measured.items() for number in engines.get(name, {})}
+    return float(len(numbers - own))
+
+
+def to_best(engines: Mapping[str, Splits], name: str, *, ours: str) -> float | None:
+    """An engine's log loss to that of the best peer on one table, itself not counted."""
+    own = mean(engines.get(name, {}), "log_loss")
+    peers = [
+        value
+        for other, splits in engines.items()
+        if other not in {name, ours} and (value := mean(splits, "log_loss")) is not None
+    ]
+    return own / min(peers) if own is not None and peers else None
+
+
+def coverage(of_tables: Iterable[Splits]) -> float | None:
+    """The share of all targets of all tables inside their 95 % intervals."""
+    rows = [one for splits in of_tables for one in splits.values() if "inside" in one]
+    return sum(one["inside"] for one in rows) / sum(one["measured"] for one in rows) if rows else None
+
+
+def _standing(ranks: Mapping[str, Standing], scores: Mapping[str, Standing], name: str) -> dict[str, float]:
+    row = {"mean_rank": ranks[name].mean_rank, "wins": ranks[name].wins} if name in ranks else {}
+    return row | ({"normalised_score": scores[name].normalised} if name in scores else {})
+
+
+def _of_tables(
+    measured: Measured,
+    name: str,
+    reference: str,
+    figure: str,
+    compare: Callable[[Splits, Splits, str], float | None],
+) -> list[float]:
+    compared = (compare(engines.get(name, {}), engines.get(reference, {}), figure) for engines in measured.values())
+    return [value for value in compared if value is not None]
+
+
+def _having(measured: Measured, figure: str) -> list[str]:
+    names = dict.fromkeys(name for engines in measured.values() for name in engines)
+    return [
+        name for name in names if any(mean(engines.get(name, {}), figure) is not None for engines in measured.values())
+    ]
+
+
+def _rank(row: Mapping[str, float], name: str) -> float:
+    better = sum(value < row[name] for value in row.values())
+    equal = sum(value == row[name] for value in row.values())
+    return better + (equal + 1) / 2
+
+
+def _win(row: Mapping[str, float], name: str) -> float:
+    least = min(row.values())
+    return (row[name] == least) / sum(value == least for value in row.values())
+
+
+def _normalised(row: Mapping[str, float], name: str) -> float:
+    least, most = min(row.values()), max(row.values())
+    return (most - row[name]) / (most - least) if most > least else 1.0

@@ -1,0 +1,49 @@
+"""Headers of arrays in an archive that no export has written: refused, whatever is wrong with them."""
+
+import io
+import struct
+import zipfile
+
+import pytest
+
+from app.domain.errors import InvalidRequestError, MalformedBodyError
+from app.exports import npz_file
+
+MALFORMED = [
+    "",
+    "{",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1,",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n'''",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 2: 3}",
+    "{'descr': [['<f8']], 'fortran_order': False, 'shape': (1,), }",
+    "{'descr': '<f8', 'fortran_order': False, 'shape': (2**70,), }",
+    "(" * 500,
+]
+SHAPES = ["(-2, -4)", "(-1,)", "(1000000000000, 0)", "(0, 1000000000000)", "(1, 1, 1)", "()", "(-1, 0)"]
+
+
+def archive(header: str, data: bytes) -> bytes:
+    """Return an archive with one array, of this header and these bytes."""
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as made:
+        made.writestr(npz_file.DOCUMENT_NAME, b"{}")
+        made.writestr("model/mean.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("header", MALFORMED)
+def test_a_header_that_is_none_is_malformed(header: str) -> None:
+    with pytest.raises(MalformedBodyError):
+        npz_file.read(archive(header, bytes(8)), most_bytes=2**20)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_of_no_list_and_no_table_is_refused(shape: str) -> None:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    with pytest.raises(InvalidRequestError, match="Expected a list or a table"):
+        npz_file.read(archive(header, bytes(64)), most_bytes=2**20)
+
+
+def test_an_empty_list_is_read() -> None:
+    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }"
+    assert npz_file.read(archive(header, b""), most_bytes=2**20)[1] == {"model/mean": []}

@@ -1,0 +1,47 @@
+"""A service on each of the databases, for tests that compare what the two of them accept and return."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import httpx2
+import pytest
+
+from tests.conftest import DATABASES, TEMPLATE
+from tests.end_to_end.deployment import deployed
+from tests.hostile.client import hostile_client
+from tests.served import KEY
+
+Clients: TypeAlias = Mapping[str, httpx2.Client]
+
+
+@pytest.fixture(scope="module")
+def clients(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
+    """A client of a service on each database, by the database's name."""
+    with ExitStack() as stack:
+        found = {}
+        for name in DATABASES:
+            directory = tmp_path_factory.mktemp(name)
+            found[name] = stack.enter_context(_client(_database_url(name, request, directory, stack), directory))
+        yield found
+
+
+def _database_url(name: str, request: pytest.FixtureRequest, directory: Path, stack: ExitStack) -> str:
+    if name == "sqlite":
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), directory / "relevance.db")
+        return f"sqlite:///{directory / 'relevance.db'}"
+    server, database = request.getfixturevalue("postgres_server"), f"hostile_{directory.name}"
+    server.create(database, TEMPLATE)
+    stack.callback(server.drop, database)
+    return str(server.url(database).render_as_string(hide_password=False))
+
+
+@contextmanager
+def _client(database_url: str, directory: Path) -> Iterator[httpx2.Client]:
+    with deployed(database_url, directory) as deployment:
+        api = deployment.api(RELEVANCE_API_KEY=KEY, RELEVANCE_LOG_REQUESTS="0")
+        with hostile_client(str(api.http.base_url), KEY) as client:
+            yield client
+        assert "unexpected" not in deployment.said()
