@@ -245,7 +245,7 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
 
 def with_model(made: ExportedSupervised, model: Model) -> ExportedSupervised:
     """With another model in the same place."""
-    predictor = replace(made.predictor, model=model)
+    predictor = replace(made.predictor, learned=model)
     return replace(made, report=of_model(made.report, predictor), predictor=predictor)
 
 

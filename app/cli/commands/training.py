@@ -62,6 +62,13 @@ class Missing(StrEnum):
     INDICATOR = "indicator"
 
 
+class Effort(StrEnum):
+    """How much a training computes."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+
+
 def train(
     file: ReadableFile,
     target: Annotated[str | None, typer.Option(help="The column to learn.")] = None,
@@ -106,6 +113,10 @@ def train(
         int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
+    effort: Annotated[
+        Effort | None,
+        typer.Option(help="normal (the default): several models, weighted by folds; quick: one, no folds."),
+    ] = None,
     priority: Annotated[
         int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")
     ] = None,
@@ -140,6 +151,7 @@ def train(
         holdout=holdout,
         validation=validation,
         seed=seed,
+        effort=effort,
         priority=priority,
     )
     document = spelled_out(choices, request)

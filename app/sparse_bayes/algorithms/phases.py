@@ -1,6 +1,6 @@
 """The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
 
-scales     hyperparameters with as many functions as rows, on a subset; each start for a while, the best to the end
+scales     hyperparameters with as many functions as rows; each start for a while on few rows, the best to the end
 terms      inputs that are better seen apart from the others, where that was asked for
 functions  which rows carry a function, at the scales found
 noise      what the few can't reach is noise: beta falls while L rises
@@ -45,7 +45,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
     number, last = process.starts, task.starts
     h = task.start(number) if number < last else process.hyperparameters
     cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
-    rows = task.rows_for_scales(state)
+    rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
     objective = of_process(task, rows, h)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
@@ -58,15 +58,16 @@ def _scales(task: Task, state: State, process: Process) -> State:
         flat=RISE / len(rows.t),
         ties=task.ties(h),
     )
-    if value > state.objective:
-        state = with_hyperparameters(state, h.unpacked(theta))
+    # What the starts reached is of fewer rows.
+    if number == last or value > state.objective:
+        state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
     held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
     found = process_of(state)
     if number < last or held_up:
         found = replace(found, starts=number + 1)
     else:
         found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "functions")
-    return replace(state, objective=max(value, state.objective), process=found)
+    return replace(state, process=found)
 
 
 def _functions(task: Task, state: State, process: Process) -> State:

@@ -57,6 +57,7 @@ MOST_PIVOTS = 60
 
 ROWS_FOR_SCALES = (250, 500)
 ROWS_FOR_EXACT_SCALES = 1_000
+ROWS_FOR_STARTS = 250
 ROWS_FOR_COUPLED_SCALES = 500
 ROWS_FOR_FUNCTIONS = (1_000, 5_000)
 """Rows of a phase at least, and at most where there are 20, and 4, times as many: cost grows with the cube, and with
@@ -100,8 +101,8 @@ class Task:
 
     @property
     def starts(self) -> int:
-        """How many starts there are: one where the problem says where to begin."""
-        return len(STARTS) if self.problem.begin is None else 1
+        """How many starts are compared: none where the problem says where to begin."""
+        return len(STARTS) if self.problem.begin is None else 0
 
     @property
     def begin_cap(self) -> float:
@@ -188,6 +189,12 @@ class Task:
     def some(self, most: int) -> Indices:
         """At most so many rows, by content."""
         return self.problem.some(most)
+
+    def rows_for_starts(self, state: State) -> Rows:
+        """Those on which starts are compared."""
+        if self.problem.likelihood.latents > 1 or not self.problem.likelihood.conjugate:
+            return self.rows_for_scales(state)
+        return self.rows(state, self.some(ROWS_FOR_STARTS))
 
     def rows_for_scales(self, state: State) -> Rows:
         """Those that the process itself is learned on."""

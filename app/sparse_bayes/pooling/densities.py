@@ -65,6 +65,14 @@ class Densities:
         """Those of some members."""
         return Densities(self.means[:, members], self.variances[:, members])
 
+    def of_members(self, t: Array) -> Array:
+        """log N(t; m_k, v_k), (N, K), in nats."""
+        return log_normal(t[:, None], self.means, self.variances)
+
+    def rows(self, chosen: Indices) -> "Densities":
+        """Those of some rows."""
+        return Densities(self.means[chosen], self.variances[chosen])
+
     def _loss(self, theta: Array, t: Array) -> tuple[float, Array]:
         """Minus the penalised log density, and its gradient (K,) in theta.
 
@@ -74,7 +82,7 @@ class Densities:
         mean, variance = self.product(weights)
         error = t - mean
         density = log_normal(t, mean, variance)
-        least = log_normal(t[:, None], self.means, self.variances).max(axis=1) - MAX_SHORTFALL
+        least = self.of_members(t).max(axis=1) - MAX_SHORTFALL
         counts = density > least
         slopes = (0.5 * (variance - error**2)[:, None] + error[:, None] * (self.means - mean[:, None])) / self.variances
         slope = slopes[counts].sum(axis=0)

@@ -1,11 +1,6 @@
-"""A pool of processes for one target: scales by exact evidence, weights by folds, functions at a stated price.
+"""Members of a pool before they are reduced to few functions: processes through as many functions as there are rows."""
 
-Each member is a Gaussian process with its own kernel and input map, learned through as many functions as there are
-rows. Their densities are pooled with weights that predict the folds best. Then each is reduced to functions on rows,
-as few as lose no more than `max_score_loss` nats a row of the pool's fold score.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,13 +8,16 @@ import numpy as np
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.choice import Chosen, choose
-from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.pooling.densities import Densities
-from app.sparse_bayes.pooling.folds import Reduced, whole_process
+from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
+from app.sparse_bayes.linalg import cholesky, solve_lower
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.types import Indices
+from app.sparse_bayes.selection.rows import Rows
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
+from app.sparse_bayes.types import Array
 
 MIN_JITTER = 1e-8
 JITTER_OF_NOISE = 0.01
@@ -30,11 +28,15 @@ MIN_GAIN = 0.03
 
 MAX_FUNCTIONS = 512
 
+FIRST_WITH_FUNCTIONS = "functions"
+"""The phase of a fit in which its scales are learned, and no function is chosen yet."""
+
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """A member before its reduction: its problem, the state at which its scales were learned, and the rows for them."""
+    """A member before its reduction: its spec, its problem, and the state at which its scales were learned."""
 
+    spec: Spec
     problem: Problem
     state: State
 
@@ -50,18 +52,38 @@ class Whole:
 
     @property
     def evidence(self) -> float:
-        """Its log marginal likelihood on those rows with the log hyperprior, in nats."""
-        return self.state.objective
+        """The log marginal likelihood of the targets as they came with the log hyperprior, in nats."""
+        return self.state.objective + self.problem.log_jacobian
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
+        """The exact predictive distribution at X (n, d) [RASMUSSEN2006, eqs 2.25 and 2.26]; O(N^3 + N^2 n).
+
+        `noise_sd` (n,) where each row brings its own. Raises NotPositiveDefiniteError.
+        """
+        task, h, rows = self.task, self.hyperparameters, self.task.rows_for_scales(self.state)
+        kernel, U, V = h.covariance(task.kernel), h.input_map(rows.X), h.input_map(X)
+        F = self.problem.candidates.columns(X, self.state.active[: len(h.alpha)])
+        C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
+        C.flat[:: len(C) + 1] += 1.0 / rows.precision(h.beta)
+        lower = cholesky(C)
+        reached = solve_lower(lower, h.amplitude * kernel(U, V) + (rows.F / h.alpha) @ F.T)
+        mean = reached.T @ solve_lower(lower, rows.t) + self.problem.centre
+        variance = np.maximum(h.amplitude + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
+        likelihood = self.spec.likelihood
+        noise = likelihood.noise(self.problem.precision(h.beta)) if noise_sd is None else noise_sd
+        return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
 
 
-def fold_densities(members: Sequence[Whole], folds: Sequence[Indices]) -> Densities:
-    """How each member predicts each fold of the rows of its scales from the other folds."""
-    found = []
-    for member in members:
-        task = member.task
-        found.append(whole_process(task.rows_for_scales(member.state), task.kernel, member.hyperparameters, folds))
-    means, variances = zip(*found, strict=True)
-    return Densities(np.column_stack(means), np.column_stack(variances))
+def whole(rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail) -> Iterator[Whole]:
+    """The states of a fit until its scales are learned: the last is the member.
+
+    `begin` are the hyperparameters from which it starts, None for the usual starts. Raises NotPositiveDefiniteError.
+    """
+    problem = replace(pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd), begin=begin)
+    for now in trail.standings(problem, spec):
+        yield Whole(spec, problem, now.state)
+        if process_of(now.state).phase == FIRST_WITH_FUNCTIONS:
+            return
 
 
 def jitter(h: Hyperparameters) -> float:
@@ -71,17 +93,16 @@ def jitter(h: Hyperparameters) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A member's functions in the order in which they gain most, and what the first of them tell of each fold."""
+    """A member's functions in the order in which they gain most."""
 
     whole: Whole
     chosen: Chosen
-    reduced: Reduced
 
     @classmethod
-    def of(cls, whole: Whole, folds: Sequence[Indices]) -> "Ordered":
-        """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most; fewer where rounding allows no more."""
-        task, h = whole.task, whole.hyperparameters
-        rows = task.rows_for_scales(whole.state)
+    def of(cls, member: Whole) -> "Ordered":
+        """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most."""
+        task, h = member.task, member.hyperparameters
+        rows = task.rows_for_scales(member.state)
         U = h.input_map(rows.X)
         chosen = choose(
             h.covariance(task.kernel)(U, U),
@@ -94,22 +115,23 @@ class Ordered:
             most=MAX_FUNCTIONS,
             residue=min(1e-6, jitter(h)),
         )
-        h = replace(h, jitter=jitter(h))
-        while True:
-            try:
-                return cls(whole, chosen, Reduced.of(rows, chosen.places, task.kernel, h, folds))
-            except NotPositiveDefiniteError:
-                size = len(chosen.places) * 3 // 4
-                chosen = Chosen(chosen.places[:size], chosen.gains[:size], float(chosen.gains[size]))
+        return cls(member, chosen)
 
     def worth(self, gain: float) -> int:
         """How many functions stand before the first that brings less than `gain` nats."""
         below = np.flatnonzero(self.chosen.gains < gain)
         return int(below[0]) if len(below) else len(self.chosen.places)
 
-
-def through(members: Sequence[Ordered], sizes: Sequence[int]) -> Densities:
-    """Fold predictions through the first functions of each member."""
-    found = [member.reduced.predicted(size) for member, size in zip(members, sizes, strict=True)]
-    means, variances = zip(*found, strict=True)
-    return Densities(np.column_stack(means), np.column_stack(variances))
+    def through(self, functions: int, jitter: float) -> State:
+        """The state from which a fit through the first functions goes on: its noise, then all, are learned again."""
+        process = process_of(self.whole.state)
+        gains = self.chosen.gains
+        found = replace(
+            process,
+            phase="noise",
+            hyperparameters=replace(process.hyperparameters, jitter=jitter),
+            last_gain=float(gains[functions - 1]) if functions else None,
+            next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,
+        )
+        numbers = (int(self.whole.task.first + place) for place in self.chosen.places[:functions])
+        return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)
