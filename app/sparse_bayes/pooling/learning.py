@@ -8,13 +8,11 @@ import numpy as np
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.choice import Chosen, choose
-from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
 from app.sparse_bayes.linalg import cholesky, solve_lower
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.selection.rows import Rows
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
@@ -74,12 +72,8 @@ class Whole:
         return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
 
 
-def whole(rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail) -> Iterator[Whole]:
-    """The states of a fit until its scales are learned: the last is the member.
-
-    `begin` are the hyperparameters from which it starts, None for the usual starts. Raises NotPositiveDefiniteError.
-    """
-    problem = replace(pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd), begin=begin)
+def whole(problem: Problem, spec: Spec, trail: Trail) -> Iterator[Whole]:
+    """The states of a fit until its scales are learned: the last is the member. Raises NotPositiveDefiniteError."""
     for now in trail.standings(problem, spec):
         yield Whole(spec, problem, now.state)
         if process_of(now.state).phase == FIRST_WITH_FUNCTIONS:

@@ -64,7 +64,7 @@ def reduced(
         for places in combinations(range(len(members)), count):
             some = folds.taken(np.array(places))
             weights = some.best_weights(t)
-            lost = best - float(some.log_density(t, weights).mean())
+            lost = max(best - float(some.log_density(t, weights).mean()), 0.0)
             fewest = _fewest([members[place] for place in places], weights, max_score_loss, max_cost)
             if fewest is not None:
                 sizes, loss, cost = fewest

@@ -154,7 +154,9 @@ class _Judgement:
 
     @property
     def sound(self) -> Indices:
-        """The places of the members that no fold lost."""
+        """The places of the members that no fold lost; none where no row was measured."""
+        if not len(self.t):
+            return np.zeros(0, np.intp)
         return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
 
     def only(self, members: Indices) -> "_Judgement":
@@ -288,7 +290,8 @@ def _scaled(
     rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step
 ) -> Generator[Step, None, Begun]:
     try:
-        for member in whole(rows, spec, begin, trail):  # noqa: B007 - the last is the member
+        problem = replace(pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd), begin=begin)
+        for member in whole(problem, spec, trail):  # noqa: B007 - the last is the member
             yield step
     except (NotPositiveDefiniteError, DataError) as error:
         return Lost(str(error))

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision: str = "2026_12_03_pools"
-down_revision: str | None = "2026_12_02_test_messages"
+revision: str = "2026_11_24_pools"
+down_revision: str | None = "2026_11_23_running_time"
 branch_labels: str | None = None
 depends_on: str | None = None
 
