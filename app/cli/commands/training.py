@@ -115,7 +115,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
     effort: Annotated[
         Effort | None,
-        typer.Option(help="normal (the default): several models, weighted by folds; quick: one, no folds."),
+        typer.Option(help="quick (the default): one model; normal: several, weighted and measured by folds."),
     ] = None,
     priority: Annotated[
         int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")

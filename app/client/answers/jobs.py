@@ -148,7 +148,7 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     holdout: float
     seed: int
     validation: Choice | None = None
-    effort: str = "normal"
+    effort: str = "quick"
     pool: tuple[Choice, ...] = ()
 
 

@@ -51,7 +51,7 @@ class OrderSplit:
 Split = RandomSplit | ColumnSplit | OrderSplit
 
 Effort = Literal["quick", "normal"]
-"""How much a training may compute: one model and no folds, or all that is tried by default."""
+"""How much a training may compute: one model, or several that are weighted and measured by folds."""
 
 
 LEAST_FOLDS = 2
@@ -140,7 +140,7 @@ class SupervisedRequest:
     validation: Validation | None = None
     seed: int = 0
     noise_column: str | None = None
-    effort: Effort = "normal"
+    effort: Effort = "quick"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class SupervisedPlan:
     validation: Validation | None = None
     noise_column: str | None = None
     pool: tuple[Spec, ...] = ()
-    effort: Effort = "normal"
+    effort: Effort = "quick"
 
     target_member: ClassVar[str] = "target"
     """What a request calls the target."""

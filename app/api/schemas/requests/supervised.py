@@ -98,10 +98,10 @@ class SupervisedJobIn(JobIn):
     )
 
     effort: Effort = Field(
-        "normal",
-        description="How much is computed. `normal`: for numbers, on up to 1,000 rows, several processes are learned "
-        "and weighted by how each predicts rows that it has not learned from; the same 5 folds measure the whole, and "
-        "their figures are `metrics.validation`. `quick`: one process, and no folds.",
+        "quick",
+        description="How much is computed. `quick`: one model, or the best of few by evidence. `normal`: for numbers, "
+        "on up to 1,000 rows, several processes are learned and weighted by how each predicts rows that it has not "
+        "learned from; the same folds measure the whole, and their figures are `metrics.validation`.",
     )
 
     def to_request(self) -> SupervisedRequest:
