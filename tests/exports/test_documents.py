@@ -18,6 +18,7 @@ from app.exports.reading import version_of
 from app.exports.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
 from app.exports.writing import document_of
 from app.sparse_bayes.basis import SingleFunctions
+from app.sparse_bayes.pool import members_of
 from tests.exports.trained import CASES, answered, block, trained
 from tests.services.small_models import small_version
 
@@ -63,7 +64,9 @@ def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(wanted
 
 
 def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
-    functions = [one for name in CASES for one in trained(name).predictor.model.functions]
+    functions = [
+        one for name in CASES for model in members_of(trained(name).predictor.learned) for one in model.functions
+    ]
     kinds = {type(getattr(one, "of", one)) for one in functions}
     assert kinds == set(SingleFunctions.__args__)
     documents = [document_of(trained(name)) for name in CASES]
