@@ -131,4 +131,5 @@ def _function(vector: RelevanceVector) -> str:
         if value is not None
     ]
     phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]
-    return ", ".join([name, *lies, *phase])
+    member = [] if vector.member is None else [f"member {vector.member}"]
+    return ", ".join([name, *lies, *phase, *member])

@@ -42,6 +42,7 @@ class Choices:
     holdout: float | None = None
     validation: int | None = None
     seed: int | None = None
+    effort: str | None = None
     priority: int | None = None
 
 
@@ -58,6 +59,7 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "holdout": choices.holdout,
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
+        "effort": choices.effort,
         "priority": choices.priority,
         "basis": _basis(choices.kernel, choices.width),
         "likelihood": _likelihood(choices),

@@ -12,6 +12,7 @@ from app.client.answers import (
     ImportedFrom,
     InputWarp,
     InputWidth,
+    Member,
     Outlier,
     Rival,
     SupervisedVersion,
@@ -149,7 +150,12 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
-            ("log evidence", f"{version.log_marginal_likelihood:.2f} nats"),
+            ("log evidence", _evidence(version.log_marginal_likelihood)),
+            *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
+            (
+                "score lost",
+                None if version.score_loss is None else f"{version.score_loss:.3f} nats a row, by few functions",
+            ),
             ("gains", _gains(found)),
             ("compared", _compared(version.contenders) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
@@ -158,6 +164,19 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
+
+
+def _evidence(nats: float | None) -> str | None:
+    return None if nats is None else f"{nats:.2f} nats"
+
+
+def _member(member: Member, version: SupervisedVersion) -> str:
+    """A process of several: how much it weighs, and what it is."""
+    kernel = str(member.kernel["type"]).replace("_", " ")
+    bent = ", inputs bent" if member.warps else ""
+    widths = _widths(member.widths, standardised=version.standardised)
+    noise = f"noise sd {number(member.noise_sd)}"
+    return f"weight {member.weight:.2f}, {kernel}{bent}, {member.functions} functions, {noise}, width {widths}"
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:

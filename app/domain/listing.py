@@ -1,8 +1,8 @@
 """The functions of a model as its version lists them, in the user's units."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from dataclasses import dataclass, replace
+from itertools import chain, islice, repeat
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import Shape
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool, members_of
 from app.sparse_bayes.types import Indices
 
 
@@ -41,10 +42,11 @@ Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
 """Where kernel functions stand that see these columns of X."""
 
 
-def places(model: Model, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
-    """One for each function, in the order of the weights."""
+def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
+    """One for each function, in the order of the weights, of a pool member by member."""
     names, units = column_names(encoding), column_units(encoding)
-    for functions, columns in map(ungrouped, model.functions, repeat(encoding.width)):
+    every = chain.from_iterable(member.functions for member in members_of(model))
+    for functions, columns in map(ungrouped, every, repeat(encoding.width)):
         match functions:
             case KernelFunctions():
                 yield from standing(functions, columns)
@@ -82,8 +84,22 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
     return Place(shape.kind, input=told[0].input if len(told) == 1 else None, shape=tuple(told), phase=shape.phase)
 
 
-def listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
-    """The functions at these places, with their weights; those of several latents in the order of `classes`."""
+def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
+    """The functions at these places, with their weights; those of several latents in the order of `classes`.
+
+    Those of a pool's members follow one another, each of which says its member's number, from 1.
+    """
+    if not isinstance(model, Pool):
+        yield from _listed(model, classes, found)
+        return
+    rest, first = iter(found), 0
+    for number, member in enumerate(model.members, 1):
+        for vector in _listed(member, classes, islice(rest, len(member.mean))):
+            yield replace(vector, number=first + vector.number, member=number)
+        first += len(member.mean)
+
+
+def _listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
     sd = np.sqrt(model.covariance.diagonal())
     several = model.mean.ndim > 1
     for number, place in enumerate(found):

@@ -30,6 +30,7 @@ from app.exports.schema import (
     KernelPart,
     ModelPart,
     NumberInput,
+    PoolPart,
     SinglePart,
     SourcePart,
     SplinesPart,
@@ -57,8 +58,11 @@ from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, Spli
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
+
+MOST_MEMBERS = 16
 
 MOST_FUNCTIONS = 2_048
 """Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
@@ -77,8 +81,8 @@ def version_of(document: VersionDocument) -> ExportedVersion:
 
 def _supervised(document: SupervisedDocument) -> ExportedSupervised:
     encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
-    model = _model(document.model, encoding.width, len(encoding.target.classes))
-    report = supervised_report(document, encoding.target, len(model.alpha))
+    model = _learned(document.model, encoding.width, len(encoding.target.classes))
+    report = supervised_report(document, encoding.target, n_functions(model))
     return ExportedSupervised(*_named(document.source), report, SupervisedPredictor(encoding, model))
 
 
@@ -122,19 +126,33 @@ def _target(target: TargetPart) -> EncodedTarget:
     )
 
 
-def _model(part: ModelPart, inputs: int, classes: int) -> Model:
-    functions = tuple(_functions(one, inputs, f"/model/functions/{place}") for place, one in enumerate(part.functions))
+def _learned(part: ModelPart | PoolPart, inputs: int, classes: int) -> LearnedModel:
+    if isinstance(part, ModelPart):
+        return _model(part, inputs, classes, "/model")
+    if not 2 <= len(part.members) <= MOST_MEMBERS:
+        detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(part.members)}."
+        raise wrong("/model/members", detail)
+    weights = vector(part.weights, len(part.members), "/model/weights")
+    if not np.isclose(weights.sum(), 1.0):
+        raise wrong("/model/weights", f"The weights of a pool add to 1, got {weights.sum():g}.")
+    members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
+    return Pool(tuple(members), weights)
+
+
+def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
+    named = enumerate(part.functions)
+    functions = tuple(_functions(one, inputs, f"{where}/functions/{place}") for place, one in named)
     size = sum(one.size for one in functions)
     if size > MOST_FUNCTIONS:
-        raise wrong("/model/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
     latents = classes if part.likelihood.latents > 1 else None
     return Model(
         likelihood=part.likelihood,
         functions=functions,
-        mean=_mean(part.mean, size, latents),
-        covariance=matrix(part.covariance, (size, size), "/model/covariance"),
-        alpha=vector(part.alpha, size, "/model/alpha"),
-        gamma=vector(part.gamma, size, "/model/gamma"),
+        mean=_mean(part.mean, size, latents, f"{where}/mean"),
+        covariance=matrix(part.covariance, (size, size), f"{where}/covariance"),
+        alpha=vector(part.alpha, size, f"{where}/alpha"),
+        gamma=vector(part.gamma, size, f"{where}/gamma"),
         noise_sd=part.noise_sd,
         log_marginal_likelihood=part.log_marginal_likelihood,
         inputs=inputs,
@@ -144,19 +162,20 @@ def _model(part: ModelPart, inputs: int, classes: int) -> Model:
         amplitude=part.amplitude,
         last_gain=part.last_gain,
         next_gain=part.next_gain,
-        augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs),
+        augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),
+        jitter=part.jitter,
     )
 
 
-def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int | None) -> Array:
+def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int | None, where: str) -> Array:
     rows, numbers = _rows_and_numbers(mean)
     if latents is None:
         if rows:
-            raise wrong("/model/mean", "Each function has one weight here, and no list of them.")
-        return vector(numbers, size, "/model/mean")
+            raise wrong(where, "Each function has one weight here, and no list of them.")
+        return vector(numbers, size, where)
     if numbers:
-        raise wrong("/model/mean", f"Each function has a weight for each of {latents} classes: a list of lists.")
-    return matrix(rows, (size, latents), "/model/mean")
+        raise wrong(where, f"Each function has a weight for each of {latents} classes: a list of lists.")
+    return matrix(rows, (size, latents), where)
 
 
 def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[list[list[float]], list[float]]:
@@ -169,13 +188,14 @@ def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[li
     return rows, numbers
 
 
-def _augmentation(part: AugmentationPart, inputs: int) -> Augmentation:
-    functions = _kernel(part.functions, inputs, "/model/augmentation/functions")
+def _augmentation(part: AugmentationPart, inputs: int, where: str) -> Augmentation:
+    where = f"{where}/augmentation"
+    functions = _kernel(part.functions, inputs, f"{where}/functions")
     if not 1 <= functions.size <= MOST_FUNCTIONS:
         detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {functions.size:,}."
-        raise wrong("/model/augmentation/functions/centres", detail)
+        raise wrong(f"{where}/functions/centres", detail)
     known = part.precisions
-    precisions = None if known is None else vector(known, functions.size, "/model/augmentation/precisions")
+    precisions = None if known is None else vector(known, functions.size, f"{where}/precisions")
     return Augmentation(functions, part.spread, precisions)
 
 

@@ -6,7 +6,17 @@ Sizes that have to go together, and what else can't be said of one member alone,
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, FiniteFloat, JsonValue, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    FailFast,
+    Field,
+    FiniteFloat,
+    JsonValue,
+    Tag,
+    TypeAdapter,
+)
 
 from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
@@ -193,6 +203,24 @@ class ModelPart(Part):
     last_gain: FiniteFloat | None
     next_gain: FiniteFloat | None
     termination: Annotated[str, Field(max_length=100)]
+    jitter: Positive | None = None
+
+
+class PoolPart(Part):
+    """Several models whose predictive densities are multiplied, each to the power of its weight."""
+
+    weights: Annotated[list[Annotated[float, Field(gt=0.0, le=1.0)]], FirstFault()]
+    members: Annotated[list[ModelPart], FirstFault()]
+
+
+def _one_or_several(value: object) -> str:
+    several = isinstance(value, PoolPart) or (isinstance(value, dict) and "members" in value)
+    return "several" if several else "one"
+
+
+LearnedPart = Annotated[
+    Annotated[ModelPart, Tag("one")] | Annotated[PoolPart, Tag("several")], Discriminator(_one_or_several)
+]
 
 
 class TermsPart(Part):
@@ -238,7 +266,7 @@ class SupervisedDocument(DocumentBase):
     task: Literal["regression", "classification"]
     inputs: Inputs
     target: TargetPart
-    model: ModelPart
+    model: LearnedPart
     report: Report
 
 

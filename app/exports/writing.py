@@ -21,6 +21,7 @@ from app.exports.schema import (
     KernelPart,
     ModelPart,
     NumberInput,
+    PoolPart,
     SinglePart,
     SourcePart,
     SplinesPart,
@@ -46,6 +47,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool
 from app.sparse_bayes.types import Array
 
 
@@ -62,7 +64,7 @@ def document_of(exported: ExportedVersion) -> VersionDocument:
                 task=exported.report.task,
                 inputs=inputs,
                 target=_target(exported.predictor.encoding.target),
-                model=_model(exported.predictor.model),
+                model=_learned(exported.predictor.learned),
                 report=supervised_told(exported.report),
             )
         case ExportedApproximation():
@@ -118,6 +120,12 @@ def _target(target: EncodedTarget) -> TargetPart:
     )
 
 
+def _learned(learned: LearnedModel) -> ModelPart | PoolPart:
+    if isinstance(learned, Pool):
+        return PoolPart(weights=learned.weights.tolist(), members=[_model(member) for member in learned.members])
+    return _model(learned)
+
+
 def _model(model: Model) -> ModelPart:
     return ModelPart(
         likelihood=model.likelihood,
@@ -135,6 +143,7 @@ def _model(model: Model) -> ModelPart:
         last_gain=_finite(model.last_gain),
         next_gain=_finite(model.next_gain),
         termination=str(model.termination),
+        jitter=model.jitter,
     )
 
 

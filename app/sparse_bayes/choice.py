@@ -30,12 +30,14 @@ def choose(
     alpha: Array,
     least: float,
     most: int,
+    residue: float = LEAST_RESIDUE,
 ) -> Chosen:
     """Take the function that raises L most until none brings `least` nats or `most` are in.
 
     K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
     candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
-    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns already in.
+    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns already in. A
+    candidate of whose kernel less than `residue` is left by those chosen is out.
 
     In the Newton basis phi_c = K_c / sqrt(d_c), K the residual kernel and d its diagonal, the functions are independent
     under the prior with one precision a = 1/s; a candidate gains
@@ -53,7 +55,7 @@ def choose(
     gains: list[float] = []
     while True:
         squares = precision @ np.square(K)
-        scale = np.where(left > LEAST_RESIDUE, left, np.inf)
+        scale = np.where(left > residue, left, np.inf)
         S = (squares - np.einsum("rm,rm->m", VK, VK)) / scale
         Q2 = np.square(g.T @ K).sum(axis=0)
         gain = 0.5 * (k * np.log(a / (a + S)) + Q2 / scale / (a + S) + k * squares / scale / a)

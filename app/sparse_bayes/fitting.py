@@ -186,4 +186,5 @@ def learned(problem: Problem, last: Standing) -> Model:
         last_gain=kept.last_gain,
         next_gain=kept.next_gain,
         augmentation=kept.augmentation,
+        jitter=kept.jitter,
     )

@@ -20,7 +20,8 @@ INPUT_PRICE = 2.0
 class Hyperparameters:
     """beta, the process's variance s, the precisions alpha (F,) of the columns without kernel, and the input map.
 
-    `terms` says which inputs the process sees apart from the others.
+    `terms` says which inputs the process sees apart from the others. `jitter` is added to the diagonal of the kernel
+    matrix of few functions, None for JITTER; it is not learned.
     """
 
     beta: float
@@ -28,6 +29,7 @@ class Hyperparameters:
     alpha: Array
     input_map: InputMap
     terms: Terms = field(default_factory=Terms)
+    jitter: float | None = None
 
     def packed(self) -> Array:
         """theta = [log beta, log s, log alpha (F,), log widths (k,), skew (d,), tail (d,), logits (a,)].
@@ -46,7 +48,7 @@ class Hyperparameters:
         head, warp, terms = np.exp(theta[: 2 + F + k]), theta[2 + F + k : last], Terms(self.terms.alone, theta[last:])
         d = len(warp) // 2
         scales = InputMap(head[2 + F :]) if d == 0 else InputMap(head[2 + F :], warp[:d], warp[d:])
-        return Hyperparameters(float(head[0]), float(head[1]), head[2 : 2 + F], scales, terms)
+        return Hyperparameters(float(head[0]), float(head[1]), head[2 : 2 + F], scales, terms, self.jitter)
 
     def covariance(self, kernel: Covariance) -> Covariance | Additive:
         """Of the process over its variance, made of a kernel."""

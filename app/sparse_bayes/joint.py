@@ -4,17 +4,37 @@ import numpy as np
 
 from app.sparse_bayes.basis import KernelFunctions, evaluate
 from app.sparse_bayes.errors import DataError, SparseBayesError
+from app.sparse_bayes.pool import AnyReady, ReadyPool
 from app.sparse_bayes.prediction import Ready, RealPrediction
 from app.sparse_bayes.types import Array
 
 
-def joint(ready: Ready, X: Array, noise_sd: Array | None = None) -> tuple[Array, Array]:
+def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Array, Array]:
     """Mean (N,) and covariance (N, N) of new observations at X (N, d) under Gaussian noise.
 
     P Sigma P' + s (k(x, x') - b'b) + diag(1/beta). Under an independent prior what the points bring themselves, of sds
     d, goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`, which says what
-    `noise_sd` is. Raises DataError.
+    `noise_sd` is.
+
+    Of a pool it is D R D, with D the pooled standard deviations and R = sum_k sqrt(r_k(x) r_k(x')) R_k, where R_k are
+    the correlations of member k and r_k(x) its share in the mean: positive semi-definite, with 1 on the diagonal.
+    Raises DataError.
     """
+    if not isinstance(ready, ReadyPool):
+        return _of_one(ready, X, noise_sd)
+    pooled, _ = ready.predict(X, noise_sd)
+    covariances = [_of_one(member, X, noise_sd)[1] for member in ready.members]
+    variances = np.array([covariance.diagonal() for covariance in covariances])
+    # D sqrt(r_k) / sd_k for each row: what takes a member's covariance to its part of the pool's.
+    scales = np.sqrt(pooled.variance * ready.shares(variances) / variances)
+    total = np.zeros((len(X), len(X)))
+    for scale, covariance in zip(scales, covariances, strict=True):
+        total += scale[:, None] * covariance * scale
+    total.flat[:: len(X) + 1] = pooled.variance
+    return pooled.mean, total
+
+
+def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Array]:
     prediction, _ = ready.predict(X, noise_sd)
     if not isinstance(prediction, RealPrediction):
         raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")

@@ -21,9 +21,10 @@ class Model:
     learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
 
     Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
-    they don't reach of it belongs to the predictive variance. `last_gain` and `next_gain` in nats: what the last
-    function brought that entered, and what the best would have brought that did not. Under an independent prior
-    `augmentation` is what error bars away from the data are made of, None where they can't be.
+    they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
+    matrix, None for JITTER. `last_gain` and `next_gain` in nats: what the last function brought that entered, and
+    what the best would have brought that did not. Under an independent prior `augmentation` is what error bars away
+    from the data are made of, None where they can't be.
     """
 
     likelihood: Likelihood
@@ -42,3 +43,4 @@ class Model:
     last_gain: float | None = None
     next_gain: float | None = None
     augmentation: Augmentation | None = None
+    jitter: float | None = None

@@ -137,7 +137,7 @@ def _whitening(model: Model) -> Whitening | None:
     vectors, *_ = model.functions
     if not isinstance(vectors, KernelFunctions):
         raise SparseBayesError("expected the kernel functions of a process first")
-    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)), light_cholesky)
+    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)), light_cholesky, jitter=model.jitter)
 
 
 def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:

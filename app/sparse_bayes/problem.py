@@ -11,6 +11,7 @@ import numpy as np
 from app.sparse_bayes.basis import Candidates
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.folds import by_content
+from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.products import Products, products_of
@@ -49,7 +50,8 @@ class Problem:
     t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
     a row where each class has its own; less `centre`, () or (K,), which the constant's weight has beside its own. The
     evidence of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what
-    comes out does not depend on how many they are.
+    comes out does not depend on how many they are. Under a Gaussian process prior `begin` is where its hyperparameters
+    start from, None for the usual starts.
     """
 
     X: Array
@@ -64,6 +66,7 @@ class Problem:
     precisions: Array | None = None
     centre: Array = field(default_factory=lambda: np.zeros(()))
     threads: int = 1
+    begin: Hyperparameters | None = None
 
     @property
     def rows(self) -> int:

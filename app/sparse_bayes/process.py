@@ -74,7 +74,7 @@ def bound(
     """
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
-    whitening = Whitening.of(covariance(V, V))
+    whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
     E = covariance(h.input_map(rows.X), V)
     B = whitening.columns(E)
     left = whitening.left(B)

@@ -86,7 +86,7 @@ def row_sums(
     """Of all rows, a block at a time. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
-    whitening = Whitening.of(covariance(V, V))
+    whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
 
     def of_block(block: RowBlock) -> RowSums:
         B = whitening.columns(covariance(h.input_map(block.X), V))

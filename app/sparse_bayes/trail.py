@@ -40,14 +40,14 @@ class Trail:
         """How many marks are passed."""
         return self._place
 
-    def standings(self, problem: Problem, spec: Spec) -> Iterator[Standing]:
-        """Those of the next fit, from where it rested last; they end at once where it had ended."""
+    def standings(self, problem: Problem, spec: Spec, begin: State | None = None) -> Iterator[Standing]:
+        """Those of the next fit, from where it rested last, else `begin`; they end at once where it had ended."""
         place = self._place
         self._place += 1
         if place == len(self._marks):
             self._marks.append(None)
         met = self._marks[place]
-        for now in standings(problem, spec, met if isinstance(met, State) else None):
+        for now in standings(problem, spec, met if isinstance(met, State) else begin):
             yield now
             # Only now: whoever wants no more of a fit decides so again when it is met anew.
             if rests(now.state):

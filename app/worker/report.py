@@ -7,6 +7,7 @@ import numpy as np
 from app import __version__
 from app.domain.datasets import Dataset
 from app.domain.encoding import (
+    EncodedTarget,
     Encoding,
     user_log_evidence,
     user_noise_sd,
@@ -15,9 +16,11 @@ from app.domain.encoding import (
 )
 from app.domain.jobs import Progress
 from app.domain.models import (
+    Compared,
     Contender,
     InputWidth,
     Learned,
+    Member,
     NewSupervisedVersion,
     SupervisedPredictor,
     SupervisedReport,
@@ -25,7 +28,10 @@ from app.domain.models import (
 from app.domain.requests import SupervisedPlan
 from app.domain.scales import model_terms, model_warps, model_widths, named_widths
 from app.sparse_bayes.basis import Group, KernelBasis
+from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import Pool, members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
 from app.sparse_bayes.spec import Spec
@@ -59,24 +65,29 @@ def new_version(
     holding: BlockHolding,
 ) -> NewSupervisedVersion:
     """All that is recorded of a successful fit that took `seconds`."""
-    model, encoding = trained.model, _settled(made.encoding, trained)
+    learned, encoding = trained.learned, _settled(made.encoding, trained)
     target = encoding.target
+    # What stands for the whole where several models predict together: none of their figures is the whole's.
+    model, alone = members_of(learned)[0], not isinstance(learned, Pool)
     report = SupervisedReport(
         task=plan.task,
         plan=replace(plan, spec=_recorded(trained.spec, plan.spec)),
-        widths=_widths(trained, encoding),
-        warps=model_warps(trained.model, encoding),
-        terms=model_terms(trained.model, encoding),
-        process_sd=user_process_sd(target, model.amplitude),
-        last_gain=model.last_gain,
-        next_gain=model.next_gain,
+        widths=_widths(model, trained.spec, encoding) if alone else (),
+        warps=model_warps(model, encoding) if alone else (),
+        terms=model_terms(model, encoding) if alone else (),
+        process_sd=user_process_sd(target, model.amplitude) if alone else None,
+        last_gain=model.last_gain if alone else None,
+        next_gain=model.next_gain if alone else None,
         degrees_of_freedom=_degrees_of_freedom(model.likelihood),
         outliers=outliers(model, made),
+        members=_members(trained, encoding),
+        compared=_compared(trained, target),
+        score_loss=trained.score_loss,
         class_rows=class_rows(made),
         standardised=plan.standardise,
-        noise_sd=user_noise_sd(target, model.noise_sd),
-        log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
-        functions=len(model.mean),
+        noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
+        log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows) if alone else None,
+        functions=n_functions(learned),
         candidates=model.candidates,
         rows=made.training,
         rows_dropped=made.dropped,
@@ -105,12 +116,54 @@ def new_version(
         seconds=seconds,
         software_version=__version__,
     )
-    return Learned(report, tuple(vectors(plan, dataset, model, made, holding)), SupervisedPredictor(encoding, model))
+    return Learned(
+        report, tuple(vectors(plan, dataset, learned, made, holding)), SupervisedPredictor(encoding, learned)
+    )
+
+
+def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
+    """The processes of a pool."""
+    if not isinstance(trained.learned, Pool):
+        return ()
+    target = encoding.target
+    return tuple(
+        Member(
+            kernel=_kernel_of(one.spec),
+            weight=one.weight,
+            functions=one.functions,
+            widths=model_widths(model, encoding),
+            warps=model_warps(model, encoding),
+            noise_sd=user_noise_sd(target, model.noise_sd) or 0.0,
+            process_sd=user_process_sd(target, model.amplitude) or 0.0,
+            log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
+            process_log_marginal_likelihood=user_log_evidence(target, one.evidence, model.rows),
+        )
+        for one, model in zip(trained.members, trained.learned.members, strict=True)
+    )
+
+
+def _kernel_of(spec: Spec) -> Kernel:
+    (kernel,) = (basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis))
+    return kernel
+
+
+def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
+    """What the folds judged; a log density of one row changes by the log of the target's unit."""
+    return tuple(
+        Compared(
+            basis=one.spec.basis[0],
+            prior=one.spec.prior,
+            likelihood=one.spec.likelihood,
+            score=None if one.score is None else user_log_evidence(target, one.score, 1),
+            reason=one.reason,
+        )
+        for one in trained.compared
+    )
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:
     """With what was open until the likelihood was chosen: whether the latent is the target's logarithm."""
-    logarithmic = isinstance(trained.model.likelihood, LogGaussian)
+    logarithmic = isinstance(members_of(trained.learned)[0].likelihood, LogGaussian)
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
@@ -126,11 +179,11 @@ def _recorded(spec: Spec, planned: Spec) -> Spec:
     return replace(spec, basis=tuple(other if isinstance(other, Group) else basis for basis, other in pairs))
 
 
-def _widths(trained: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
+def _widths(model: Model, spec: Spec, encoding: Encoding) -> tuple[InputWidth, ...]:
     """Those of the maps of the functions kept; those asked for where none was."""
-    return model_widths(trained.model, encoding) or tuple(
+    return model_widths(model, encoding) or tuple(
         width
-        for basis in trained.spec.basis
+        for basis in spec.basis
         if isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth)
         for width in named_widths(InputMap(np.array(basis.width.each)), encoding)
     )

@@ -12,7 +12,7 @@ from app.domain.models import RelevanceVector
 from app.domain.requests import SupervisedPlan
 from app.domain.tables import Block, Cell, block_rows
 from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel
 from app.sparse_bayes.types import Indices
 from app.worker.materialise import Materialised
 
@@ -26,7 +26,7 @@ MOVED = 1e-9
 
 
 def vectors(
-    plan: SupervisedPlan, dataset: Dataset, model: Model, made: Materialised, holding: BlockHolding
+    plan: SupervisedPlan, dataset: Dataset, model: LearnedModel, made: Materialised, holding: BlockHolding
 ) -> Iterator[RelevanceVector]:
     """The functions that a version keeps, in the user's units."""
     rows = made.rows()

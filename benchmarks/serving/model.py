@@ -7,6 +7,7 @@ import numpy as np
 from app.domain.encoding import EncodedNumber
 from app.services.answering import ServedVersion, SupervisedAnswering
 from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.types import Array
 from benchmarks.serving.plain import PlainModel
 
@@ -17,7 +18,10 @@ OUTPUTS = ("mean", "variance", "interval")
 def plain_model(served: ServedVersion) -> PlainModel:
     """The arrays of a version; raises TypeError for a version that is not of this kind."""
     known = served.answering
-    if not isinstance(known, SupervisedAnswering) or known.ready.whitening is None:
+    if not isinstance(known, SupervisedAnswering) or not isinstance(known.ready, Ready):
+        raise TypeError("expected one model")
+    lower, whitening = known.ready.lower, known.ready.whitening
+    if whitening is None:
         raise TypeError("expected a regression under a process")
     encoding, model = known.predictor.encoding, known.predictor.model
     match model.functions:
@@ -37,8 +41,8 @@ def plain_model(served: ServedVersion) -> PlainModel:
         width=kernels.input_map.widths,
         centres=kernels.input_map(kernels.centres),
         mean=model.mean,
-        lower=known.ready.lower,
-        whitening=np.asarray(np.linalg.inv(known.ready.whitening.lower).T, np.float64),
+        lower=lower,
+        whitening=np.asarray(np.linalg.inv(whitening.lower).T, np.float64),
         numbers=np.array([noise_sd**2, amplitude, target.shift, target.scale]),
     )
 

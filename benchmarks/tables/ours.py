@@ -19,8 +19,8 @@ from app.domain.statistics import TableStatistics
 from app.domain.tables import Block, CategoryColumn, Column, ColumnKind, NumberColumn
 from app.settings import Settings
 from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, predict
+from app.sparse_bayes.pool import LearnedModel, n_functions, ready_of
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction
 from app.sparse_bayes.selection import Trained, train
 from app.sparse_bayes.types import Array, Indices
 from app.worker.child.limits import Limits
@@ -41,7 +41,7 @@ NOBODY = UUID(int=0)
 class Fitted:
     """The model of a job and the encoding of its columns."""
 
-    model: Model
+    model: LearnedModel
     encoding: Encoding
 
 
@@ -56,14 +56,14 @@ def defaults(split: TableSplit) -> Outcome:
     X, faults = encode_inputs(found.encoding, block(split.table, split.measured))
     if faults:
         raise NotRun(f"{split.table.name}: {faults[0].detail}")
-    prediction = predict(found.model, X)
+    prediction, _ = ready_of(found.model).predict(X)
     match prediction:
         case ClassPrediction(probabilities=probabilities):
             labels = probabilities.argmax(axis=1).astype(np.float64)
-            return Outcome(seconds, len(found.model.mean), ClassAnswer(probabilities, labels))
+            return Outcome(seconds, n_functions(found.model), ClassAnswer(probabilities, labels))
         case NumberPrediction():
             answer = _distribution(prediction, found.encoding, split.t_test)
-            return Outcome(seconds, len(found.model.mean), answer)
+            return Outcome(seconds, n_functions(found.model), answer)
     raise TypeError(f"expected numbers or classes, got {type(prediction).__name__}")
 
 
@@ -78,7 +78,7 @@ def fitted(rows: Block) -> Fitted:
         *_, last = results(fit.task, train, Limits(1, None, settings["max_candidate_cells"]))
     if not isinstance(last, Trained):
         raise TypeError(f"expected a trained model, got {type(last).__name__}")
-    return Fitted(last.model, fit.made.encoding)
+    return Fitted(last.learned, fit.made.encoding)
 
 
 def block(table: DataTable, rows: Indices) -> Block:

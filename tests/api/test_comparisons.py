@@ -19,7 +19,7 @@ def others(parts: InMemoryParts, client: TestClient) -> None:
     """A challenger of the numbers, and classes in another order; both by aliases."""
     made = small_version(name="other")
     model = replace(made.predictor.model, mean=np.array([0.5, -1.0, 1.0]))
-    parts.kept.models.put(OWNER, replace(made, predictor=replace(made.predictor, model=model)), number=1)
+    parts.kept.models.put(OWNER, replace(made, predictor=replace(made.predictor, learned=model)), number=1)
     parts.kept.models.put(OWNER, small_version("classification", name="turned", classes=(True, False)), number=1)
     for name in ("small", "other", "turned"):
         client.put(f"/v1/models/{name}/aliases/best", json={"version": 1})

@@ -91,6 +91,9 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "metrics": {},
         "contenders": [],
         "outliers": [],
+        "members": [],
+        "compared": [],
+        "score_loss": None,
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",
@@ -165,6 +168,7 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "weight_sd": 0.4,
         "alpha": 0.25,
         "gamma": 0.96,
+        "member": None,
     }
     assert (page["items"][2]["row"], page["items"][2]["inputs"]) == (None, None)
     assert [vector["number"] for vector in client.get(f"{path}?sort=weight&limit=2").json()["items"]] == [2, 1]

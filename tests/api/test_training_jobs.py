@@ -95,6 +95,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
+        "effort": "quick",
+        "pool": [],
     }
 
 

@@ -15,9 +15,10 @@ from app.domain.exports import ExportedSupervised
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT, SinglePart, SupervisedDocument
+from app.exports.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
 from app.exports.writing import document_of
 from app.sparse_bayes.basis import SingleFunctions
+from app.sparse_bayes.pool import members_of
 from tests.exports.trained import CASES, answered, block, trained
 from tests.services.small_models import small_version
 
@@ -63,13 +64,17 @@ def test_the_same_version_gives_the_same_bytes_and_so_does_what_came_back(wanted
 
 
 def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
-    functions = [one for name in CASES for one in trained(name).predictor.model.functions]
+    functions = [
+        one for name in CASES for model in members_of(trained(name).predictor.learned) for one in model.functions
+    ]
     kinds = {type(getattr(one, "of", one)) for one in functions}
     assert kinds == set(SingleFunctions.__args__)
     documents = [document_of(trained(name)) for name in CASES]
     models = [document.model for document in documents if isinstance(document, SupervisedDocument)]
     assert len(models) == len(CASES)
-    parts = {type(getattr(one, "of", one)) for model in models for one in model.functions}
+    parts = {
+        type(getattr(one, "of", one)) for model in models if isinstance(model, ModelPart) for one in model.functions
+    }
     assert parts == set(SinglePart.__args__)
 
 

@@ -136,7 +136,7 @@ def test_many_inputs_are_seen_as_few_are() -> None:
     wide = replace(first, centres=np.tile(first.centres, (1, 10)))
     model = replace(made.predictor.model, functions=(wide, *others), inputs=20)
     encoding = replace(made.predictor.encoding, inputs=copies)
-    other = replace(made, predictor=replace(made.predictor, encoding=encoding, model=model))
+    other = replace(made, predictor=replace(made.predictor, encoding=encoding, learned=model))
     rows = block(copies, 10, 5)
     np.testing.assert_allclose(run(other, rows)["probabilities"], answered(other, rows)["probabilities"], rtol=1e-9)
 

@@ -15,6 +15,7 @@ from app.domain.encoding import EncodedCategory, EncodedInput, real_values
 from app.domain.exports import ExportedVersion
 from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
+from app.sparse_bayes.pool import members_of
 from tests.exports.test_onnx import SERVICE
 from tests.exports.trained import CASES, answered, block, trained
 
@@ -89,7 +90,7 @@ def test_a_program_answers_as_the_service_does(told: Answers, name: str) -> None
     expected = answered(made, block(made.predictor.encoding.inputs, 25, 5))
     found = told[f"case_{list(CASES).index(name)}"]
     numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_beyond"}
-    counts = made.predictor.model.likelihood.type == "poisson"
+    counts = members_of(made.predictor.learned)[0].likelihood.type == "poisson"
     classes = {"probabilities", "latent_mean", "latent_variance"}
     least = classes if made.predictor.encoding.target.classes else numbers | (set() if counts else {"lower", "upper"})
     assert set(found) == least | ({"support"} & set(expected))

@@ -17,7 +17,7 @@ from app.domain.encoding import (
     user_process_sd,
 )
 from app.domain.exports import ExportedSupervised
-from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
+from app.domain.models import ClassRows, Member, SupervisedPredictor, SupervisedReport
 from app.domain.requests import InputColumn, Task
 from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
@@ -28,6 +28,7 @@ from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
 from app.sparse_bayes.kernels import (
     Additive,
     Cauchy,
+    CityBlock,
     Covariance,
     Cubic,
     Gaussian,
@@ -52,7 +53,7 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained, train
@@ -83,6 +84,7 @@ COVARIANCES: tuple[Covariance, ...] = (
     Matern32(),
     Matern52(),
     Laplacian(),
+    CityBlock(),
     Cauchy(),
     RationalQuadratic(2.5),
 )
@@ -219,7 +221,9 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
 
 
 def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> SupervisedReport:
-    """With the figures that are the model's."""
+    """With the figures that are the model's, or those of the members of a pool."""
+    if isinstance(predictor.learned, Pool):
+        return of_pool(report, predictor, predictor.learned)
     model, target = predictor.model, predictor.encoding.target
     dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
     counts = (model.rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
@@ -241,9 +245,38 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
     )
 
 
-def with_model(made: ExportedSupervised, model: Model) -> ExportedSupervised:
+def of_pool(report: SupervisedReport, predictor: SupervisedPredictor, pool: Pool) -> SupervisedReport:
+    """The report of several models that predict together."""
+    encoding, first = predictor.encoding, pool.members[0]
+    members = []
+    for model, weight in zip(pool.members, pool.weights.tolist(), strict=True):
+        noise_sd, process_sd = (
+            user_noise_sd(encoding.target, model.noise_sd),
+            user_process_sd(encoding.target, model.amplitude),
+        )
+        assert noise_sd is not None
+        assert process_sd is not None
+        kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
+        kernel = kernels[0]
+        assert not isinstance(kernel, Additive)
+        scales = model_widths(model, encoding), model_warps(model, encoding)
+        members.append(Member(kernel, weight, len(model.mean), *scales, noise_sd, process_sd, -2.0, -1.0))
+    none = replace(report, widths=(), noise_sd=None, process_sd=None, last_gain=None, next_gain=None)
+    return replace(
+        none,
+        functions=n_functions(pool),
+        rows=first.rows,
+        candidates=first.candidates,
+        termination=first.termination,
+        log_marginal_likelihood=None,
+        members=tuple(members),
+        score_loss=0.01,
+    )
+
+
+def with_model(made: ExportedSupervised, model: LearnedModel) -> ExportedSupervised:
     """With another model in the same place."""
-    predictor = replace(made.predictor, model=model)
+    predictor = replace(made.predictor, learned=model)
     return replace(made, report=of_model(made.report, predictor), predictor=predictor)
 
 
@@ -261,6 +294,21 @@ def _bent() -> ExportedSupervised:
     bend = InputMap(np.linspace(1.0, 3.0, d), np.linspace(-0.4, 0.5, d), np.linspace(0.3, -0.6, d))
     additive = KernelFunctions(Additive(Gaussian(), (3, 0), (0.2, 0.3)), bend, first.centres, first.rows)
     return with_model(made, replace(made.predictor.model, functions=(additive, *others)))
+
+
+def _pool(likelihood: Likelihood) -> ExportedSupervised:
+    """A smooth process, a rough one, and one that sees inputs bent, with linear columns."""
+    each = EvidencePerInputWidth()
+    bases = (
+        (KernelBasis(Gaussian(), each), Bias(), Inputs()),
+        (KernelBasis(Matern32(), each), Bias(), Inputs()),
+        (KernelBasis(Gaussian(), each, "evidence"), Bias(), Inputs()),
+    )
+    members = [version(likelihood, basis, PROCESS) for basis in bases]
+    first, *others = (made.predictor.model for made in members)
+    # Little jitter, as a member with next to no noise has it.
+    pool = Pool((replace(first, jitter=1e-6), *others), np.array([0.2, 0.3, 0.5]))
+    return with_model(members[0], pool)
 
 
 def _constant() -> ExportedSupervised:
@@ -295,6 +343,8 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
         made[f"{kernel.type}, process"] = partial(version, GaussianNoise(), _kernel(kernel), PROCESS)
     for name, basis in DICTIONARIES.items():
         made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
+    made["a pool"] = partial(_pool, GaussianNoise())
+    made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))
     made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])
     made["inputs"] = partial(version, StudentT(), (Inputs(), Bias()))
     made["bent, additive, free"] = _bent

@@ -44,7 +44,7 @@ def augmented(made: NewSupervisedVersion) -> NewSupervisedVersion:
     functions, *_ = model.functions
     assert isinstance(functions, KernelFunctions)
     model = replace(model, augmentation=Augmentation(functions, 0.9))
-    return replace(made, predictor=replace(made.predictor, model=model))
+    return replace(made, predictor=replace(made.predictor, learned=model))
 
 
 def of_data(version: ServedVersion, block: Block, wanted: Wanted = Wanted()) -> RegressionAnswer | ClassificationAnswer:  # noqa: B008
@@ -201,7 +201,7 @@ def test_a_covariance_that_there_can_not_be_is_refused() -> None:
     many: Block = {"x": numbers(*np.zeros(1_001)), "colour": texts(*["red"] * 1_001)}
     cases = (
         (small_version("classification"), BLOCK, "Classes have no covariance"),
-        (replace(made, predictor=replace(made.predictor, model=logarithms)), BLOCK, '"log_gaussian"'),
+        (replace(made, predictor=replace(made.predictor, learned=logarithms)), BLOCK, '"log_gaussian"'),
         (made, many, "1,000 rows at most, got 1,001"),
     )
     for version, block, said in cases:
@@ -225,7 +225,7 @@ def test_what_is_added_to_a_logarithm_or_a_class_is_in_its_own_units(logarithmic
         encoding = made.predictor.encoding
         encoding = replace(encoding, target=replace(encoding.target, shift=0.0, logarithmic=True))
         model = replace(made.predictor.model, likelihood=LogGaussian())
-        made = replace(made, predictor=replace(made.predictor, encoding=encoding, model=model))
+        made = replace(made, predictor=replace(made.predictor, encoding=encoding, learned=model))
     found = of_data(served(made), BLOCK, Wanted(explain=20)).explanation
     inputs, _ = encode_inputs(made.predictor.encoding, BLOCK)
     assert found is not None

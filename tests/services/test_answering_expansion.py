@@ -23,13 +23,13 @@ def of_numbers() -> NewSupervisedVersion:
 def under_logarithms() -> NewSupervisedVersion:
     made = of_numbers()
     model = replace(made.predictor.model, likelihood=LogGaussian())
-    return replace(made, predictor=replace(made.predictor, model=model))
+    return replace(made, predictor=replace(made.predictor, learned=model))
 
 
 def without_kernels() -> NewSupervisedVersion:
     made = of_numbers()
     model = replace(made.predictor.model, functions=made.predictor.model.functions[1:])
-    return replace(made, predictor=replace(made.predictor, model=model))
+    return replace(made, predictor=replace(made.predictor, learned=model))
 
 
 @pytest.mark.parametrize(

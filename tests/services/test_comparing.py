@@ -31,7 +31,7 @@ def served(made: NewVersion) -> ServedVersion:
 def other_numbers() -> ServedVersion:
     made = small_version(name="other")
     model = replace(made.predictor.model, mean=np.array([0.5, -1.0, 1.0]), noise_sd=0.3)
-    return served(replace(made, predictor=replace(made.predictor, model=model)))
+    return served(replace(made, predictor=replace(made.predictor, learned=model)))
 
 
 def test_numbers_are_those_that_each_answers_alone() -> None:

@@ -29,7 +29,7 @@ def learned_under(likelihood: LogGaussian | StudentT) -> NewSupervisedVersion:
     predictor = replace(
         made.predictor,
         encoding=replace(made.predictor.encoding, target=target),
-        model=replace(made.predictor.model, likelihood=likelihood),
+        learned=replace(made.predictor.model, likelihood=likelihood),
     )
     return replace(made, predictor=predictor)
 

@@ -56,7 +56,7 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     report = replace(
         made.report, plan=plan, widths=(InputWidth(None, 2.5),), functions=vectors + 1, process_sd=process_sd
     )
-    return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, model=model))
+    return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 
 def reals(version: ServedVersion, block: Block) -> RegressionAnswer:

@@ -12,7 +12,7 @@ from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.factors import Factors
 from app.sparse_bayes.fitting import pose
-from app.sparse_bayes.kernels import Gaussian, Kernel
+from app.sparse_bayes.kernels import Covariance, Gaussian, Kernel
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
@@ -131,10 +131,11 @@ def process_spec(
     vectors: Literal["rows", "free"] = "free",
     least_gain: float = 3.0,
     most: int | None = None,
+    kernel: Covariance = Gaussian(),  # noqa: B008
 ) -> Spec:
-    """A Gaussian process prior on a Gaussian kernel, a bias and perhaps the inputs."""
+    """A Gaussian process prior on a kernel, a bias and perhaps the inputs."""
     linear: tuple[Basis, ...] = (Inputs(),) if inputs else ()
-    basis = (KernelBasis(Gaussian(), width, warp), Bias(), *linear)
+    basis = (KernelBasis(kernel, width, warp), Bias(), *linear)
     return Spec(likelihood, basis, GaussianProcess(vectors, least_gain, most), Greedy())
 
 

@@ -8,7 +8,7 @@ from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, OneAgainstRest
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import latent
+from app.sparse_bayes.prediction import Ready, latent
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc, spec_for
 
@@ -29,7 +29,7 @@ def fitted(name: str) -> Model:
 def test_all_together_are_the_mean_and_greater_ones_come_first(name: str) -> None:
     model = fitted(name)
     X = ripley(20, 1)[0] if name == "classes" else NEW
-    found = contributions(model, X, 1_000)
+    found = contributions(Ready.of(model), X, 1_000)
     assert found.functions.shape == (len(X), len(model.mean))
     np.testing.assert_allclose(found.added.sum(axis=1), latent(model, X).mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.shares.sum(axis=1), 1.0)
@@ -39,7 +39,7 @@ def test_all_together_are_the_mean_and_greater_ones_come_first(name: str) -> Non
 
 def test_a_contribution_is_a_function_times_its_weight() -> None:
     model = fitted("process")
-    found = contributions(model, NEW, 2)
+    found = contributions(Ready.of(model), NEW, 2)
     assert found.functions.shape == (len(NEW), 2)
     P = np.hstack([functions(NEW, np.arange(functions.size)) for functions in model.functions])
     terms = P * model.mean
@@ -57,7 +57,7 @@ def test_of_several_latents_each_point_has_that_of_its_own(spec: Spec) -> None:
     X, t = sinc(60, 0)
     model = fit(X, np.digitize(t, [-0.05, 0.3]).astype(float), spec)
     latents = np.arange(len(NEW)) % 3
-    found = contributions(model, NEW, 1_000, latents=latents)
+    found = contributions(Ready.of(model), NEW, 1_000, latents=latents)
     means = latent(model, NEW).mean[np.arange(len(NEW)), latents]
     np.testing.assert_allclose(found.added.sum(axis=1), means, rtol=1e-9, atol=1e-9)
 
@@ -66,16 +66,16 @@ def test_where_nothing_is_added_no_share_is_had() -> None:
     X, t = sinc(40, 0)
     spec = spec_for(GaussianNoise())
     model = fit(X, t, Spec(spec.likelihood, spec.basis[:1]))
-    found = contributions(model, np.array([[1e9]]), 3)
+    found = contributions(Ready.of(model), np.array([[1e9]]), 3)
     np.testing.assert_array_equal(found.added, 0.0)
     np.testing.assert_array_equal(found.shares, 0.0)
 
 
 def test_points_in_chunks_have_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted("independent")
-    whole = contributions(model, NEW, 3)
+    whole = contributions(Ready.of(model), NEW, 3)
     monkeypatch.setattr(prediction, "BLOCK_BYTES", 8 * len(model.mean) * 5)
     monkeypatch.setattr(prediction, "LEAST_ROWS", 1)
-    pieces = contributions(model, NEW, 3)
+    pieces = contributions(Ready.of(model), NEW, 3)
     np.testing.assert_array_equal(pieces.functions, whole.functions)
     np.testing.assert_allclose(pieces.added, whole.added, rtol=1e-12)

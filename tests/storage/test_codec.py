@@ -167,7 +167,7 @@ def test_what_error_bars_are_made_of_comes_back_to_the_bit() -> None:
     assert isinstance(functions, KernelFunctions)
     for precisions in (None, np.geomspace(1e-9, 1e9, functions.size)):
         model = replace(predictor.model, augmentation=Augmentation(functions, 1.0 / 3.0, precisions))
-        made = replace(predictor, model=model)
+        made = replace(predictor, learned=model)
         back = decoded(encode_predictor(made))
         assert isinstance(back.model.augmentation, Augmentation)
         assert _equal(made, back)
@@ -185,12 +185,12 @@ def test_noise_known_by_row_comes_back_with_its_column() -> None:
 def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
     predictor = samples.predictor()
     mean = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 4)))
-    made = replace(predictor, model=replace(predictor.model, likelihood=Categorical(4), mean=mean))
+    made = replace(predictor, learned=replace(predictor.model, likelihood=Categorical(4), mean=mean))
     functions, *_ = made.model.functions
     assert isinstance(functions, KernelFunctions)
     kept = Augmentation(functions, 0.1)
     least_squares = replace(made.model, likelihood=OneAgainstRest(4, 1.7), augmentation=kept)
-    told = replace(made, model=least_squares)
+    told = replace(made, learned=least_squares)
     again = decoded(encode_predictor(told))
     assert _equal(told, again)
     assert again.model.likelihood == OneAgainstRest(4, 1.7)

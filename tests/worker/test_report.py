@@ -42,18 +42,22 @@ def kernels(*widths: float, skew: list[float] | None = None, tail: list[float] |
     return KernelFunctions(Gaussian(), bent, X, np.arange(2))
 
 
+def widths_of(found: Trained, encoding: Encoding) -> tuple[InputWidth, ...]:
+    return _widths(found.model, found.spec, encoding)
+
+
 def test_a_shared_width_has_no_name_and_others_are_named() -> None:
     each = (InputWidth("size", 0.5), InputWidth("colour=red", 3.0), InputWidth("colour=blue", 1.0))
-    assert _widths(trained(kernels(2.0), ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
-    assert _widths(trained(kernels(0.5, 3.0, 1.0), ConstantFunction()), ENCODING) == each
-    assert _widths(trained(kernels(0.5, 3.0, 1.0), kernels(4.0)), ENCODING) == (*each, InputWidth(None, 4.0))
+    assert widths_of(trained(kernels(2.0), ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
+    assert widths_of(trained(kernels(0.5, 3.0, 1.0), ConstantFunction()), ENCODING) == each
+    assert widths_of(trained(kernels(0.5, 3.0, 1.0), kernels(4.0)), ENCODING) == (*each, InputWidth(None, 4.0))
 
 
 def test_a_model_without_kernels_names_the_width_that_was_asked_for() -> None:
-    assert _widths(trained(ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
+    assert widths_of(trained(ConstantFunction()), ENCODING) == (InputWidth(None, 2.0),)
     each = replace(SPEC, basis=(KernelBasis(width=FixedWidth((0.5, 3.0, 1.0))), Bias()))
     named = (InputWidth("size", 0.5), InputWidth("colour=red", 3.0), InputWidth("colour=blue", 1.0))
-    assert _widths(replace(trained(ConstantFunction()), spec=each), ENCODING) == named
+    assert widths_of(replace(trained(ConstantFunction()), spec=each), ENCODING) == named
 
 
 def test_warps_are_named_where_there_are_some() -> None:
@@ -86,7 +90,7 @@ def test_degrees_of_freedom_are_told_where_noise_has_some() -> None:
 
 def test_the_width_of_an_only_input_has_its_name() -> None:
     alone = Encoding(ENCODING.inputs[:1], ENCODING.target)
-    assert _widths(trained(kernels(2.0), ConstantFunction()), alone) == (InputWidth("size", 2.0),)
+    assert widths_of(trained(kernels(2.0), ConstantFunction()), alone) == (InputWidth("size", 2.0),)
 
 
 def test_a_group_is_recorded_by_the_inputs_that_were_named_and_not_by_their_columns() -> None:

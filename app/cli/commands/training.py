@@ -23,6 +23,7 @@ class Kernel(StrEnum):
     MATERN_3_2 = "matern_3_2"
     MATERN_5_2 = "matern_5_2"
     LAPLACIAN = "laplacian"
+    CITY_BLOCK = "city_block"
     CAUCHY = "cauchy"
     RATIONAL_QUADRATIC = "rational_quadratic"
     LINEAR = "linear"
@@ -59,6 +60,13 @@ class Missing(StrEnum):
     REFUSE = "refuse"
     DROP_ROWS = "drop_rows"
     INDICATOR = "indicator"
+
+
+class Effort(StrEnum):
+    """How much a training computes."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
 
 
 def train(
@@ -105,6 +113,10 @@ def train(
         int | None, typer.Option(min=2, max=20, help="Train again without each of so many folds, to measure on it.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
+    effort: Annotated[
+        Effort | None,
+        typer.Option(help="quick (the default): one model; normal: several, weighted and measured by folds."),
+    ] = None,
     priority: Annotated[
         int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")
     ] = None,
@@ -139,6 +151,7 @@ def train(
         holdout=holdout,
         validation=validation,
         seed=seed,
+        effort=effort,
         priority=priority,
     )
     document = spelled_out(choices, request)

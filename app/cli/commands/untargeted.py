@@ -16,6 +16,7 @@ class Likeness(StrEnum):
     MATERN_3_2 = "matern_3_2"
     MATERN_5_2 = "matern_5_2"
     LAPLACIAN = "laplacian"
+    CITY_BLOCK = "city_block"
     CAUCHY = "cauchy"
     RATIONAL_QUADRATIC = "rational_quadratic"
 

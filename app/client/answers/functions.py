@@ -45,6 +45,7 @@ class RelevanceVector:
     weight_sd: float
     alpha: float
     gamma: float
+    member: int | None = None
 
 
 @dataclass(frozen=True)

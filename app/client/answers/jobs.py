@@ -148,6 +148,8 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     holdout: float
     seed: int
     validation: Choice | None = None
+    effort: str = "quick"
+    pool: tuple[Choice, ...] = ()
 
 
 class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):

@@ -94,6 +94,32 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A Gaussian process of several that predict together; its `weight`, all of which add to 1, was chosen by folds."""
+
+    kernel: Choice
+    weight: float
+    functions: int
+    widths: tuple[InputWidth, ...]
+    warps: tuple[InputWarp, ...]
+    noise_sd: float
+    process_sd: float
+    log_marginal_likelihood: float
+    process_log_marginal_likelihood: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What folds judged: its mean log density of rows left out, in nats, or the reason why it has none."""
+
+    basis: Choice
+    prior: Choice
+    likelihood: Choice
+    score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class DatasetName:
     """The data that were learned from; the digest is of their content."""
 
@@ -158,7 +184,7 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     holdout: float
     seed: int
     hyperparameters: Hyperparameters
-    log_marginal_likelihood: float
+    log_marginal_likelihood: float | None
     candidates: int
     rows_dropped: int
     rows_held_out: int
@@ -169,6 +195,9 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
+    members: tuple[Member, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    score_loss: float | None = None
 
     @property
     def noise_column(self) -> str | None:

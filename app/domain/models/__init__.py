@@ -6,10 +6,12 @@ from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import (
     ClassRows,
+    Compared,
     Contender,
     InputTerm,
     InputWarp,
     InputWidth,
+    Member,
     Outlier,
     SupervisedPredictor,
     SupervisedReport,
@@ -34,6 +36,7 @@ __all__ = [
     "ApproximationReport",
     "ClassRows",
     "ClassWeight",
+    "Compared",
     "ComponentsPredictor",
     "ComponentsReport",
     "Contender",
@@ -46,6 +49,7 @@ __all__ = [
     "InputWidth",
     "Learned",
     "ListedFunction",
+    "Member",
     "Model",
     "NewApproximationVersion",
     "NewComponentsVersion",

@@ -7,8 +7,11 @@ from app.domain.encoding import Encoding
 from app.domain.models.imported import ImportedFrom
 from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
+from app.sparse_bayes.basis import Basis
+from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.model import Model as SparseModel
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, alone
 from app.sparse_bayes.priors import Prior
 
 
@@ -71,6 +74,40 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A Gaussian process of several that predict together: their densities are multiplied, to the power `weight` each.
+
+    The weights add to 1. `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
+    `process_log_marginal_likelihood` that of the process itself with the log hyperprior, in nats of the target in the
+    user's units.
+    """
+
+    kernel: Kernel
+    weight: float
+    functions: int
+    widths: tuple[InputWidth, ...]
+    warps: tuple[InputWarp, ...]
+    noise_sd: float
+    process_sd: float
+    log_marginal_likelihood: float
+    process_log_marginal_likelihood: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the folds judged beside the pool: its mean log density of rows left out, in nats, or why it has none.
+
+    `basis` is its kernel's: what tells it apart, beside prior and likelihood.
+    """
+
+    basis: Basis
+    prior: Prior
+    likelihood: Likelihood
+    score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
@@ -82,9 +119,12 @@ class SupervisedReport:
     would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
-    `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that are
-    older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what was
-    trained here; else all other figures are those of where it was.
+    `members` are the processes that predict together, empty where one model does; with them `noise_sd`, `process_sd`,
+    `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
+    is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
+    row. `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that
+    are older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what
+    was trained here; else all other figures are those of where it was.
     """
 
     task: Task
@@ -92,7 +132,7 @@ class SupervisedReport:
     widths: tuple[InputWidth, ...]
     standardised: bool
     noise_sd: float | None
-    log_marginal_likelihood: float
+    log_marginal_likelihood: float | None
     functions: int
     candidates: int
     rows: int
@@ -114,11 +154,19 @@ class SupervisedReport:
     class_rows: tuple[ClassRows, ...] = ()
     terms: tuple[InputTerm, ...] = ()
     imported: ImportedFrom | None = None
+    members: tuple[Member, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    score_loss: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class SupervisedPredictor:
-    """All that a prediction needs: raw columns to the matrix and back, and the sparse model."""
+    """All that a prediction needs: raw columns to the matrix and back, and the sparse model, or several as a pool."""
 
     encoding: Encoding
-    model: SparseModel
+    learned: LearnedModel
+
+    @property
+    def model(self) -> Model:
+        """The model, where it is one alone; raises SparseBayesError for a pool."""
+        return alone(self.learned)

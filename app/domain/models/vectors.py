@@ -47,7 +47,8 @@ class RelevanceVector:
     and wavelets a `phase` in cycles.
     `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it. Where each of
     several classes has a latent, a function has a weight in each of them, `weight_means`, with one sd, alpha and gamma,
-    and `weight_mean` is None.
+    and `weight_mean` is None. `member` is the number, from 1, of the process that it is part of where several predict
+    together.
     """
 
     number: int
@@ -63,6 +64,7 @@ class RelevanceVector:
     weight_means: tuple[ClassWeight, ...] = ()
     shape: tuple[InputShape, ...] = ()
     phase: float | None = None
+    member: int | None = None
 
     def in_units(self, unit: float) -> "RelevanceVector":
         """The same where the function that is learned is measured in units of 1/`unit` of these."""

@@ -8,13 +8,13 @@ from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.inputs import size
 from app.domain.planning.likelihoods import chosen_likelihood
-from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
+from app.domain.requests import AutomaticPrior, BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.kernels import Covariance, Matern32
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
@@ -33,6 +33,9 @@ MOST_ROWS_FOR_INDEPENDENT = 5_000
 
 MOST_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
+
+MOST_ROWS_FOR_POOL = 1_000
+"""Above, one process is learned by default: the exact evidence of a process costs the cube of the rows."""
 
 SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
@@ -107,6 +110,30 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
         )
         found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
     return tuple(found)
+
+
+def pooled_specs(request: SupervisedRequest, spec: Spec, *, rows: int, inputs: int) -> tuple[Spec, ...]:
+    """The processes that are learned together where the choices that tell them apart are left open; else none.
+
+    A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
+    with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
+    """
+    asked = KernelChoice() if request.basis is None else request.basis
+    if request.effort == "quick" or rows * (1.0 - request.holdout) > MOST_ROWS_FOR_POOL:
+        return ()
+    if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
+        return ()
+    if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
+        return ()
+    kernels = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
+    one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
+    warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]
+    prior = GaussianProcess(vectors="rows", least_gain=spec.prior.least_gain)
+    found = [replace(spec, basis=(kernel, Bias(), Inputs()), prior=prior) for kernel in [*each, *one, *warped]]
+    return tuple(found) if len(found) > 1 else ()
 
 
 def _spans(target: ColumnSummary) -> bool:

@@ -6,6 +6,7 @@ from app.domain.planning.choices import (
     chosen_spec,
     group_faults,
     has_fixed_width,
+    pooled_specs,
     rivals,
     size_faults,
     spec_faults,
@@ -47,6 +48,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     ]
     if faults:
         raise refusal(*faults)
+    first, *pool = pooled_specs(request, spec, rows=dataset.rows, inputs=len(inputs)) or (spec,)
     return SupervisedPlan(
         task=target.task,
         task_reason=target.reason,
@@ -56,7 +58,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         classes=target.classes,
         inputs=tuple(input_column(column) for column in columns),
         ignored=ignored,
-        spec=spec,
+        spec=first,
         standardise=standardise,
         missing=request.missing,
         split=request.split,
@@ -64,4 +66,6 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         validation=request.validation,
         rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
         noise_column=request.noise_column,
+        pool=tuple(pool),
+        effort=request.effort,
     )

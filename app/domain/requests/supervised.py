@@ -50,6 +50,9 @@ class OrderSplit:
 
 Split = RandomSplit | ColumnSplit | OrderSplit
 
+Effort = Literal["quick", "normal"]
+"""How much a training may compute: one model, or several that are weighted and measured by folds."""
+
 
 LEAST_FOLDS = 2
 MOST_FOLDS = 20
@@ -137,6 +140,7 @@ class SupervisedRequest:
     validation: Validation | None = None
     seed: int = 0
     noise_column: str | None = None
+    effort: Effort = "quick"
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,7 @@ class SupervisedPlan:
 
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
     `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
+    `pool` are processes that are learned beside that of `spec` and weighted by folds, where rows are few.
     `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
@@ -164,6 +169,8 @@ class SupervisedPlan:
     rivals: tuple[Spec, ...] = ()
     validation: Validation | None = None
     noise_column: str | None = None
+    pool: tuple[Spec, ...] = ()
+    effort: Effort = "quick"
 
     target_member: ClassVar[str] = "target"
     """What a request calls the target."""

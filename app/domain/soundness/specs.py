@@ -20,12 +20,13 @@ SEED = Interval(0, LARGEST_SEED)
 def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
     """Return what is wrong with the fits of a plan; the matrix has so many `columns`.
 
-    A width for each is one for each column in the fit that was taken, and one for each input in its rivals. Groups
+    A width for each is one for each column in the fit that was taken, and one for each input in all others. Groups
     count the inputs.
     """
     inputs = len(plan.inputs)
     rivals = [(f"{PLAN}/rivals/{number}", spec, inputs) for number, spec in enumerate(plan.rivals)]
-    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals]:
+    pool = [(f"{PLAN}/pool/{number}", spec, inputs) for number, spec in enumerate(plan.pool)]
+    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals, *pool]:
         try:
             check(spec)
         except IllegalCombinationError as error:

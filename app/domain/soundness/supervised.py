@@ -1,6 +1,7 @@
 """What has to go together in a model of numbers or classes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 from math import inf
 
@@ -20,11 +21,13 @@ from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
+    GaussianNoise,
     LogGaussian,
     OneAgainstRest,
     Poisson,
 )
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import Pool, members_of
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """Where gamma lies, but for rounding."""
@@ -38,16 +41,41 @@ ASYMMETRY = 1e-8
 
 def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
     """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
-    encoding, model = predictor.encoding, predictor.model
+    encoding, learned = predictor.encoding, predictor.learned
+    members = members_of(learned)
     return (
         *input_faults(encoding, {encoding.target.name, encoding.target.noise_column}),
         *_of_target(encoding.target, task),
-        *_of_likelihood(model, encoding.target),
-        *_of_prior(model),
-        *_of_covariance(model),
-        *_of_figures(model),
-        *function_faults(model),
+        *(
+            replace(fault, pointer=f"/model/members/{place}{fault.pointer.removeprefix('/model')}")
+            if isinstance(learned, Pool) and fault.pointer is not None and fault.pointer.startswith("/model")
+            else fault
+            for place, model in enumerate(members)
+            for fault in _of_model(model, encoding.target)
+        ),
+        *(_of_pool(learned) if isinstance(learned, Pool) else ()),
     )
+
+
+def _of_model(model: Model, target: EncodedTarget) -> Iterator[Fault]:
+    yield from _of_likelihood(model, target)
+    yield from _of_prior(model)
+    yield from _of_covariance(model)
+    yield from _of_figures(model)
+    yield from function_faults(model)
+
+
+def _of_pool(pool: Pool) -> Iterator[Fault]:
+    """Members are of one kind of noise, and learned from the same rows."""
+    first = pool.members[0]
+    for place, member in enumerate(pool.members):
+        where = f"/model/members/{place}"
+        if not isinstance(member.likelihood, GaussianNoise):
+            yield Fault("A pool is of models with Gaussian noise.", f"{where}/likelihood")
+        elif member.likelihood != first.likelihood:
+            yield Fault("Expected the first member's.", f"{where}/likelihood")
+        if member.rows != first.rows:
+            yield Fault("Expected the first member's.", f"{where}/rows")
 
 
 def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:

@@ -29,6 +29,7 @@ from app.domain.soundness.reports import (
 )
 from app.sparse_bayes.likelihoods import StudentT
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import Pool, members_of
 
 HOLDOUT = Interval(0.0, 0.9)
 
@@ -39,6 +40,7 @@ NUMBER_METRICS = {
     "r2": Interval(-inf, 1.0),
     "nll": FINITE,
     "coverage_95": SHARE,
+    "nll_se": NOT_NEGATIVE,
     "rows": COUNT,
 }
 CLASS_METRICS = {"error": SHARE, "log_loss": NOT_NEGATIVE, "brier": SHARE, "rows": COUNT}
@@ -51,7 +53,12 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
-    yield from _of_scales(report, predictor.model, encoding)
+    if isinstance(predictor.learned, Pool):
+        yield from _of_members(predictor.learned, report, encoding)
+    else:
+        yield from _of_scales(report, predictor.learned, encoding)
+        if report.members:
+            yield Fault("One model has no members.", f"{WHERE}/members")
     yield from _of_rows(report)
     yield from figure_faults([(f"{WHERE}/plan/holdout", report.plan.holdout, HOLDOUT)])
     yield from _of_split(report.plan.split)
@@ -64,21 +71,50 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
     """These are the model's, in the user's units."""
-    model, target = predictor.model, predictor.encoding.target
+    target, model = predictor.encoding.target, members_of(predictor.learned)[0]
+    alone = not isinstance(predictor.learned, Pool)
     dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
     yield from difference_faults(
         [
             (f"{WHERE}/rows", report.rows, model.rows),
             (f"{WHERE}/candidates", report.candidates, model.candidates),
-            (f"{WHERE}/noise_sd", report.noise_sd, user_noise_sd(target, model.noise_sd)),
-            (f"{WHERE}/process_sd", report.process_sd, user_process_sd(target, model.amplitude)),
-            (f"{WHERE}/last_gain", report.last_gain, model.last_gain),
-            (f"{WHERE}/next_gain", report.next_gain, model.next_gain),
+            (f"{WHERE}/noise_sd", report.noise_sd, user_noise_sd(target, model.noise_sd) if alone else None),
+            (
+                f"{WHERE}/process_sd",
+                report.process_sd,
+                user_process_sd(target, model.amplitude) if alone else None,
+            ),
+            (f"{WHERE}/last_gain", report.last_gain, model.last_gain if alone else None),
+            (f"{WHERE}/next_gain", report.next_gain, model.next_gain if alone else None),
             (f"{WHERE}/degrees_of_freedom", report.degrees_of_freedom, None if dof == "learned" else dof),
         ]
     )
     if report.termination != model.termination:
         yield Fault("Expected the model's.", f"{WHERE}/termination")
+
+
+def _of_members(pool: Pool, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
+    """Each is a member of the pool, in the user's units; of the whole there are no scales."""
+    yield from _named_faults("widths", _by_place(report.widths), [])
+    yield from _named_faults("warps", _by_place(report.warps), [])
+    yield from _named_faults("terms", _by_place(report.terms), [])
+    if len(report.members) != len(pool.members):
+        yield Fault(f"Expected {len(pool.members)} members, got {len(report.members)}.", f"{WHERE}/members")
+        return
+    for place, (told, model, weight) in enumerate(
+        zip(report.members, pool.members, pool.weights.tolist(), strict=True)
+    ):
+        where, target = f"members/{place}", encoding.target
+        yield from difference_faults(
+            [
+                (f"{WHERE}/{where}/weight", told.weight, weight),
+                (f"{WHERE}/{where}/functions", told.functions, len(model.mean)),
+                (f"{WHERE}/{where}/noise_sd", told.noise_sd, user_noise_sd(target, model.noise_sd)),
+                (f"{WHERE}/{where}/process_sd", told.process_sd, user_process_sd(target, model.amplitude)),
+            ]
+        )
+        yield from _named_faults(f"{where}/widths", _by_place(told.widths), _by_place(model_widths(model, encoding)))
+        yield from _named_faults(f"{where}/warps", _by_place(told.warps), _by_place(model_warps(model, encoding)))
 
 
 def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:

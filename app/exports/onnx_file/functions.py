@@ -18,6 +18,7 @@ from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, Spli
 from app.sparse_bayes.kernels import (
     Additive,
     Cauchy,
+    CityBlock,
     Cubic,
     Gaussian,
     Kernel,
@@ -135,6 +136,8 @@ def _kernel(kernel: Kernel | Additive, U: Value, Z: Array) -> Value:
             return U.graph.node("Tanh", U @ Z.T + offset)
         case LinearSpline():
             return _linear_spline(U, Z)
+        case CityBlock():
+            return _city_block(U, Z)
         case _:
             return _radial(kernel, _squares(U, Z, summed=isinstance(kernel, Laplacian)))
 
@@ -178,6 +181,16 @@ def _squares(U: Value, Z: Array, *, summed: bool) -> Value:
     V, Y = U - centre[None], Z - centre
     sizes: Array = np.square(Y).sum(axis=1)
     return (V @ (-2.0 * Y.T) + V.graph.sum(V.square(), 1) + sizes[None]).at_least(0.0)
+
+
+def _city_block(U: Value, Z: Array) -> Value:
+    """exp(-sum_k |u_k - z_k|)."""
+    total: Value | None = None
+    for k in range(Z.shape[1]):
+        apart = U.graph.node("Abs", U.columns(np.array([k])) - Z[None, :, k])
+        total = apart if total is None else total + apart
+    assert total is not None
+    return (-total).exp()
 
 
 def _linear_spline(U: Value, Z: Array) -> Value:

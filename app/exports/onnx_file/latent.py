@@ -1,5 +1,7 @@
 """The function that a model of data has learned, and what is known of it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from app.exports.onnx_file.functions import columns_of, kernel_columns
@@ -7,6 +9,7 @@ from app.exports.onnx_file.graph import Graph, Value
 from app.exports.onnx_file.inputs import Encoded
 from app.exports.onnx_file.predictions import Found
 from app.sparse_bayes.linalg import solve_lower
+from app.sparse_bayes.pool import Pool
 from app.sparse_bayes.prediction import Ready
 
 
@@ -29,6 +32,34 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
     if left is None:
         return Found(mean, weights, none + unreached, noise_sd), None
     return Found(mean, weights, left * unreached, noise_sd), (1.0 - left).at_least(0.0)
+
+
+def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None]:
+    """The product of the members' densities: see `ReadyPool.predict`; the noise is what the members' comes to."""
+    members = [latent(graph, Ready.of(member), rows) for member in pool.members]
+    variances = [found.variance + found.noise_sd.square() for found, _ in members]
+    precisions = [float(weight) / one for weight, one in zip(pool.weights, variances, strict=True)]
+    variance = 1.0 / total(precisions)
+    shares = [precision * variance for precision in precisions]
+    parts = [share * variance / one for share, one in zip(shares, variances, strict=True)]
+    supports = [support for _, support in members if support is not None]
+    known = len(supports) == len(members)
+    return Found(
+        mean=total([share * found.mean for share, (found, _) in zip(shares, members, strict=True)]),
+        weights=total([part * found.weights for part, (found, _) in zip(parts, members, strict=True)]),
+        beyond=total([part * found.beyond for part, (found, _) in zip(parts, members, strict=True)]),
+        noise_sd=total(
+            [part * found.noise_sd.square() for part, (found, _) in zip(parts, members, strict=True)]
+        ).sqrt(),
+    ), total([share * support for share, support in zip(shares, supports, strict=True)]) if known else None
+
+
+def total(values: Sequence[Value]) -> Value:
+    """The sum of values, one at least."""
+    first, *others = values
+    for value in others:
+        first = first + value
+    return first
 
 
 def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> tuple[Value | None, float | None]:

@@ -12,8 +12,9 @@ from app.exports.onnx_file.components import told_of
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
-from app.exports.onnx_file.latent import latent
+from app.exports.onnx_file.latent import latent, pooled
 from app.exports.onnx_file.predictions import outputs
+from app.sparse_bayes.pool import Pool, members_of
 from app.sparse_bayes.prediction import Ready
 
 CLASSES = "relevance.classes"
@@ -66,9 +67,13 @@ def _told(graph: Graph, exported: ExportedVersion) -> Told:
 
 
 def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Told:
-    model, target = predictor.model, predictor.encoding.target
+    learned, target = predictor.learned, predictor.encoding.target
+    model = members_of(learned)[0]
     rows = with_noise(encoded(graph, predictor.encoding), target, model.noise_sd)
-    found, support = latent(graph, Ready.of(model), rows)
+    if isinstance(learned, Pool):
+        found, support = pooled(graph, learned, rows)
+    else:
+        found, support = latent(graph, Ready.of(model), rows)
     told = outputs(model, target, found) | ({} if support is None else {"support": support})
     several = ("probabilities", *(("latent_mean",) if model.mean.ndim > 1 else ()))
     labels = target.classes

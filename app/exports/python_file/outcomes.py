@@ -1,7 +1,7 @@
 """More of what generated files are made of, as `pieces`: what is predicted of encoded rows, by the kind of scatter."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -26,6 +26,21 @@ def left_of_new(P: Array, p: Array, whitened: Array, reached: Array, precision: 
 
 
 # What is predicted, by the kind of scatter
+
+
+def product(members: Sequence[tuple[Array, ...]], powers: Sequence[float]) -> list[Array]:
+    """The product of Gaussian densities to these powers: its mean, the parts of its variance, and the support.
+
+    Members have a mean, three parts of a variance, and a support, each for all rows.
+    """
+    found = np.array(members)
+    variances = found[:, 1:4].sum(axis=1)
+    precisions = np.asarray(powers)[:, None] / variances
+    variance = 1.0 / precisions.sum(axis=0)
+    shares = precisions * variance
+    noise, weights, beyond = (shares * variance / variances * found[:, part] for part in (1, 2, 3))
+    mean, support = shares * found[:, 0], shares * found[:, 4]
+    return [part.sum(axis=0) for part in (mean, noise, weights, beyond, support)]
 
 
 def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:

@@ -77,6 +77,14 @@ def laplacian(U: Array, Z: Array) -> Array:
     return np.exp(-np.sqrt(squares(U, Z)))
 
 
+def city_block(U: Array, Z: Array) -> Array:
+    """exp(-sum_k |u_k - z_k|)."""
+    total = np.zeros((len(U), len(Z)))
+    for u, z in zip(U.T, Z.T, strict=True):
+        total += np.abs(np.subtract.outer(u, z))
+    return np.exp(-total)
+
+
 def cauchy(U: Array, Z: Array) -> Array:
     """1 / (1 + |u - z|^2)."""
     return 1.0 / (1.0 + squares(U, Z))

@@ -22,6 +22,7 @@ from app.sparse_bayes.likelihoods import (
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
 from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import Pool
 from app.sparse_bayes.prediction import Ready
 
 
@@ -37,17 +38,44 @@ def notes(target: EncodedTarget) -> str:
 
 def body(program: Program, predictor: SupervisedPredictor) -> str:
     """`functions` and `predict`; raises NotPositiveDefiniteError."""
-    parts = _Predicting(program, predictor.encoding.target, Ready.of(predictor.model))
+    target = predictor.encoding.target
+    if isinstance(predictor.learned, Pool):
+        return _pooled(program, target, predictor.learned)
+    parts = _Predicting(program, target, Ready.of(predictor.model))
     return f"{parts.functions()}\n\n{parts.predict()}"
+
+
+def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
+    """The functions of each member, and `predict`, which multiplies what they predict."""
+    members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(pool.members, 1)]
+    lines = [
+        "X = encode(columns)",
+        "sound = np.isfinite(X).all(axis=1)",
+        *members[0].noise(),
+        "X = np.where(sound[:, None], X, 0.0)",
+        "members = []",
+    ]
+    for member in members:
+        known = "np.maximum(1.0 - left, 0.0)" if member.knows_places else "np.full(len(X), np.nan)"
+        by_row = [] if target.noise_column is not None else member.noise()
+        lines += [*by_row, *member.latent(), f"members.append((mean, noise_sd**2, weights, beyond, {known}))"]
+    lines += [
+        f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
+        f"told = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
+        *(['told |= {"support": support}'] if all(member.knows_places for member in members) else []),
+        "return sound_rows(told, sound)",
+    ]
+    return "\n\n".join([*(member.functions() for member in members), predict(lines)])
 
 
 @dataclass(frozen=True)
 class _Predicting:
-    """What is predicted, and with what."""
+    """What is predicted, and with what; `ending` is behind the name of the function that tells all functions."""
 
     program: Program
     target: EncodedTarget
     ready: Ready
+    ending: str = ""
 
     def functions(self) -> str:
         """The function that tells all functions of the model."""
@@ -55,7 +83,7 @@ class _Predicting:
         listed = "".join(f"            {part},\n" for part in parts)
         stacked = f"np.hstack(\n        [\n{listed}        ]\n    )" if parts else "np.empty((len(X), 0))"
         return (
-            "def functions(X: Array) -> Array:\n"
+            f"def functions{self.ending}(X: Array) -> Array:\n"
             '    """All functions of the model, one a column."""\n'
             f"    return {stacked}\n"
         )
@@ -67,24 +95,31 @@ class _Predicting:
         lines = [
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
-            *(self._noise() if "noise_sd" in told else []),
+            *(self.noise() if "noise_sd" in told else []),
             "X = np.where(sound[:, None], X, 0.0)",
-            "P = functions(X)",
-            f"mean = P @ {self.program.constant('MEAN', model.mean)}",
-            f"weights = row_sums((P @ {self.program.constant('LOWER', self.ready.lower)}) ** 2)",
-            *self._beyond(),
+            *self.latent(),
             f"told = {told}",
-            *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self._knows_places else []),
+            *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
             "return sound_rows(told, sound)",
         ]
         return predict(lines)
 
+    def latent(self) -> list[str]:
+        """The function that was learned, and what is known of it."""
+        return [
+            f"P = functions{self.ending}(X)",
+            f"mean = P @ {self.program.constant('MEAN', self.ready.model.mean)}",
+            f"weights = row_sums((P @ {self.program.constant('LOWER', self.ready.lower)}) ** 2)",
+            *self._beyond(),
+        ]
+
     @property
-    def _knows_places(self) -> bool:
+    def knows_places(self) -> bool:
+        """Whether the support is known."""
         ready = self.ready
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
-    def _noise(self) -> list[str]:
+    def noise(self) -> list[str]:
         """How the noise's sd is had: from the row, else from those learned from."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
         if column is None:

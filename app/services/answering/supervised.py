@@ -19,6 +19,7 @@ from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
 from app.sparse_bayes.model import KernelFunctions
+from app.sparse_bayes.pool import AnyReady, ReadyPool, members_of, ready_of
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
 
@@ -87,13 +88,13 @@ class SupervisedAnswering:
     """A predictor with its model factorised, `ready`; `class_rows` are the rows learned from by class."""
 
     predictor: SupervisedPredictor
-    ready: Ready
+    ready: AnyReady
     class_rows: tuple[ClassRows, ...]
 
     @classmethod
     def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedAnswering":
         """Factorised once, for all predictions to come."""
-        return cls(predictor, Ready.of(predictor.model), report.class_rows)
+        return cls(predictor, ready_of(predictor.learned), report.class_rows)
 
     @property
     def noise_column(self) -> str | None:
@@ -103,17 +104,8 @@ class SupervisedAnswering:
     @property
     def bytes(self) -> int:
         """About how much memory its arrays take."""
-        model, ready = self.predictor.model, self.ready
-        arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
-        kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
-        if ready.whitening is not None:
-            arrays.append(ready.whitening.lower)
-        if ready.augmented is not None:
-            arrays += [ready.augmented.whitened, ready.augmented.reached]
-            kernels.append(ready.augmented.functions)
-        for functions in kernels:
-            arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
-        return sum(array.nbytes for array in arrays)
+        members = self.ready.members if isinstance(self.ready, ReadyPool) else (self.ready,)
+        return sum(map(_bytes, members))
 
     def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
@@ -135,6 +127,21 @@ class SupervisedAnswering:
         return _classes(self, asked, wanted, rule) if classes else _reals(self, asked, wanted)
 
 
+def _bytes(ready: Ready) -> int:
+    """Those of one model."""
+    model = ready.model
+    arrays = [model.mean, model.covariance, model.alpha, model.gamma, ready.lower, ready.products]
+    kernels = [functions for functions in model.functions if isinstance(functions, KernelFunctions)]
+    if ready.whitening is not None:
+        arrays.append(ready.whitening.lower)
+    if ready.augmented is not None:
+        arrays += [ready.augmented.whitened, ready.augmented.reached]
+        kernels.append(ready.augmented.functions)
+    for functions in kernels:
+        arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
+    return sum(array.nbytes for array in arrays)
+
+
 @dataclass(frozen=True, eq=False)
 class _Asked:
     """The sound rows (n, d) of those that were sent, which of these they are (None: all), and why not the others.
@@ -147,7 +154,7 @@ class _Asked:
     sound: Mask | None
     faults: tuple[Fault, ...]
 
-    def parts(self, ready: Ready) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
+    def parts(self, ready: AnyReady) -> "Iterator[tuple[slice[int, int, None], Prediction, Array | None]]":
         """Some rows, and what is predicted there; one part at least: an empty table's answer has its members too."""
         for first in range(0, len(self.inputs) or 1, ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
@@ -170,7 +177,7 @@ class _Asked:
         """
         if wanted.explain is None:
             return None
-        found = contributions(known.predictor.model, self.inputs, wanted.explain, latents=latents)
+        found = contributions(known.ready, self.inputs, wanted.explain, latents=latents, noise_sd=self.noise_sd)
         explanation = Explanation.of(known.predictor.encoding.target, found)
         return explanation if self.sound is None else explanation.spread(self.sound)
 
@@ -184,7 +191,8 @@ def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Ru
     decisions = None
     if rule is not None:
         probabilities, decisions = rule.apply(probabilities)
-    latents = most_probable(probabilities) if known.predictor.model.mean.ndim > 1 else None
+    several = members_of(known.predictor.learned)[0].mean.ndim > 1
+    latents = most_probable(probabilities) if several else None
     return ClassificationAnswer(
         classes=known.predictor.encoding.target.classes,
         probabilities=_joined([probabilities], asked.sound),
@@ -260,7 +268,7 @@ def _figures_of_one(target: EncodedTarget, part: NumberPrediction, interval: flo
 
 def _covariance(known: SupervisedAnswering, asked: _Asked) -> Array:
     """(N, N), in the user's units squared."""
-    likelihood = known.predictor.model.likelihood
+    likelihood = members_of(known.predictor.learned)[0].likelihood
     if not isinstance(likelihood, GaussianNoise):
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)

@@ -16,6 +16,7 @@ from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.pool import Pool, members_of
 from app.sparse_bayes.types import Indices
 
 USUAL = (0.0, -1.0, 1.0)
@@ -27,7 +28,7 @@ def checked(exported: ExportedSupervised, name: str, imported: ImportedFrom) -> 
     report, predictor = exported.report, exported.predictor
     refuse([*supervised_faults(predictor, report.task), *_of_report(exported)])
     _try(exported)
-    encoding, model = predictor.encoding, predictor.model
+    encoding, model = predictor.encoding, predictor.learned
     vectors = tuple(listed(model, encoding.target.classes, places(model, encoding, _standing)))
     return Learned(replace(report, plan=replace(report.plan, model=name), imported=imported), vectors, predictor)
 
@@ -41,7 +42,7 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     report, predictor = exported.report, exported.predictor
     yield from supervised_report_faults(predictor, report)
     yield from spec_faults(report.plan, predictor.encoding.width)
-    planned, fitted = report.plan.spec.likelihood, predictor.model.likelihood
+    planned, fitted = report.plan.spec.likelihood, members_of(predictor.learned)[0].likelihood
     if (planned.type, planned.noise_by_row) != (fitted.type, fitted.noise_by_row):
         yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
@@ -56,7 +57,8 @@ def _try(exported: ExportedSupervised) -> None:
             answering = SupervisedAnswering.of(exported.predictor, exported.report)
     except NotPositiveDefiniteError as error:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
-        raise InvalidRequestError(detail, [Fault(detail, "/model/covariance")]) from error
+        where = "/model" if isinstance(exported.predictor.learned, Pool) else "/model/covariance"
+        raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
         answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
     told = (

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.types import Array, Mask
+from app.sparse_bayes.types import Array, Indices, Mask
 
 REMEMBERED = 20
 """Pairs of steps and gradients that stand for the curvature."""
@@ -31,25 +31,30 @@ def climbed(
     *,
     origin: float = 0.0,
     flat: float = 1e-5,
+    ties: Indices | None = None,
 ) -> tuple[Array, float]:
     """The best place that L-BFGS meets, and what is reached there; never below the start.
 
     It ends where a step raises the objective by less than the share `flat` of its size, measured from `origin`, so that
-    its units don't decide.
+    its units don't decide. `ties` (n,) gives each entry the place of the entry whose value it has: its own, or the
+    first of those that are equal.
     """
+    leaders = np.arange(len(start)) if ties is None else ties
+    free = free & (leaders == np.arange(len(start)))
     best, value = start, -inf
 
     def falling(moving: Array) -> tuple[float, Array]:
         nonlocal best, value
         tried = start.copy()
         tried[free] = moving
+        tried = tried[leaders]
         try:
             reached, gradient = objective(tried)
         except NotPositiveDefiniteError:
             return HOPELESS, np.zeros(len(moving))
         if reached > value:
             best, value = tried, reached
-        return origin - reached, -gradient[free]
+        return origin - reached, -_summed(gradient, leaders)[free]
 
     inside = np.clip(start, *box)
     scipy.optimize.minimize(
@@ -61,3 +66,10 @@ def climbed(
         options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MOST_TRIALS},
     )
     return best, value
+
+
+def _summed(gradient: Array, leaders: Indices) -> Array:
+    """The gradient (n,) of entries that move together, at the first of them."""
+    summed = np.zeros(len(gradient))
+    np.add.at(summed, leaders, gradient)
+    return summed

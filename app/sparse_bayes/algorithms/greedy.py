@@ -10,7 +10,7 @@ from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
+from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.priors.gaussian_process import Whitening
@@ -36,7 +36,7 @@ class Greedy:
         """No function yet, the first start."""
         task = Task.of(problem)
         first = task.start(0)
-        fixed = task.fixed_numbers(InputFunctions)
+        fixed = task.fixed_numbers()
         state = State(fixed, first.alpha, first.beta, np.empty(0), 0, -inf, process=Process("scales", first))
         return ProcessStanding(state)
 
@@ -80,7 +80,7 @@ class ProcessStanding(Standing):
         V = vectors.mapped(h)
         unwhitened = np.eye(R)
         kernel = h.covariance(task.kernel)
-        unwhitened[F:, F:] = Whitening.of(kernel(V, V)).weights(np.eye(R - F))
+        unwhitened[F:, F:] = Whitening.of(kernel(V, V), jitter=h.jitter).weights(np.eye(R - F))
         unwhitened = np.roll(unwhitened, R - F, axis=0)
         covariance = unwhitened @ rested.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
@@ -97,6 +97,7 @@ class ProcessStanding(Standing):
             alpha=1.0 / prior,
             gamma=1.0 - covariance.diagonal() / prior,
             amplitude=h.amplitude,
+            jitter=h.jitter,
             last_gain=process.last_gain,
             next_gain=process.next_gain,
             likelihood=likelihood,

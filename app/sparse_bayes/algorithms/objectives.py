@@ -23,7 +23,7 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
 
     def objective(theta: Array) -> tuple[float, Array]:
         h = like.unpacked(theta)
-        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(len(theta)))
+        prior, slope = task.log_prior(h)
         if vectors is None:
             value, gradient, _ = exact(rows, task.kernel, h)
         else:
@@ -43,7 +43,7 @@ def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Obj
         vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
         found = task.bound(rows, vectors, h)
         gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
-        prior, slope = h.log_prior() if task.learns else (0.0, np.zeros(n))
+        prior, slope = task.log_prior(h)
         whole = gradient + slope if places is None else np.append(gradient + slope, places)
         return found.value + prior, whole
 

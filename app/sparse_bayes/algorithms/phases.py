@@ -1,8 +1,7 @@
 """The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
 
-scales     hyperparameters with as many functions as rows, on a subset; each start for a while, the best to the end
+scales     hyperparameters with as many functions as rows; each start for a while on few rows, the best to the end
 terms      inputs that are better seen apart from the others, where that was asked for
-inputs     the inputs themselves as columns too, where they gain enough
 functions  which rows carry a function, at the scales found
 noise      what the few can't reach is noise: beta falls while L rises
 vectors    where the functions stand (where they may move)
@@ -20,10 +19,9 @@ from app.sparse_bayes.algorithms.burst import climbed
 from app.sparse_bayes.algorithms.objectives import of_bound, of_process, with_hyperparameters
 from app.sparse_bayes.algorithms.separation import separated
 from app.sparse_bayes.algorithms.state import Process, State, Termination
-from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, STARTS, Task, process_of
+from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, Task, process_of
 from app.sparse_bayes.choice import choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.process import Rows, exact
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 
@@ -31,12 +29,6 @@ MOST_FUNCTIONS = 512
 
 SHORT, LONG, LONGEST = 15, 60, 120
 """Iterations of a burst."""
-
-INPUTS_GAIN = 2.0
-"""Nats that the inputs as columns must bring together, ..."""
-
-INPUT_DETERMINED = 0.3
-"""... and the gamma below which one of them is dropped again."""
 
 NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
 """What log beta may fall by, to begin with, when few functions take the place of all: begun with the beta of a process
@@ -50,49 +42,32 @@ FARTHEST = 2.0
 
 
 def _scales(task: Task, state: State, process: Process) -> State:
-    number, last = process.starts, len(STARTS)
+    number, last = process.starts, task.starts
     h = task.start(number) if number < last else process.hyperparameters
-    cap = CAUTIOUS if number <= last else GREATEST
-    rows = task.rows_for_scales(state)
+    cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
+    rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
     objective = of_process(task, rows, h)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
-        objective, h.packed(), task.free(h), task.box(h, cap), iterations, origin=origin, flat=RISE / len(rows.t)
+        objective,
+        h.packed(),
+        task.free(h),
+        task.box(h, cap),
+        iterations,
+        origin=origin,
+        flat=RISE / len(rows.t),
+        ties=task.ties(h),
     )
-    if value > state.objective:
-        state = with_hyperparameters(state, h.unpacked(theta))
+    # What the starts reached is of fewer rows.
+    if number == last or value > state.objective:
+        state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
     held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
     found = process_of(state)
     if number < last or held_up:
         found = replace(found, starts=number + 1)
     else:
-        found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "inputs")
-    return replace(state, objective=max(value, state.objective), process=found)
-
-
-def _inputs(task: Task, state: State, process: Process) -> State:
-    without = replace(state, process=replace(process, phase="functions"))
-    F = len(state.alpha)
-    more = task.fixed_numbers()[F:]
-    if not more:
-        return without
-    h = process.hyperparameters
-    alpha = np.concatenate([h.alpha, np.full(len(more), 1.0 / task.problem.square)])
-    tried = with_hyperparameters(replace(without, active=(*state.active, *more)), replace(h, alpha=alpha))
-    rows = task.rows_for_scales(tried)
-    h = process_of(tried).hyperparameters
-    cap = max(CAUTIOUS, log(h.beta * task.problem.square))
-    objective, origin = of_process(task, rows, h), task.origin(rows)
-    theta, value = climbed(
-        objective, h.packed(), task.free(h), task.box(h, cap), LONG, origin=origin, flat=RISE / len(rows.t)
-    )
-    if value <= state.objective + INPUTS_GAIN:
-        return without
-    h = h.unpacked(theta)
-    kept = _determined(task, rows, h) >= INPUT_DETERMINED
-    kept[:F] = True
-    active = tuple(number for number, stays in zip(tried.active, kept, strict=True) if stays)
-    return with_hyperparameters(replace(tried, active=active, objective=value), replace(h, alpha=h.alpha[kept]))
+        found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "functions")
+    return replace(state, process=found)
 
 
 def _functions(task: Task, state: State, process: Process) -> State:
@@ -132,7 +107,7 @@ def _noise(task: Task, state: State, process: Process) -> State:
         reached = task.bound(rows, task.vectors(state), tried).value
         if reached > value:
             best, value = tried, reached
-    prior, _ = best.log_prior() if task.learns else (0.0, None)
+    prior, _ = task.log_prior(best)
     return with_hyperparameters(replace(state, objective=value + prior), best)
 
 
@@ -160,8 +135,9 @@ def _together(task: Task, state: State, process: Process, *, only_vectors: bool 
     low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
     free = np.append(own, np.ones(len(start) - n, np.bool_))
     objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
+    ties = np.append(task.ties(h), np.arange(n, len(start)))
     theta, value = climbed(
-        objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t)
+        objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
     )
     if value > state.objective:
         state = replace(state, objective=value)
@@ -185,7 +161,9 @@ def _rows(task: Task, state: State, process: Process) -> State:
         else:
             low, high = task.box(h, GREATEST)
             origin = -0.5 * task.problem.rows * log(task.problem.square)
-            theta, value = climbed(objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin)
+            theta, value = climbed(
+                objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin, ties=task.ties(h)[:n]
+            )
             h = h.unpacked(np.append(theta, start[n:]))
     else:
         value = task.bound(task.rows(state), task.vectors(state), h).value
@@ -197,7 +175,6 @@ def _rows(task: Task, state: State, process: Process) -> State:
 STEPS: dict[str, Callable[[Task, State, Process], State]] = {
     "scales": _scales,
     "terms": separated,
-    "inputs": _inputs,
     "functions": _functions,
     "noise": _noise,
     "vectors": _vectors,
@@ -208,11 +185,3 @@ STEPS: dict[str, Callable[[Task, State, Process], State]] = {
 
 def _joined(h: Hyperparameters, moved: Array | None) -> Array:
     return h.packed() if moved is None else np.append(h.packed(), moved)
-
-
-def _determined(task: Task, rows: Rows, h: Hyperparameters) -> Array:
-    """gamma (F,) of the columns without kernel."""
-    vectors = task.spread(rows)
-    if vectors is None:
-        return exact(rows, task.kernel, h)[2]
-    return task.bound(rows, vectors, h).settled.posterior.determined[: len(h.alpha)]

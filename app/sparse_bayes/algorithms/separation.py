@@ -28,7 +28,7 @@ def separated(task: Task, state: State, process: Process) -> State:
     Before the inputs are columns: once they are, less is left to gain, and on one of four draws of Friedman's first
     function the term that is there was missed (8.0 nats; error .30 for .16).
     """
-    onward = replace(state, process=replace(process, phase="inputs", starts=0, trial=None))
+    onward = replace(state, process=replace(process, phase="functions", starts=0, trial=None))
     places = _candidates(task, process.hyperparameters)
     if process.starts < len(places):
         found = _climbed(task, state, _apart(process.hyperparameters, places[process.starts]), BRIEF)
@@ -66,5 +66,6 @@ def _climbed(task: Task, state: State, h: Hyperparameters, iterations: int) -> T
         iterations,
         origin=task.origin(rows),
         flat=RISE / len(rows.t),
+        ties=task.ties(h),
     )
     return Trial(h.unpacked(theta), value)

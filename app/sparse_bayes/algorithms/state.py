@@ -86,8 +86,8 @@ class Kept:
 
     `mean` (R,), or (R, K), and `covariance` (R, R) of the weights, their prior precisions `alpha` (R,), `gamma` (R,) in
     [0, 1]. `likelihood` with what was learned of it. `amplitude` is the variance s of the process that the kernel
-    functions are part of, None where there is none; `augmentation` is for error bars away from the data where it is
-    None.
+    functions are part of, None where there is none, and `jitter` what their kernel matrix had added (None: JITTER);
+    `augmentation` is for error bars away from the data where it is None.
     """
 
     functions: tuple[Functions, ...]
@@ -100,6 +100,7 @@ class Kept:
     last_gain: float | None = None
     next_gain: float | None = None
     augmentation: Augmentation | None = None
+    jitter: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from k(U, Z) back to U and Z.
 
 from app.sparse_bayes.kernels.additive import Additive
 from app.sparse_bayes.kernels.cauchy import Cauchy
+from app.sparse_bayes.kernels.city_block import CityBlock
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.kernels.cubic import Cubic
 from app.sparse_bayes.kernels.gaussian import Gaussian
@@ -29,6 +30,7 @@ Kernel = Covariance | Linear | Polynomial | LinearSpline | Cubic | ThinPlate | S
 __all__ = [
     "Additive",
     "Cauchy",
+    "CityBlock",
     "Covariance",
     "Cubic",
     "Gaussian",

@@ -45,9 +45,11 @@ class Whitening:
     lower: Array
 
     @classmethod
-    def of(cls, kernel: Array, factorise: Callable[[Array], Array] = cholesky) -> "Whitening":
+    def of(
+        cls, kernel: Array, factorise: Callable[[Array], Array] = cholesky, *, jitter: float | None = None
+    ) -> "Whitening":
         """From the kernel matrix (m, m) of the vectors; raises NotPositiveDefiniteError."""
-        return cls(factorise(kernel + JITTER * np.eye(len(kernel))))
+        return cls(factorise(kernel + (JITTER if jitter is None else jitter) * np.eye(len(kernel))))
 
     def columns(self, E: Array) -> Array:
         """B = E L^-T, (N, m)."""

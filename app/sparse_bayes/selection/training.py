@@ -12,10 +12,12 @@ from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_of
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
+from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
@@ -24,6 +26,9 @@ from app.sparse_bayes.trail import Trail
 
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
+
+MAX_ROWS_FOR_POOL = 1_000
+"""The exact evidence of a process costs the cube of the rows."""
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
@@ -47,15 +52,24 @@ class Trained:
     """The end: the model, the spec as run (no width searched for any more), and what was measured.
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
-    taken first, where there were rivals. Figures are in the units of t.
+    taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
+    judged, and `score_loss` what its reduction to few functions costs. Figures are in the units of t.
     """
 
-    model: Model
+    learned: LearnedModel
     spec: Spec
     scores: dict[str, float]
     leave_one_out: dict[str, float]
     contenders: tuple[Contender, ...] = ()
     validation: dict[str, float] = field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    score_loss: float | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model, where it is one alone; raises SparseBayesError for a pool."""
+        return alone(self.learned)
 
 
 def train(
@@ -63,6 +77,7 @@ def train(
     spec: Spec,
     *,
     rivals: tuple[Spec, ...] = (),
+    pool: tuple[Spec, ...] = (),
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
@@ -72,14 +87,18 @@ def train(
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
+    With `pool`, processes beside the spec's, all are learned together where rows are few enough: see `pooled`.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
     an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
     IllegalCombinationError, and TooManyCandidatesError where rows times candidates are more than `most_cells`.
     """
-    for each in (spec, *rivals):
+    for each in (spec, *rivals, *pool):
         check(each)
     folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
+    if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
+        yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
+        return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
         fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
@@ -95,6 +114,38 @@ def train(
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+
+
+def _pooled(
+    rows: Rows,
+    specs: tuple[Spec, ...],
+    rivals: tuple[Spec, ...],
+    folding: Folding,
+    folds: int,
+    on: "_Way",
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of a pool: the score of its folds is its validation."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    for spec in (*specs, *rivals):
+        spec.likelihood.check(rows.t)
+    found = yield from pooled(rows, specs, rivals, folding, folds, on.trail)
+    measured = {}
+    if held_out is not None:
+        prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
+        measured = scores(prediction, held_out.t)
+    yield Step("done", folds, folds, "folds", None, n_functions(found.model))
+    left_out = {} if isinstance(found.model, Pool) else leave_one_out(found.model, rows, found.spec.prior.rho)
+    yield Trained(
+        found.model,
+        found.spec,
+        measured,
+        left_out,
+        validation=found.score,
+        members=found.members,
+        compared=found.compared,
+        score_loss=found.score_loss,
+    )
 
 
 @dataclass(frozen=True)

@@ -282,6 +282,7 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
         shape=() if row.shape is None else SHAPE.read(row.shape),
         phase=row.phase,
+        member=row.member,
     )
 
 

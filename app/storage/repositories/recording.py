@@ -117,4 +117,5 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
         shape=SHAPE.write(vector.shape) if vector.shape else None,
         phase=vector.phase,
+        member=vector.member,
     )

@@ -81,6 +81,7 @@ class RelevanceVectorRow(Base):
     weight_means: Mapped[str | None] = mapped_column(default=None)
     shape: Mapped[str | None] = mapped_column(default=None)
     phase: Mapped[float | None] = mapped_column(default=None)
+    member: Mapped[int | None] = mapped_column(default=None)
 
 
 class PosteriorRow(Base):

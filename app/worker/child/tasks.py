@@ -35,6 +35,7 @@ class SupervisedTask:
     by: Literal["random", "groups", "order"]
     rivals: tuple[Spec, ...] = ()
     folds: int = 0
+    pool: tuple[Spec, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Trainer(Protocol):
         spec: Spec,
         *,
         rivals: tuple[Spec, ...] = (),
+        pool: tuple[Spec, ...] = (),
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,
@@ -143,6 +145,7 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         _rows(task, table[: task.training]),
         task.spec,
         rivals=task.rivals,
+        pool=task.pool,
         folding=Folding(task.by, None if task.by == "random" else keys),
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,

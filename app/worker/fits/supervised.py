@@ -44,6 +44,7 @@ class SupervisedFit:
             in_columns(plan.spec, made.encoding),
             _folding(plan.split),
             rivals=plan.rivals,
+            pool=plan.pool,
             folds=0 if plan.validation is None else plan.validation.folds,
         )
 

@@ -61,7 +61,9 @@ def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
     task = Task.of(pose(X, t, process_spec(Bernoulli(), inputs=True)))
     assert task.first == 0
     assert task.fixed_numbers() == (20, 21, 22)
-    assert len(task.start(0).alpha) == 1
+    start = task.start(0)
+    np.testing.assert_allclose(start.alpha, np.array([1.0, 2.0, 2.0]) / start.amplitude)
+    assert task.ties(start).tolist()[:5] == [0, 1, 2, 3, 3]
 
 
 def test_a_problem_without_a_process_is_refused() -> None:

@@ -9,7 +9,7 @@ from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
-from app.domain.requests import Missing, Split, SupervisedPlan, Task, Validation
+from app.domain.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
 from app.domain.tables import Label
 from app.sparse_bayes.spec import Algorithm, Prior
 
@@ -46,6 +46,11 @@ class SupervisedJobOut(JobOut):
     holdout: float
     validation: Validation | None = Field(description="The folds measured on after the fit; null where none are.")
     seed: int
+    effort: Effort
+    pool: Sequence[BasisOut] = Field(
+        description="The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; "
+        "empty where one model is learned."
+    )
 
     @classmethod
     def of(cls, job: Job, plan: SupervisedPlan) -> Self:
@@ -70,5 +75,7 @@ class SupervisedJobOut(JobOut):
             "holdout": plan.holdout,
             "validation": plan.validation,
             "seed": spec.seed,
+            "effort": plan.effort,
+            "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
         }
         return cls.model_validate(shared_by_jobs(job) | own)

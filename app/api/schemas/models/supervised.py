@@ -10,9 +10,10 @@ from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import Contender, SupervisedReport, Version
+from app.domain.models import Compared, Contender, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
+from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.spec import Algorithm, Prior
 
 
@@ -99,6 +100,44 @@ class ContenderOut(BaseModel):
         )
 
 
+class MemberOut(FromDomain):
+    """A Gaussian process of several whose predictive densities are multiplied, each to the power of its weight."""
+
+    kernel: Kernel = Field(discriminator="type")
+    weight: float = Field(description="All add to 1: chosen to predict rows best that were not learned from.")
+    functions: int = Field(description="Functions kept of the process.")
+    widths: Sequence[InputWidthOut]
+    warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
+    noise_sd: float = Field(description="In the target's units.")
+    process_sd: float = Field(description="How wide its predictions grow far from all data.")
+    log_marginal_likelihood: float = Field(description="Of the functions kept, in nats.")
+    process_log_marginal_likelihood: float = Field(
+        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats."
+    )
+
+
+class ComparedOut(BaseModel):
+    """A model that was learned without each fold's rows, and predicted them."""
+
+    basis: BasisOut
+    prior: Prior
+    likelihood: AnyLikelihood
+    score: float | None = Field(description="The mean log density of the rows left out, in nats; null with a reason.")
+    reason: str | None = Field(description="Why it could not be learned or measured.")
+
+    @classmethod
+    def of(cls, compared: Compared, inputs: Sequence[str], noise_column: str | None) -> Self:
+        """What was compared as it goes out."""
+        (basis,) = shown_bases([compared.basis], inputs)
+        return cls(
+            basis=basis,
+            prior=compared.prior,
+            likelihood=shown(compared.likelihood, noise_column),
+            score=compared.score,
+            reason=compared.reason,
+        )
+
+
 class ClassRowsOut(FromDomain):
     """How many of the rows learned from are of one class."""
 
@@ -132,7 +171,9 @@ class SupervisedVersionOut(VersionBaseOut):
     validation: Validation | None
     seed: int
     hyperparameters: HyperparametersOut
-    log_marginal_likelihood: float = Field(description="In nats.")
+    log_marginal_likelihood: float | None = Field(
+        description="In nats; null where several models predict together, each of which has its own."
+    )
     functions: int = Field(description="Functions kept.")
     candidates: int = Field(description="Functions that the fit taken could choose from.")
     rows: int = Field(description="Rows learned from.")
@@ -141,7 +182,8 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for, over all `rows` that "
+        "training rows are predicted by trainings without their fold, where it was asked for and of every pool of "
+        "processes (`nll_se` is the standard error of its `nll`), over all `rows` that "
         "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
         "first stretch is not measured. `leave_one_out`: how each row "
         "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
@@ -150,6 +192,18 @@ class SupervisedVersionOut(VersionBaseOut):
     contenders: Sequence[ContenderOut] = Field(
         description="The fits that were compared where prior or likelihood were left open, the one taken first. "
         "Another likelihood is taken where it is better by a tenth of a nat for each row."
+    )
+    members: Sequence[MemberOut] = Field(
+        description="The processes that predict together; empty where one model does. With members, `hyperparameters` "
+        "are theirs and null or empty here."
+    )
+    compared: Sequence[ComparedOut] = Field(
+        description="All that the folds judged: the members, and what was not taken. Another model takes their place "
+        "where its score is better by more than two standard errors."
+    )
+    score_loss: float | None = Field(
+        description="What keeping few functions is estimated to cost, in nats a row of `metrics.validation.nll`, which "
+        "is measured before; null where nothing was reduced."
     )
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
@@ -199,6 +253,12 @@ class SupervisedVersionOut(VersionBaseOut):
             "termination": report.termination,
             "metrics": report.metrics,
             "contenders": [ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
+            "members": [MemberOut.model_validate(member) for member in report.members],
+            "compared": [
+                ComparedOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
+                for one in report.compared
+            ],
+            "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
             "imported": ImportedFromOut.of(report),
         }

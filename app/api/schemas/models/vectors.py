@@ -52,6 +52,9 @@ class RelevanceVectorOut(FromDomain):
     weight_sd: float = Field(description="In the same units.")
     alpha: float = Field(description="The precision of the weight's prior, in one over the square of these units.")
     gamma: float = Field(description="How well the data determine the weight, from 0 to 1.")
+    member: int | None = Field(
+        description="Which of the version's `members` it is part of, from 1; null where one model predicts."
+    )
 
     @classmethod
     def of(cls, vector: RelevanceVector) -> Self:

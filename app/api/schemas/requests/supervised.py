@@ -11,6 +11,7 @@ from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import (
     BasisChoice,
+    Effort,
     Missing,
     PriorChoice,
     RandomSplit,
@@ -96,6 +97,13 @@ class SupervisedJobIn(JobIn):
         0, ge=0, le=2**53 - 1, description="Decides, with the rows' content, which rows are held out or folded."
     )
 
+    effort: Effort = Field(
+        "quick",
+        description="How much is computed. `quick`: one model, or the best of few by evidence. `normal`: for numbers, "
+        "on up to 1,000 rows, several processes are learned and weighted by how each predicts rows that it has not "
+        "learned from; the same folds measure the whole, and their figures are `metrics.validation`.",
+    )
+
     def to_request(self) -> SupervisedRequest:
         """The same in the domain's words."""
         likelihood, noise_column = asked(self.likelihood)
@@ -116,6 +124,7 @@ class SupervisedJobIn(JobIn):
             validation=self.validation,
             seed=self.seed,
             noise_column=noise_column,
+            effort=self.effort,
         )
 
     def as_sent(self, fault: Fault) -> Fault:

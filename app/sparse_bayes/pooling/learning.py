@@ -1,0 +1,131 @@
+"""Members of a pool before they are reduced to few functions: processes through as many functions as there are rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import State
+from app.sparse_bayes.algorithms.task import Task, process_of
+from app.sparse_bayes.choice import Chosen, choose
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
+from app.sparse_bayes.linalg import cholesky, solve_lower
+from app.sparse_bayes.priors.gaussian_process import JITTER
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
+from app.sparse_bayes.types import Array
+
+MIN_JITTER = 1e-8
+JITTER_OF_NOISE = 0.01
+"""The jitter is at most this share of the noise variance over the process's: more would be noise of its own."""
+
+MIN_GAIN = 0.03
+"""Nats that the last function of a member brings before any is left out to save cost."""
+
+MAX_FUNCTIONS = 512
+
+FIRST_WITH_FUNCTIONS = "functions"
+"""The phase of a fit in which its scales are learned, and no function is chosen yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A member before its reduction: its spec, its problem, and the state at which its scales were learned."""
+
+    spec: Spec
+    problem: Problem
+    state: State
+
+    @property
+    def task(self) -> Task:
+        """The problem as the algorithm of a process sees it."""
+        return Task.of(self.problem)
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Those that were learned."""
+        return process_of(self.state).hyperparameters
+
+    @property
+    def evidence(self) -> float:
+        """The log marginal likelihood of the targets as they came with the log hyperprior, in nats."""
+        return self.state.objective + self.problem.log_jacobian
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
+        """The exact predictive distribution at X (n, d) [RASMUSSEN2006, eqs 2.25 and 2.26]; O(N^3 + N^2 n).
+
+        `noise_sd` (n,) where each row brings its own. Raises NotPositiveDefiniteError.
+        """
+        task, h, rows = self.task, self.hyperparameters, self.task.rows_for_scales(self.state)
+        kernel, U, V = h.covariance(task.kernel), h.input_map(rows.X), h.input_map(X)
+        F = self.problem.candidates.columns(X, self.state.active[: len(h.alpha)])
+        C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
+        C.flat[:: len(C) + 1] += 1.0 / rows.precision(h.beta)
+        lower = cholesky(C)
+        reached = solve_lower(lower, h.amplitude * kernel(U, V) + (rows.F / h.alpha) @ F.T)
+        mean = reached.T @ solve_lower(lower, rows.t) + self.problem.centre
+        variance = np.maximum(h.amplitude + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
+        likelihood = self.spec.likelihood
+        noise = likelihood.noise(self.problem.precision(h.beta)) if noise_sd is None else noise_sd
+        return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
+
+
+def whole(problem: Problem, spec: Spec, trail: Trail) -> Iterator[Whole]:
+    """The states of a fit until its scales are learned: the last is the member. Raises NotPositiveDefiniteError."""
+    for now in trail.standings(problem, spec):
+        yield Whole(spec, problem, now.state)
+        if process_of(now.state).phase == FIRST_WITH_FUNCTIONS:
+            return
+
+
+def jitter(h: Hyperparameters) -> float:
+    """What to add to the diagonal of the kernel matrix of few functions: less than the noise, where that is little."""
+    return min(JITTER, max(MIN_JITTER, JITTER_OF_NOISE / (h.beta * h.amplitude)))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """A member's functions in the order in which they gain most."""
+
+    whole: Whole
+    chosen: Chosen
+
+    @classmethod
+    def of(cls, member: Whole) -> "Ordered":
+        """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most."""
+        task, h = member.task, member.hyperparameters
+        rows = task.rows_for_scales(member.state)
+        U = h.input_map(rows.X)
+        chosen = choose(
+            h.covariance(task.kernel)(U, U),
+            amplitude=h.amplitude,
+            gradient=rows.precision(h.beta) * rows.t,
+            precision=np.array(np.broadcast_to(rows.precision(h.beta), len(rows.t))),
+            fixed=rows.F,
+            alpha=h.alpha,
+            least=MIN_GAIN,
+            most=MAX_FUNCTIONS,
+            residue=min(1e-6, jitter(h)),
+        )
+        return cls(member, chosen)
+
+    def worth(self, gain: float) -> int:
+        """How many functions stand before the first that brings less than `gain` nats."""
+        below = np.flatnonzero(self.chosen.gains < gain)
+        return int(below[0]) if len(below) else len(self.chosen.places)
+
+    def through(self, functions: int, jitter: float) -> State:
+        """The state from which a fit through the first functions goes on: its noise, then all, are learned again."""
+        process = process_of(self.whole.state)
+        gains = self.chosen.gains
+        found = replace(
+            process,
+            phase="noise",
+            hyperparameters=replace(process.hyperparameters, jitter=jitter),
+            last_gain=float(gains[functions - 1]) if functions else None,
+            next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,
+        )
+        numbers = (int(self.whole.task.first + place) for place in self.chosen.places[:functions])
+        return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)

@@ -1,0 +1,381 @@
+"""One training of several processes as one model, judged and weighted by rows that were not learned from.
+
+Each fold's other rows teach every member anew, scales and all; how these predict the fold decides the weights, whether
+an alternative takes the pool's place, and the score that is reported. Then the members learn from all rows, and are
+reduced to functions on rows.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TypeAlias
+
+import numpy as np
+
+from app.sparse_bayes.basis import KernelBasis, KernelFunctions
+from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
+from app.sparse_bayes.fitting import learned, pose
+from app.sparse_bayes.folds import Split
+from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.likelihoods.gaussian import RealPrediction
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import LearnedModel, Pool
+from app.sparse_bayes.pooling.densities import Densities
+from app.sparse_bayes.pooling.learning import Ordered, Whole, jitter, whole
+from app.sparse_bayes.pooling.reduction import Reduction, reduced
+from app.sparse_bayes.prediction import Measured, Prediction, Ready, predict
+from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.scales import EvidencePerInputWidth
+from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
+from app.sparse_bayes.types import Array, Indices
+
+FOLDS = 5
+
+MAX_SCORE_LOSS = 0.01
+"""Nats a row of the pool's fold score that its reduction to few functions may lose, ..."""
+
+MAX_PREDICTION_COST = 600_000.0
+"""... unless a row's prediction would cost more multiply-adds: a request for one row then takes twice the CPU time that
+it takes with 20 functions."""
+
+CLEARLY = 2.0
+"""Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
+
+MAX_JITTER = 1e-4
+"""Tenfold jitter is tried below this, then fewer functions."""
+
+MIN_FUNCTIONS = 8
+"""A training ends where rounding allows a member fewer than these."""
+
+FIT = Step("fit", 0, None, "looks")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A process of the pool: its spec, its weight, how many functions it kept, and the evidence before that.
+
+    `evidence` is the log marginal likelihood of the process itself with the log hyperprior, in nats.
+    """
+
+    spec: Spec
+    weight: float
+    functions: int
+    evidence: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why it could not be fitted."""
+
+    spec: Spec
+    score: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """The model, the spec that stands for it, and what decided.
+
+    `score` are the figures of the rows left out, by what was learned without them; `score_loss` what the reduction to
+    few functions costs, in nats a row.
+    """
+
+    model: LearnedModel
+    spec: Spec
+    members: tuple[Member, ...]
+    compared: tuple[Compared, ...]
+    score: dict[str, float]
+    score_loss: float
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A process that could not be learned, and why."""
+
+    reason: str
+
+
+Begun: TypeAlias = Whole | Lost
+
+
+def pooled(
+    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], folding: Folding, folds: int, trail: Trail
+) -> Generator[Step, None, Pooled]:
+    """Learn a pool of the processes `specs` from N rows, or the one of `rivals` that the folds clearly prefer.
+
+    The first of `specs` has a width for each input. Raises NotPositiveDefiniteError where nothing can be fitted.
+    """
+    judgement = yield from _judged(rows, specs, rivals, folding.splits(rows, folds, specs[0].seed), trail)
+    best = judgement.best_rival
+    if best is not None:
+        model = yield from _rival(rows, rivals[best], specs[0], trail)
+        return Pooled(
+            model, rivals[best], (), judgement.compared(specs, rivals, best), judgement.rival_score(best), 0.0
+        )
+    compared = judgement.compared(specs, rivals)
+    sound = judgement.sound
+    if not len(sound):
+        model = yield from _sparse(rows, specs[0], None, trail, FIT)
+        return Pooled(model, specs[0], (), compared, {}, 0.0)
+    begun = yield from _begun(rows, [specs[place] for place in sound], trail, FIT)
+    learned_again = [place for place, one in enumerate(begun) if isinstance(one, Whole)]
+    if not learned_again:
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in begun if isinstance(one, Lost)))
+    judgement = judgement.only(sound[learned_again])
+    members = [one for one in begun if isinstance(one, Whole)]
+    reduction, models = yield from _reduced(members, judgement, trail)
+    kept = [members[place] for place in reduction.places]
+    told = tuple(
+        Member(one.spec, float(weight), len(model.mean), one.evidence)
+        for one, weight, model in zip(kept, reduction.weights, models, strict=True)
+    )
+    pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
+    spec = kept[int(reduction.weights.argmax())].spec
+    return Pooled(pool, spec, told, compared, _figures(judgement.measured), reduction.loss)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judgement:
+    """How n rows of some folds are predicted by what was learned without them.
+
+    `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
+    `means` and `variances` (n, K) are of all members, NaN where one was lost; `rivals` (J, 3, n) are -log density,
+    absolute error and whether the 95 % interval held.
+    """
+
+    splits: tuple[Split, ...]
+    rows: Indices
+    t: Array
+    means: Array
+    variances: Array
+    rivals: Array
+
+    @property
+    def sound(self) -> Indices:
+        """The places of the members that no fold lost; none where no row was measured."""
+        if not len(self.t):
+            return np.zeros(0, np.intp)
+        return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
+
+    def only(self, members: Indices) -> "_Judgement":
+        """That of some members."""
+        return replace(self, means=self.means[:, members], variances=self.variances[:, members])
+
+    @property
+    def densities(self) -> Densities:
+        """Those of the members."""
+        return Densities(self.means, self.variances)
+
+    @property
+    def measured(self) -> Measured:
+        """Of the pool of all members, each fold with weights from the other folds."""
+        parts, stop = list[Measured](), 0
+        for _, fold in self.splits:
+            here = np.arange(stop, stop := stop + len(fold))
+            others = np.setdiff1d(np.arange(len(self.t)), here)
+            weights = self.densities.rows(others).best_weights(self.t[others])
+            mean, variance = self.densities.rows(here).product(weights)
+            none = np.zeros(len(here))
+            parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
+        return Measured.joined(parts)
+
+    def rival_score(self, place: int) -> dict[str, float]:
+        """A rival's figures."""
+        return _figures(self._rival(place))
+
+    def _rival(self, place: int) -> Measured:
+        nll, mae, inside = self.rivals[place]
+        return Measured(self.t, {"mae": mae, "nll": nll, "coverage_95": inside})
+
+    @property
+    def best_rival(self) -> int | None:
+        """The rival whose score is clearly above the pool's, the best of several; None without."""
+        sound = [place for place, found in enumerate(self.rivals) if len(self.t) and np.isfinite(found).all()]
+        members = self.sound
+        if not len(members):
+            return min(sound, key=lambda place: float(self.rivals[place, 0].mean()), default=None)
+        if not sound:
+            return None
+        pool = self.only(members).measured.each["nll"]
+        gains = {place: pool - self.rivals[place, 0] for place in sound}
+        clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * _standard_error(gain)]
+        return max(clear, key=lambda place: float(gains[place].mean()), default=None)
+
+    def compared(self, specs: Sequence[Spec], rivals: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
+        """All that the folds judged, but for the rival that was taken."""
+        if not len(self.t):
+            return ()
+        of_members = self.densities.of_members(self.t).mean(axis=0)
+        of_rivals = -self.rivals[:, 0].mean(axis=1)
+        told = [*zip(specs, of_members, strict=True), *zip(rivals, of_rivals, strict=True)]
+        left_out = None if taken is None else len(specs) + taken
+        return tuple(_compared(spec, float(score)) for place, (spec, score) in enumerate(told) if place != left_out)
+
+
+def _compared(spec: Spec, score: float) -> Compared:
+    if np.isfinite(score):
+        return Compared(spec, score)
+    return Compared(spec, None, "could not be fitted to each fold")
+
+
+def _figures(measured: Measured) -> dict[str, float]:
+    nll = measured.each["nll"]
+    return {**measured.scores(), "nll_se": _standard_error(nll), "rows": float(len(measured.t))}
+
+
+def _standard_error(each: Array) -> float:
+    return float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
+
+
+def _judged(
+    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], splits: Sequence[Split], trail: Trail
+) -> Generator[Step, None, _Judgement]:
+    """Every member and rival learned from each fold's other rows, and measured on the fold."""
+    splits = tuple((others, fold) for others, fold in splits if len(fold) and len(others) >= 2)
+    tables = [np.empty((2 * len(specs) + 3 * len(rivals), 0))]
+    yield Step("folds", 0, len(splits), "folds")
+    for number, (others, fold) in enumerate(splits):
+        table = trail.passed()
+        if table is None:
+            place = trail.place
+            step = Step("folds", number, len(splits), "folds")
+            table = yield from _fold(rows.take(others), rows.take(fold), specs, rivals, trail, step)
+            trail.settle(place, table)
+        tables.append(table)
+        yield Step("folds", number + 1, len(splits), "folds")
+    table, K = np.hstack(tables), len(specs)
+    chosen = np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in splits)])
+    of_rivals = table[2 * K :].reshape(len(rivals), 3, len(chosen))
+    return _Judgement(splits, chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_rivals)
+
+
+def _fold(
+    others: Rows, fold: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], trail: Trail, step: Step
+) -> Generator[Step, None, Array]:
+    """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
+    nothing = np.full(len(fold.t), np.nan)
+    begun = yield from _begun(others, specs, trail, step)
+    means, variances, figures = list[Array](), list[Array](), list[Array]()
+    for member in begun:
+        try:
+            found = None if isinstance(member, Lost) else member.predict(fold.X, fold.noise_sd)
+        except NotPositiveDefiniteError:
+            found = None
+        means.append(found.mean if isinstance(found, RealPrediction) else nothing)
+        variances.append(found.variance if isinstance(found, RealPrediction) else nothing)
+    first = begun[0]
+    for rival in rivals:
+        prediction = yield from _rival_prediction(others, fold, rival, first, trail, step)
+        if prediction is None:
+            figures += [nothing] * 3
+        else:
+            each = Measured.of(prediction, fold.t).each
+            figures += [each["nll"], each["mae"], each["coverage_95"]]
+    return np.array([*means, *variances, *figures])
+
+
+def _begun(rows: Rows, specs: Sequence[Spec], trail: Trail, step: Step) -> Generator[Step, None, list[Begun]]:
+    """Each member with its scales learned; those with a width for each input begin where the first ended."""
+    found: list[Begun] = []
+    for spec in specs:
+        first = found[0] if found else None
+        begin = first.hyperparameters if isinstance(first, Whole) and _widths_by_input(spec) else None
+        found.append((yield from _scaled(rows, spec, begin, trail, step)))
+    return found
+
+
+def _scaled(
+    rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step
+) -> Generator[Step, None, Begun]:
+    try:
+        problem = replace(pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd), begin=begin)
+        for member in whole(problem, spec, trail):  # noqa: B007 - the last is the member
+            yield step
+    except (NotPositiveDefiniteError, DataError) as error:
+        return Lost(str(error))
+    return member
+
+
+def _widths_by_input(spec: Spec) -> bool:
+    return any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
+
+
+def _rival_prediction(
+    others: Rows, fold: Rows, rival: Spec, first: Begun, trail: Trail, step: Step
+) -> Generator[Step, None, Prediction | None]:
+    """What a rival learned of `others` predicts of the fold; None where it can't be learned."""
+    try:
+        if isinstance(rival.prior, GaussianProcess):
+            begun = yield from _scaled(others, rival, None, trail, step)
+            return None if isinstance(begun, Lost) else begun.predict(fold.X, fold.noise_sd)
+        model = yield from _sparse(others, rival, _lent(first), trail, step)
+        return predict(model, fold.X, fold.noise_sd)
+    except (NotPositiveDefiniteError, DataError):
+        return None
+
+
+def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail) -> Generator[Step, None, Model]:
+    """A rival on all rows; one of independent weights has the input map of the process `first`."""
+    lent = None
+    if not isinstance(rival.prior, GaussianProcess):
+        lent = _lent((yield from _scaled(rows, first, None, trail, FIT)))
+    return (yield from _sparse(rows, rival, lent, trail, FIT))
+
+
+def _lent(member: Begun) -> KernelFunctions | None:
+    """Kernel functions with the input map that a process learned."""
+    if isinstance(member, Lost):
+        return None
+    functions = member.task.functions
+    return functions.moved(member.hyperparameters.input_map, functions.centres, functions.rows)
+
+
+def _sparse(
+    rows: Rows, spec: Spec, lent: KernelFunctions | None, trail: Trail, step: Step
+) -> Generator[Step, None, Model]:
+    """A fit to its end."""
+    problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
+    for now in trail.standings(problem, spec):
+        yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
+    return learned(problem, now)
+
+
+def _reduced(
+    members: Sequence[Whole], judgement: _Judgement, trail: Trail
+) -> Generator[Step, None, tuple[Reduction, list[Model]]]:
+    """The members that stay, through few functions, learned on from there together with all scales."""
+    ordered = []
+    for member in members:
+        yield FIT
+        ordered.append(Ordered.of(member))
+    yield FIT
+    reduction = reduced(
+        ordered, judgement.densities, judgement.t, max_score_loss=MAX_SCORE_LOSS, max_cost=MAX_PREDICTION_COST
+    )
+    models = []
+    for place, size in zip(reduction.places, reduction.sizes, strict=True):
+        models.append((yield from _through(ordered[place], size, trail)))
+    return reduction, models
+
+
+def _through(member: Ordered, functions: int, trail: Trail) -> Generator[Step, None, Model]:
+    """A member through its first functions; with more jitter, then through fewer, where rounding asks for it."""
+    problem, spec, added = member.whole.problem, member.whole.spec, jitter(member.whole.hyperparameters)
+    while True:
+        try:
+            for now in trail.standings(problem, spec, member.through(functions, added)):
+                state = now.state
+                yield Step("fit", state.iteration, None, "looks", None, len(state.active))
+            model = learned(problem, now)
+            Ready.of(model)
+        except NotPositiveDefiniteError:
+            if functions < MIN_FUNCTIONS:
+                raise
+            if added < MAX_JITTER:
+                added *= 10.0
+            else:
+                functions = functions * 3 // 4
+        else:
+            return model

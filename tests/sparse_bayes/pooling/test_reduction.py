@@ -1,0 +1,109 @@
+"""What a pool keeps: few functions where they lose little, within the cost that a prediction may have."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from app.sparse_bayes.fitting import pose
+from app.sparse_bayes.kernels import Gaussian, Matern32
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.pooling.densities import Densities
+from app.sparse_bayes.pooling.learning import Ordered, whole
+from app.sparse_bayes.pooling.reduction import losses, prediction_cost, reduced
+from app.sparse_bayes.selection.rows import Rows
+from app.sparse_bayes.trail import Trail
+from tests.sparse_bayes.drawn import friedman, process_spec
+
+UNBOUNDED = 1e12
+
+
+@cache
+def rows() -> Rows:
+    X, t, _ = friedman(120, 0)
+    return Rows(X, t)
+
+
+@cache
+def ordered() -> tuple[Ordered, ...]:
+    specs = [process_spec(GaussianNoise(), kernel=kernel, inputs=True) for kernel in (Gaussian(), Matern32())]
+    problems = [pose(rows().X, rows().t, spec) for spec in specs]
+    return tuple(
+        Ordered.of([*whole(problem, spec, Trail())][-1]) for problem, spec in zip(problems, specs, strict=True)
+    )
+
+
+@cache
+def folds() -> Densities:
+    """Both members predict with errors of their own: together they are better than each alone."""
+    rng, t = np.random.default_rng(0), rows().t
+    spread = float(t.std())
+    means = t[:, None] + 0.3 * spread * rng.standard_normal((len(t), 2))
+    return Densities(means, np.full(means.shape, (0.3 * spread) ** 2))
+
+
+def test_fewer_functions_are_worth_a_higher_price() -> None:
+    for member in ordered():
+        sizes = [member.worth(price) for price in (0.0, 0.1, 1.0, 10.0, np.inf)]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[0] == len(member.chosen.gains)
+        assert sizes[-1] == 0
+        assert (member.chosen.gains[: sizes[2]] >= 1.0).all()
+
+
+def test_a_loss_falls_with_each_function_to_nothing() -> None:
+    for member in ordered():
+        found = losses(member)
+        assert len(found) == len(member.chosen.gains) + 1
+        assert (np.diff(found) <= 0.0).all()
+        assert found[-1] == 0.0
+
+
+def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
+    """Few functions against all rows: the mean log density of 2,000 new rows."""
+    X, t, _ = friedman(2_000, 1)
+    member = ordered()[0]
+    task, h = member.whole.task, member.whole.hyperparameters
+    whole_nll = -float(member.whole.predict(X).log_density(t).mean())
+    places = member.chosen.places
+    for size in (10, 20, 40):
+        some = task.rows(member.whole.state)
+        U, V, Z = (h.input_map(one) for one in (some.X, X, some.X[places[:size]]))
+        kernel = h.covariance(task.kernel)
+        inverse = np.linalg.inv(kernel(Z, Z) + 1e-8 * np.eye(size))
+        E, new = kernel(U, Z), kernel(V, Z)
+        F = member.whole.problem.candidates.columns(X, member.whole.state.active[: len(h.alpha)])
+        prior = h.amplitude * E @ inverse @ E.T + (some.F / h.alpha) @ some.F.T
+        known = h.amplitude * new @ inverse @ E.T + (F / h.alpha) @ some.F.T
+        gain = known @ np.linalg.inv(prior + np.eye(len(U)) / h.beta)
+        mean = gain @ some.t + member.whole.problem.centre
+        variance = h.amplitude + (F**2 / h.alpha).sum(axis=1) - np.einsum("nk,nk->n", gain, known) + 1.0 / h.beta
+        nll = float(0.5 * (np.log(2.0 * np.pi * variance) + (t - mean) ** 2 / variance).mean())
+        assert nll - whole_nll <= losses(member)[size]
+
+
+def test_what_is_allowed_to_be_lost_decides_how_many_functions_there_are() -> None:
+    few = reduced(ordered(), folds(), rows().t, max_score_loss=0.1, max_cost=UNBOUNDED)
+    many = reduced(ordered(), folds(), rows().t, max_score_loss=0.001, max_cost=UNBOUNDED)
+    assert few.places == many.places == (0, 1)
+    assert all(less < more for less, more in zip(few.sizes, many.sizes, strict=True))
+    assert many.loss <= 0.001 < few.loss <= 0.1
+    assert few.weights.sum() == pytest.approx(1.0)
+    assert few.cost == sum(prediction_cost(size, rows().X.shape[1]) for size in few.sizes)
+
+
+def test_cost_bounds_what_is_kept() -> None:
+    free = reduced(ordered(), folds(), rows().t, max_score_loss=0.001, max_cost=UNBOUNDED)
+    bound = reduced(ordered(), folds(), rows().t, max_score_loss=0.001, max_cost=0.9 * free.cost)
+    assert bound.cost <= 0.9 * free.cost
+    assert bound.loss > free.loss
+
+
+def test_a_member_that_adds_nothing_is_left_out() -> None:
+    twice = Densities(folds().means[:, [0, 0]], folds().variances[:, [0, 0]])
+    assert len(reduced(ordered(), twice, rows().t, max_score_loss=0.01, max_cost=UNBOUNDED).places) == 1
+
+
+def test_one_member_stays_whatever_it_costs() -> None:
+    found = reduced(ordered(), folds(), rows().t, max_score_loss=0.001, max_cost=1.0)
+    assert len(found.places) == 1
