@@ -1,7 +1,7 @@
 """Small JSON bodies, read strictly and without converting anything."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
@@ -11,8 +11,8 @@ from app.api.formats.json_body import decode
 from app.api.formats.json_scan import check_members
 from app.api.formats.misfits import MAX_FAULTS
 from app.api.integers import with_integers
-from app.api.validation import faults_of
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, pointer
+from app.api.validation import MAX_ENTRIES, faults_of
+from app.domain.errors import Fault, InvalidRequestError, pointer
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def checked(
     max_elements: int | None = MAX_ELEMENTS,
     is_json: bool = True,
 ) -> T:
-    """Return a JSON value as the adapter's type; raises InvalidRequestError, MalformedBodyError for too deep a nesting.
+    """Return a JSON value as the adapter's type; raises InvalidRequestError.
 
     An integer may be written as 3.0, since JSON has one type of numbers; not where a query has it, `is_json` False.
 
@@ -67,18 +67,18 @@ def checked(
         except ValidationError as error:
             mended = with_integers(value, error) if is_json else None
             if mended is None:
-                raise _refusal(error, value) from error
+                faults = faults_of(error, value)
+                raise InvalidRequestError(_summary(faults, error.error_count()), faults) from error
         value, text = mended, json.dumps(mended)
     raise InvalidRequestError("Too many integers are written with a decimal point.")
 
 
-def _refusal(error: ValidationError, value: object) -> MalformedBodyError | InvalidRequestError:
-    if any(entry["type"] == "json_invalid" for entry in error.errors(include_url=False)):
-        return MalformedBodyError("The body is nested too deeply.")
-    faults = faults_of(error, value)
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+def _summary(faults: Sequence[Fault], n_errors: int) -> str:
+    """Say the first fault and how many places there are; above what is shown, the number of pydantic's errors."""
+    found = n_errors if n_errors > MAX_ENTRIES else len(faults)
+    more = f" (and {found - 1:,} more)" if found > 1 else ""
     detail = f"At {faults[0].pointer}: {faults[0].detail}" if faults[0].pointer else faults[0].detail
-    return InvalidRequestError(f"{detail.removesuffix('.')}{more}.", faults)
+    return f"{detail.removesuffix('.')}{more}."
 
 
 def _refuse_nul(value: object) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.api.errors import REQUEST_ID, ProblemKind, problem_response
 from app.api.idempotency import REPLAYED
 from app.api.middleware import REQUEST_ID_HEADER
 from app.api.security_headers import SECURITY_HEADERS
+from app.domain.identity import new_request_id
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED = (
@@ -28,6 +30,9 @@ EXPOSED = (
 """Headers of answers that a page may read beside those that every page may."""
 
 
+REFUSED = ProblemKind(400, "cross-origin-refused", "Not allowed for pages of this origin")
+
+
 class CrossOrigin(CORSMiddleware):
     """Answers preflight requests of the named origins and lets their pages read answers; cookies are never taken."""
 
@@ -37,7 +42,23 @@ class CrossOrigin(CORSMiddleware):
         )
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """Return the answer to a preflight request, with the headers of every answer."""
+        """Return the response to a preflight request: 200, or a problem with status 400."""
         response = super().preflight_response(request_headers)
         response.headers.update(SECURITY_HEADERS)
-        return response
+        return response if response.status_code == 200 else _RefusedPreflight(response)
+
+
+class _RefusedPreflight(Response):
+    """The problem that says what of a preflight request is not allowed; it is made when the request is known."""
+
+    def __init__(self, refused: Response) -> None:
+        super().__init__(status_code=refused.status_code)
+        self._detail = bytes(refused.body).decode()
+        self._vary = refused.headers.get("Vary", "Origin")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = new_request_id()
+        known: Scope = {"path": scope["path"], "state": {REQUEST_ID: request_id}}
+        headers = {**SECURITY_HEADERS, REQUEST_ID_HEADER: request_id, "Vary": self._vary}
+        problem = problem_response(known, REFUSED, detail=f"{self._detail}.", headers=headers)
+        await problem(scope, receive, send)

@@ -25,7 +25,7 @@ MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_ou
 """What figures were measured on, by the API's names."""
 
 UNSEEN = 100.0
-"""An input whose width is so many of its standard deviations is as good as not seen by the kernels."""
+"""An input whose width is more than so many of its standard deviations has no effect on the kernels."""
 
 LEAST_BENT = 0.005
 """Warps below this are as good as none."""
@@ -174,7 +174,7 @@ def _member(member: Member, version: SupervisedVersion) -> str:
     """A process of several: how much it weighs, and what it is."""
     kernel = str(member.kernel["type"]).replace("_", " ")
     bent = ", inputs bent" if member.warps else ""
-    widths = _widths(member.widths, standardised=version.standardised)
+    widths = _widths(member.widths, standardised=version.standardised, linear=_has_linear_columns(version))
     noise = f"noise sd {number(member.noise_sd)}"
     return f"weight {member.weight:.2f}, {kernel}{bent}, {member.functions} functions, {noise}, width {widths}"
 
@@ -245,15 +245,22 @@ def _outliers(outliers: Sequence[Outlier]) -> str:
 
 
 def seen_widths(version: SupervisedVersion) -> str:
-    """Those of inputs that the kernels see, and which they don't."""
-    return _widths(version.hyperparameters.widths, standardised=version.standardised)
+    """Return the widths by input; inputs without effect on the kernels are named, with the effect that is left."""
+    return _widths(
+        version.hyperparameters.widths, standardised=version.standardised, linear=_has_linear_columns(version)
+    )
 
 
-def _widths(widths: Sequence[InputWidth], *, standardised: bool) -> str:
+def _has_linear_columns(version: SupervisedVersion) -> bool:
+    return any(one["type"] == "inputs" for one in version.basis)
+
+
+def _widths(widths: Sequence[InputWidth], *, standardised: bool, linear: bool = False) -> str:
     unseen = [width.input for width in widths if width.input and standardised and width.width > UNSEEN]
     seen = [_width(width) for width in widths if width.input not in unseen]
     units = "as standardised" if standardised else "in the user's units"
-    parts = [f"{', '.join(seen)} ({units})" if seen else "", f"not seen: {', '.join(unseen)}" if unseen else ""]
+    without = "linear at most" if linear else "not used"
+    parts = [f"{', '.join(seen)} ({units})" if seen else "", f"{without}: {', '.join(unseen)}" if unseen else ""]
     return "; ".join(part for part in parts if part)
 
 

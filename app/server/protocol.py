@@ -46,6 +46,7 @@ class Http1Protocol(HttpToolsProtocol):
         self._is_awaited = False
         self._is_refused = False
         self._last_cycle: RequestResponseCycle | None = None
+        self._previous_cycle: RequestResponseCycle | None = None
         self.received = 0
         self.url = b""
 
@@ -133,6 +134,7 @@ class Http1Protocol(HttpToolsProtocol):
             raise RefusedError(HEADERS_TOO_LARGE, f"The request has {len(self.headers)} header fields; at most {most}.")
         if len(self.pipeline) >= MAX_PIPELINED:
             raise RefusedError(MALFORMED, f"More than {MAX_PIPELINED} requests were sent ahead of a response.")
+        self._previous_cycle = self.cycle
         super().on_headers_complete()
         if self._open.is_draining:
             self.announce_close()
@@ -231,11 +233,14 @@ class Http1Protocol(HttpToolsProtocol):
         """
         self._is_refused = True
         self._open.forget(self)
+        if self._in_body and self.pipeline:  # its newest is this request, which waits for the ones before
+            self.pipeline.popleft()
+            self.cycle, self._in_body = self._previous_cycle, False  # type: ignore[assignment]  # there is one before
         if not self._in_body and not self.is_idle():
             self.cycle.keep_alive = False  # closes when the responses to the requests before this one have been sent
             return
         if self._in_body:
-            if self.pipeline or self.cycle.response_started:
+            if self.cycle.response_started:
                 self.transport.close()
                 return
             self.cycle.disconnected = True

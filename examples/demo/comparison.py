@@ -28,7 +28,7 @@ SHARES = np.linspace(0.05, 0.95, 19)
 class Measured:
     """One version on fresh rows: errors against the truth, and how often observations fell within intervals of SHARES.
 
-    `parts` are the mean variances noise, weights, beyond; `straight` the inputs that are functions themselves.
+    `parts` are the mean variances noise, weights, beyond; `straight` the inputs with a linear weight beyond 2 sds of 0.
     """
 
     version: SupervisedVersion
@@ -89,7 +89,7 @@ def _measured(client: Relevance, version: SupervisedVersion, fresh: truth.Table)
         straight=frozenset(
             vector.input
             for vector in client.relevance_vectors(version.model, version.version)
-            if vector.input is not None
+            if vector.input is not None and abs(vector.weight_mean or 0.0) > 2.0 * vector.weight_sd
         ),
     )
 

@@ -60,6 +60,12 @@ def test_pages_of_other_origins_are_refused(open_to_pages: TestClient) -> None:
     other = {**PREFLIGHT, "Origin": "https://example.com"}
     refused = open_to_pages.options("/v1/models", headers=other)
     assert refused.status_code == 400
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.headers["x-content-type-options"] == "nosniff"
+    problem = refused.json()
+    assert problem["detail"] == "Disallowed CORS origin."
+    assert problem["instance"] == "/v1/models"
+    assert problem["request_id"] == refused.headers["x-request-id"]
     answer = open_to_pages.get(
         "/v1/models", headers={"Origin": "https://example.com", "Authorization": f"Bearer {KEY}"}
     )

@@ -132,9 +132,9 @@ def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.Capture
         (((None, 1.5),), True, "1.5 (as standardised)"),
         (((None, 1500.0),), True, "1500 (as standardised)"),
         ((("a", 0.5), ("b", 2.0)), True, "a 0.5, b 2 (as standardised)"),
-        ((("a", 0.5), ("b", 101.0), ("c", 1e6)), True, "a 0.5 (as standardised); not seen: b, c"),
+        ((("a", 0.5), ("b", 101.0), ("c", 1e6)), True, "a 0.5 (as standardised); not used: b, c"),
         ((("a", 0.5), ("b", 101.0)), False, "a 0.5, b 101 (in the user's units)"),
-        ((("b", 101.0),), True, "not seen: b"),
+        ((("b", 101.0),), True, "not used: b"),
     ],
 )
 def test_widths_are_told_of_the_inputs_that_the_kernels_see(

@@ -182,6 +182,18 @@ def test_requests_in_one_segment_are_each_bounded_and_answered_in_order(connect:
         assert [answer_of(client)[0] for _ in range(12)] == [200] * 12
 
 
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_what_comes_before_a_request_with_a_broken_body_is_answered(connect: Connect, ahead: int) -> None:
+    with connect() as client:
+        client.sendall(
+            b"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabcde" * ahead + CHUNKED + b"nonsense\r\n"
+        )
+        answers = [answer_of(client) for _ in range(ahead)]
+        assert [(status, json.loads(content)["size"]) for status, _, content in answers] == [(200, 5)] * ahead
+        assert answers[-1][1]["connection"] == "close"
+        assert everything_from(client) == b""
+
+
 def test_what_comes_before_a_refused_request_is_answered(connect: Connect) -> None:
     with connect() as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\n: bad\r\n\r\n")

@@ -107,11 +107,12 @@ def test_what_metadata_without_end_takes_is_not_kept(service: Service, fields: b
     for _ in range(3):  # what gRPC reads into, and uses again
         with open_connection(service) as client:
             flood(client, fields=fields, total=40 * 2**20)
-    before = megabytes(service)
-    with open_connection(service) as client:
-        flood(client, fields=fields, total=40 * 2**20)
-        assert is_alive(service)
-    assert megabytes(service) - before < 40
+    before, times = megabytes(service), 4
+    for _ in range(times):
+        with open_connection(service) as client:
+            flood(client, fields=fields, total=40 * 2**20)
+            assert is_alive(service)
+    assert megabytes(service) - before < 40 / 2 * times  # what an allocator keeps varies by one block of metadata
 
 
 def test_metadata_is_bounded_to_what_headers_are(service: Service) -> None:
