@@ -1,6 +1,7 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import (
     EncodedTarget,
     Encoding,
+    in_target_units,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
@@ -34,7 +36,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import Pool, members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
-from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.spec import Prior, Spec
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
@@ -66,12 +68,12 @@ def new_version(
 ) -> NewSupervisedVersion:
     """All that is recorded of a successful fit that took `seconds`."""
     learned, encoding = trained.learned, _settled(made.encoding, trained)
-    target = encoding.target
+    target, units = encoding.target, _Units.of(plan, made.encoding.target)
     # What stands for the whole where several models predict together: none of their figures is the whole's.
     model, alone = members_of(learned)[0], not isinstance(learned, Pool)
     report = SupervisedReport(
         task=plan.task,
-        plan=replace(plan, spec=_recorded(trained.spec, plan.spec)),
+        plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
         widths=_widths(model, trained.spec, encoding) if alone else (),
         warps=model_warps(model, encoding) if alone else (),
         terms=model_terms(model, encoding) if alone else (),
@@ -81,7 +83,7 @@ def new_version(
         degrees_of_freedom=_degrees_of_freedom(model.likelihood),
         outliers=outliers(model, made),
         members=_members(trained, encoding),
-        compared=_compared(trained, target),
+        compared=_compared(trained, target, units),
         score_loss=trained.score_loss,
         class_rows=class_rows(made),
         standardised=plan.standardise,
@@ -104,8 +106,8 @@ def new_version(
         },
         contenders=tuple(
             Contender(
-                prior=one.spec.prior,
-                likelihood=one.spec.likelihood,
+                prior=units.prior(one.spec.prior),
+                likelihood=units.likelihood(one.spec.likelihood),
                 functions=one.functions,
                 score=user_log_evidence(target, one.score, model.rows),
             )
@@ -119,6 +121,35 @@ def new_version(
     return Learned(
         report, tuple(vectors(plan, dataset, learned, made, holding)), SupervisedPredictor(encoding, learned)
     )
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Likelihoods and priors as they were asked for, by what they are in the units of t."""
+
+    likelihoods: Mapping[Likelihood, Likelihood]
+    priors: Mapping[Prior, Prior]
+
+    @classmethod
+    def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
+        asked = (plan.spec, *plan.rivals, *plan.pool)
+        run = [in_target_units(spec, target) for spec in asked]
+        return cls(
+            {there.likelihood: here.likelihood for there, here in zip(run, asked, strict=True)},
+            {there.prior: here.prior for there, here in zip(run, asked, strict=True)},
+        )
+
+    def likelihood(self, likelihood: Likelihood) -> Likelihood:
+        """One whose noise is known, with that in the user's units; any other as it is."""
+        return self.likelihoods.get(likelihood, likelihood)
+
+    def prior(self, prior: Prior) -> Prior:
+        """One with hyperpriors, with their rates in the user's units; any other as it is."""
+        return self.priors.get(prior, prior)
+
+    def spec(self, spec: Spec) -> Spec:
+        """Both of them."""
+        return replace(spec, likelihood=self.likelihood(spec.likelihood), prior=self.prior(spec.prior))
 
 
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
@@ -147,13 +178,13 @@ def _kernel_of(spec: Spec) -> Kernel:
     return kernel
 
 
-def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
+def _compared(trained: Trained, target: EncodedTarget, units: "_Units") -> tuple[Compared, ...]:
     """What the folds judged; a log density of one row changes by the log of the target's unit."""
     return tuple(
         Compared(
             basis=one.spec.basis[0],
-            prior=one.spec.prior,
-            likelihood=one.spec.likelihood,
+            prior=units.prior(one.spec.prior),
+            likelihood=units.likelihood(one.spec.likelihood),
             score=None if one.score is None else user_log_evidence(target, one.score, 1),
             reason=one.reason,
         )

@@ -13,7 +13,7 @@ from app.domain.encoding.columns import (
 from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
-from app.domain.encoding.spec import in_columns
+from app.domain.encoding.spec import in_columns, in_target_units
 from app.domain.encoding.statistics import InputStatistics, Statistics
 from app.domain.encoding.target import (
     encode_target,
@@ -42,6 +42,7 @@ __all__ = [
     "encode_target",
     "gaps",
     "in_columns",
+    "in_target_units",
     "iso_8601",
     "quoted",
     "raw_cells",

@@ -8,7 +8,6 @@ from app.domain.planning.choices import (
     has_fixed_width,
     pooled_specs,
     rivals,
-    size_faults,
     spec_faults,
     width_faults,
 )
@@ -41,7 +40,6 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
         *width_faults(request),
         *(group_faults(request, columns) or spec_faults(spec)),
-        *size_faults(spec, target.column),
         *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
         *split_faults(dataset, request.split, target=request.target),
         *row_faults(dataset, request, target.column, inputs),

@@ -14,7 +14,8 @@ class Independent:
 
     `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), and each has to earn
     that [SPARSE_GP 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
-    all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7].
+    all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7]. The rates b and d have the unit of the
+    target's square, the inverse of a precision's.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
