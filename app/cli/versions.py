@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from app.cli.rendering import cell_text, number, print_facts
 from app.client.answers import (
+    Alternative,
     ApproximationVersion,
     ComponentsVersion,
-    Contender,
+    Evidence,
     Hyperparameters,
     ImageVersion,
     ImportedFrom,
@@ -18,6 +19,7 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
+from app.client.answers.datasets import Choice
 
 MOST_OUTLIERS_SHOWN = 8
 
@@ -133,6 +135,7 @@ def _terms_of(version: ApproximationVersion) -> str:
 
 def _show_supervised(version: SupervisedVersion) -> None:
     found = version.hyperparameters
+    several = version.members if len(version.members) > 1 else ()
     print_facts(
         [
             *_named(version),
@@ -150,14 +153,15 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
-            ("log evidence", _evidence(version.log_marginal_likelihood)),
-            *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
+            ("log evidence", _evidence(version.evidence)),
+            *((f"member {place}", _member(one, version)) for place, one in enumerate(several, 1)),
             (
                 "score lost",
                 None if version.score_loss is None else f"{version.score_loss:.3f} nats a row, by few functions",
             ),
             ("gains", _gains(found)),
-            ("compared", _compared(version.contenders) or None),
+            ("score", _score(version)),
+            ("compared", _compared(version) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             ("ended by", version.termination.replace("_", " ")),
@@ -166,17 +170,44 @@ def _show_supervised(version: SupervisedVersion) -> None:
     )
 
 
-def _evidence(nats: float | None) -> str | None:
-    return None if nats is None else f"{nats:.2f} nats"
+EVIDENCE = {"exact": "", "laplace": " (Laplace's approximation)", "lower_bound": " or more (a lower bound)"}
+"""What each kind of evidence adds to its value."""
+
+
+def _evidence(found: Evidence | None) -> str | None:
+    if found is None:
+        return None
+    beside = [
+        f", log hyperprior {found.log_hyperprior:.2f}" if found.log_hyperprior else "",
+        f", price {found.price:.2f}" if found.price else "",
+    ]
+    return f"{found.value:.2f} nats{EVIDENCE.get(found.kind, '')}{''.join(beside)}"
+
+
+SCORES = {
+    "fold_log_density": "nats a row on folds",
+    "integrated_evidence": "nats of evidence, hyperparameters integrated",
+}
+"""The units of each kind of score."""
+
+
+def _score(version: SupervisedVersion) -> str | None:
+    score = version.score
+    return None if score is None else f"{score.value:.3f} {SCORES.get(score.kind, score.kind)}"
 
 
 def _member(member: Member, version: SupervisedVersion) -> str:
     """A process of several: how much it weighs, and what it is."""
-    kernel = str(member.kernel["type"]).replace("_", " ")
-    bent = ", inputs bent" if member.warps else ""
-    widths = _widths(member.widths, standardised=version.standardised, linear=_has_linear_columns(version))
-    noise = f"noise sd {number(member.noise_sd)}"
-    return f"weight {member.weight:.2f}, {kernel}{bent}, {member.functions} functions, {noise}, width {widths}"
+    found, kernel = member.hyperparameters, member.kernel or {}
+    parts = [
+        None if member.weight is None else f"weight {member.weight:.2f}",
+        f"{str(kernel.get('type', 'no kernel')).replace('_', ' ')}{', inputs bent' if found.warps else ''}",
+        f"{member.functions} functions",
+        None if found.noise_sd is None else f"noise sd {number(found.noise_sd)}",
+        f"width {_widths(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))}",
+        f"log evidence {_evidence(member.evidence)}",
+    ]
+    return ", ".join(part for part in parts if part is not None)
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:
@@ -191,23 +222,33 @@ def _classes(version: SupervisedVersion) -> str:
     return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 
-def fit_name(fit: Contender | Rival) -> str:
+def fit_name(fit: Alternative | Rival) -> str:
     """A fit by what may differ between those that are compared."""
     return f"{fit.prior['type']} with {fit.likelihood['type']} noise".replace("_", " ")
 
 
-def _compared(contenders: Sequence[Contender]) -> str:
-    """What was taken, and by how many nats of evidence the others are behind it, or before."""
-    if not contenders:
-        return ""
-    taken, *others = contenders
-    return "; ".join([f"{fit_name(taken)} taken", *(_distance(other, taken) for other in others)])
+def _compared(version: SupervisedVersion) -> str:
+    """By how many nats of the score each alternative is behind, or before."""
+    return "; ".join(_distance(other, version) for other in version.alternatives)
 
 
-def _distance(other: Contender, taken: Contender) -> str:
-    nats = taken.score - other.score
-    said = f"{fit_name(other)} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}"
-    return f"{said}, given up on the way" if other.functions is None else said
+def _distance(other: Alternative, version: SupervisedVersion) -> str:
+    name = fit_name(other) if other.basis is None else f"{fit_name(other)}, {basis_name(other.basis)}"
+    if other.score is None or version.score is None:
+        return f"{name} {other.reason or 'not measured'}"
+    nats = version.score.value - other.score
+    behind = f"{name} {abs(nats):.3g} nats {'less' if nats >= 0 else 'more'}"
+    given_up = other.functions is None and version.score.kind == "integrated_evidence"
+    return f"{behind}, given up on the way" if given_up else behind
+
+
+def basis_name(basis: Choice) -> str:
+    """A dictionary by what tells it apart from others that were compared."""
+    kernel, width = basis.get("kernel"), basis.get("width")
+    name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
+    shared = isinstance(width, dict) and width.get("type") == "evidence"
+    bent = basis.get("warp") == "evidence"
+    return f"{name}{' of one width' if shared else ''}{' of bent inputs' if bent else ''}".replace("_", " ")
 
 
 def _scatter(version: SupervisedVersion) -> str:

@@ -11,6 +11,7 @@ from app.domain.encoding import (
     EncodedTarget,
     Encoding,
     in_target_units,
+    user_evidence,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
@@ -18,12 +19,13 @@ from app.domain.encoding import (
 )
 from app.domain.jobs import Progress
 from app.domain.models import (
-    Compared,
-    Contender,
+    Alternative,
+    Hyperparameters,
     InputWidth,
     Learned,
     Member,
     NewSupervisedVersion,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -33,8 +35,10 @@ from app.sparse_bayes.basis import Group, KernelBasis
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import Pool, members_of, n_functions
+from app.sparse_bayes.pool import members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
+from app.sparse_bayes.selection import Member as TrainedMember
+from app.sparse_bayes.selection import Score as TrainedScore
 from app.sparse_bayes.selection import Step, Trained
 from app.sparse_bayes.spec import Prior, Spec
 from app.worker.class_rows import class_rows
@@ -69,26 +73,17 @@ def new_version(
     """All that is recorded of a successful fit that took `seconds`."""
     learned, encoding = trained.learned, _settled(made.encoding, trained)
     target, units = encoding.target, _Units.of(plan, made.encoding.target)
-    # What stands for the whole where several models predict together: none of their figures is the whole's.
-    model, alone = members_of(learned)[0], not isinstance(learned, Pool)
+    model = members_of(learned)[0]
     report = SupervisedReport(
         task=plan.task,
         plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
-        widths=_widths(model, trained.spec, encoding) if alone else (),
-        warps=model_warps(model, encoding) if alone else (),
-        terms=model_terms(model, encoding) if alone else (),
-        process_sd=user_process_sd(target, model.amplitude) if alone else None,
-        last_gain=model.last_gain if alone else None,
-        next_gain=model.next_gain if alone else None,
-        degrees_of_freedom=_degrees_of_freedom(model.likelihood),
-        outliers=outliers(model, made),
         members=_members(trained, encoding),
-        compared=_compared(trained, target, units),
+        score=_score(trained.score, target, model.rows),
+        alternatives=_alternatives(trained, target, units, model.rows),
         score_loss=trained.score_loss,
+        outliers=outliers(model, made),
         class_rows=class_rows(made),
         standardised=plan.standardise,
-        noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
-        log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows) if alone else None,
         functions=n_functions(learned),
         candidates=model.candidates,
         rows=made.training,
@@ -104,15 +99,6 @@ def new_version(
             )
             if scores
         },
-        contenders=tuple(
-            Contender(
-                prior=units.prior(one.spec.prior),
-                likelihood=units.likelihood(one.spec.likelihood),
-                functions=one.functions,
-                score=user_log_evidence(target, one.score, model.rows),
-            )
-            for one in trained.contenders
-        ),
         dataset_id=dataset.id,
         dataset_digest=dataset.digest,
         seconds=seconds,
@@ -153,42 +139,62 @@ class _Units:
 
 
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """The processes of a pool."""
-    if not isinstance(trained.learned, Pool):
-        return ()
+    """The models that predict together, or the only one."""
+    told = trained.members or (TrainedMember(trained.spec),)
+    return tuple(_member(one, model, encoding) for one, model in zip(told, members_of(trained.learned), strict=True))
+
+
+def _member(told: TrainedMember, model: Model, encoding: Encoding) -> Member:
     target = encoding.target
-    return tuple(
-        Member(
-            kernel=_kernel_of(one.spec),
-            weight=one.weight,
-            functions=one.functions,
-            widths=model_widths(model, encoding),
+    return Member(
+        kernel=_kernel_of(told.spec),
+        weight=told.weight,
+        functions=len(model.mean),
+        hyperparameters=Hyperparameters(
+            noise_sd=user_noise_sd(target, model.noise_sd),
+            degrees_of_freedom=_degrees_of_freedom(model.likelihood),
+            widths=_widths(model, told.spec, encoding),
             warps=model_warps(model, encoding),
-            noise_sd=user_noise_sd(target, model.noise_sd) or 0.0,
-            process_sd=user_process_sd(target, model.amplitude) or 0.0,
-            log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
-            process_log_marginal_likelihood=user_log_evidence(target, one.evidence, model.rows),
-        )
-        for one, model in zip(trained.members, trained.learned.members, strict=True)
+            terms=model_terms(model, encoding),
+            process_sd=user_process_sd(target, model.amplitude),
+            last_gain=model.last_gain,
+            next_gain=model.next_gain,
+        ),
+        evidence=user_evidence(target, model.evidence, model.rows),
+        evidence_unreduced=None if told.unreduced is None else user_evidence(target, told.unreduced, model.rows),
+        score=None if told.score is None else user_log_evidence(target, told.score, 1),
     )
 
 
-def _kernel_of(spec: Spec) -> Kernel:
-    (kernel,) = (basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis))
-    return kernel
+def _kernel_of(spec: Spec) -> Kernel | None:
+    kernels = [basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis)]
+    return kernels[0] if len(kernels) == 1 else None
 
 
-def _compared(trained: Trained, target: EncodedTarget, units: "_Units") -> tuple[Compared, ...]:
-    """What the folds judged; a log density of one row changes by the log of the target's unit."""
+def _score(score: TrainedScore | None, target: EncodedTarget, rows: int) -> Score | None:
+    if score is None:
+        return None
+    return Score(user_log_evidence(target, score.value, _rows_scored(score, rows)), score.kind)
+
+
+def _rows_scored(score: TrainedScore | None, rows: int) -> int:
+    """Of how many rows a score is: the log of the target's unit counts so often."""
+    return 1 if score is not None and score.kind == "fold_log_density" else rows
+
+
+def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> tuple[Alternative, ...]:
+    """What was compared and not taken."""
+    scored = _rows_scored(trained.score, rows)
     return tuple(
-        Compared(
+        Alternative(
             basis=one.spec.basis[0],
             prior=units.prior(one.spec.prior),
             likelihood=units.likelihood(one.spec.likelihood),
-            score=None if one.score is None else user_log_evidence(target, one.score, 1),
+            functions=one.functions,
+            score=None if one.score is None else user_log_evidence(target, one.score, scored),
             reason=one.reason,
         )
-        for one in trained.compared
+        for one in trained.alternatives
     )
 
 

@@ -73,7 +73,7 @@ Where the factors are powers of two nothing is rounded, and all is the same to t
 @pytest.fixture(autouse=True)
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps, each of which is in the same units."""
-    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 30)
+    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 8)
 
 
 def table(likelihood: Likelihood) -> dict[str, NumberColumn]:

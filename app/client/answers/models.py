@@ -81,40 +81,53 @@ class Outlier:
 
 
 @dataclass(frozen=True)
-class Contender:
-    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats.
+class Evidence:
+    """The log marginal likelihood in nats: `kind` is exact, laplace or lower_bound.
 
-    No functions where it was given up on the way; its score is foretold then.
+    Apart from it stand the log density of the hyperparameters under their priors, and the price of choice.
     """
 
-    prior: Choice
-    likelihood: Choice
-    functions: int | None
-    score: float
+    value: float
+    kind: str
+    log_hyperprior: float | None
+    price: float
 
 
 @dataclass(frozen=True)
 class Member:
-    """A Gaussian process of several that predict together; its `weight`, all of which add to 1, was chosen by folds."""
+    """One of the models that a version consists of; several are weighted by folds, and their weights add to 1.
 
-    kernel: Choice
-    weight: float
+    `evidence_unreduced` is that of the process before few functions took its place, None where none did.
+    """
+
+    kernel: Choice | None
+    weight: float | None
     functions: int
-    widths: tuple[InputWidth, ...]
-    warps: tuple[InputWarp, ...]
-    noise_sd: float
-    process_sd: float
-    log_marginal_likelihood: float
-    process_log_marginal_likelihood: float
+    hyperparameters: Hyperparameters
+    evidence: Evidence
+    evidence_unreduced: Evidence | None
+    score: float | None
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What folds judged: its mean log density of rows left out, in nats, or the reason why it has none."""
+class Score:
+    """What decided among alternatives: `kind` is fold_log_density (nats a row) or integrated_evidence (nats)."""
 
-    basis: Choice
+    value: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What was compared and not taken: its score, of the version's kind, or the reason why it has none.
+
+    No functions where it was given up on the way, its score being foretold then, and where folds measured it.
+    """
+
+    basis: Choice | None
     prior: Choice
     likelihood: Choice
+    functions: int | None
     score: float | None
     reason: str | None
 
@@ -184,19 +197,19 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     holdout: float
     seed: int
     hyperparameters: Hyperparameters
-    log_marginal_likelihood: float | None
+    evidence: Evidence | None
     candidates: int
     rows_dropped: int
     rows_held_out: int
     termination: str
     metrics: dict[str, dict[str, float]]
-    contenders: tuple[Contender, ...]
+    members: tuple[Member, ...]
+    score: Score | None
+    alternatives: tuple[Alternative, ...]
     outliers: tuple[Outlier, ...]
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
-    members: tuple[Member, ...] = ()
-    compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
 
     @property

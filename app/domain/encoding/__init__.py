@@ -17,6 +17,7 @@ from app.domain.encoding.spec import in_columns, in_target_units
 from app.domain.encoding.statistics import InputStatistics, Statistics
 from app.domain.encoding.target import (
     encode_target,
+    user_evidence,
     user_log_evidence,
     user_mean,
     user_noise_sd,
@@ -47,6 +48,7 @@ __all__ = [
     "quoted",
     "raw_cells",
     "real_values",
+    "user_evidence",
     "user_log_evidence",
     "user_mean",
     "user_noise_sd",

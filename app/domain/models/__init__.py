@@ -5,14 +5,16 @@ from app.domain.models.components import COMPONENTS_TOLD, ComponentsPredictor, C
 from app.domain.models.image import ImagePredictor, ImageReport
 from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import (
+    Alternative,
     ClassRows,
-    Compared,
-    Contender,
+    Hyperparameters,
     InputTerm,
     InputWarp,
     InputWidth,
     Member,
     Outlier,
+    Score,
+    ScoreKind,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -32,14 +34,14 @@ from app.domain.models.versions import (
 
 __all__ = [
     "COMPONENTS_TOLD",
+    "Alternative",
     "ApproximationPredictor",
     "ApproximationReport",
     "ClassRows",
     "ClassWeight",
-    "Compared",
     "ComponentsPredictor",
     "ComponentsReport",
-    "Contender",
+    "Hyperparameters",
     "ImagePredictor",
     "ImageReport",
     "ImportedFrom",
@@ -59,6 +61,8 @@ __all__ = [
     "Outlier",
     "Predictor",
     "RelevanceVector",
+    "Score",
+    "ScoreKind",
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",

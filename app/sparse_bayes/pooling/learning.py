@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.greedy import ProcessStanding
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.choice import Chosen, choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
 from app.sparse_bayes.linalg import cholesky, solve_lower
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.spec import Spec
@@ -49,9 +51,9 @@ class Whole:
         return process_of(self.state).hyperparameters
 
     @property
-    def evidence(self) -> float:
-        """The log marginal likelihood of the targets as they came with the log hyperprior, in nats."""
-        return self.state.objective + self.problem.log_jacobian
+    def evidence(self) -> LogEvidence:
+        """That of the process itself."""
+        return ProcessStanding(self.state).log_evidence(self.problem)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
         """The exact predictive distribution at X (n, d) [RASMUSSEN2006, eqs 2.25 and 2.26]; O(N^3 + N^2 n).

@@ -26,6 +26,7 @@ from app.sparse_bayes.pooling.reduction import Reduction, reduced
 from app.sparse_bayes.prediction import Measured, Prediction, Ready, predict
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.scales import EvidencePerInputWidth
+from app.sparse_bayes.selection.alternatives import Alternative, Member, Score
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
@@ -52,42 +53,25 @@ MIN_FUNCTIONS = 8
 FIT = Step("fit", 0, None, "looks")
 
 
-@dataclass(frozen=True)
-class Member:
-    """A process of the pool: its spec, its weight, how many functions it kept, and the evidence before that.
-
-    `evidence` is the log marginal likelihood of the process itself with the log hyperprior, in nats.
-    """
-
-    spec: Spec
-    weight: float
-    functions: int
-    evidence: float
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why it could not be fitted."""
-
-    spec: Spec
-    score: float | None
-    reason: str | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """The model, the spec that stands for it, and what decided.
+    """The model, the spec that stands for it, its members, and what decided.
 
-    `score` are the figures of the rows left out, by what was learned without them; `score_loss` what the reduction to
-    few functions costs, in nats a row.
+    `figures` are those of the rows left out, by what was learned without them; `score_loss` what the reduction to few
+    functions costs, in nats a row. `alternatives` are what is not in the model.
     """
 
     model: LearnedModel
     spec: Spec
     members: tuple[Member, ...]
-    compared: tuple[Compared, ...]
-    score: dict[str, float]
+    alternatives: tuple[Alternative, ...]
+    figures: dict[str, float]
     score_loss: float
+
+    @property
+    def score(self) -> Score | None:
+        """The mean log density of the rows left out; None where none were."""
+        return Score(-self.figures["nll"], "fold_log_density") if self.figures else None
 
 
 @dataclass(frozen=True)
@@ -111,29 +95,29 @@ def pooled(
     best = judgement.best_rival
     if best is not None:
         model = yield from _rival(rows, rivals[best], specs[0], trail)
-        return Pooled(
-            model, rivals[best], (), judgement.compared(specs, rivals, best), judgement.rival_score(best), 0.0
-        )
-    compared = judgement.compared(specs, rivals)
-    sound = judgement.sound
+        alternatives = judgement.alternatives(specs, rivals, taken=[len(specs) + best])
+        return Pooled(model, rivals[best], (Member(rivals[best]),), alternatives, judgement.rival_figures(best), 0.0)
+    sound, of_all = judgement.sound, judgement
     if not len(sound):
         model = yield from _sparse(rows, specs[0], None, trail, FIT)
-        return Pooled(model, specs[0], (), compared, {}, 0.0)
+        return Pooled(model, specs[0], (Member(specs[0]),), judgement.alternatives(specs, rivals, taken=[0]), {}, 0.0)
     begun = yield from _begun(rows, [specs[place] for place in sound], trail, FIT)
     learned_again = [place for place, one in enumerate(begun) if isinstance(one, Whole)]
     if not learned_again:
         raise NotPositiveDefiniteError("; ".join(one.reason for one in begun if isinstance(one, Lost)))
-    judgement = judgement.only(sound[learned_again])
+    judgement, scores = judgement.only(sound[learned_again]), judgement.scores
     members = [one for one in begun if isinstance(one, Whole)]
     reduction, models = yield from _reduced(members, judgement, trail)
     kept = [members[place] for place in reduction.places]
-    told = tuple(
-        Member(one.spec, float(weight), len(model.mean), one.evidence)
-        for one, weight, model in zip(kept, reduction.weights, models, strict=True)
+    taken = sound[learned_again][list(reduction.places)].tolist()
+    pooled_members = tuple(
+        Member(one.spec, float(weight), one.evidence, float(scores[place]))
+        for one, weight, place in zip(kept, reduction.weights, taken, strict=True)
     )
     pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
     spec = kept[int(reduction.weights.argmax())].spec
-    return Pooled(pool, spec, told, compared, _figures(judgement.measured), reduction.loss)
+    alternatives = of_all.alternatives(specs, rivals, taken=taken)
+    return Pooled(pool, spec, pooled_members, alternatives, _figures(judgement.measured), reduction.loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +165,7 @@ class _Judgement:
             parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
         return Measured.joined(parts)
 
-    def rival_score(self, place: int) -> dict[str, float]:
+    def rival_figures(self, place: int) -> dict[str, float]:
         """A rival's figures."""
         return _figures(self._rival(place))
 
@@ -203,21 +187,26 @@ class _Judgement:
         clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * _standard_error(gain)]
         return max(clear, key=lambda place: float(gains[place].mean()), default=None)
 
-    def compared(self, specs: Sequence[Spec], rivals: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
-        """All that the folds judged, but for the rival that was taken."""
+    @property
+    def scores(self) -> Array:
+        """The mean log density of the folds' rows by each member alone, (K,), NaN where a fold lost it."""
+        return np.asarray(self.densities.of_members(self.t).mean(axis=0))
+
+    def alternatives(
+        self, specs: Sequence[Spec], rivals: Sequence[Spec], *, taken: Sequence[int]
+    ) -> tuple[Alternative, ...]:
+        """All that the folds judged but for what was taken, by places in [specs, rivals]."""
         if not len(self.t):
             return ()
-        of_members = self.densities.of_members(self.t).mean(axis=0)
-        of_rivals = -self.rivals[:, 0].mean(axis=1)
-        told = [*zip(specs, of_members, strict=True), *zip(rivals, of_rivals, strict=True)]
-        left_out = None if taken is None else len(specs) + taken
-        return tuple(_compared(spec, float(score)) for place, (spec, score) in enumerate(told) if place != left_out)
+        scores = [*self.scores.tolist(), *(-self.rivals[:, 0].mean(axis=1)).tolist()]
+        judged = enumerate(zip([*specs, *rivals], scores, strict=True))
+        return tuple(_alternative(spec, score) for place, (spec, score) in judged if place not in taken)
 
 
-def _compared(spec: Spec, score: float) -> Compared:
+def _alternative(spec: Spec, score: float) -> Alternative:
     if np.isfinite(score):
-        return Compared(spec, score)
-    return Compared(spec, None, "could not be fitted to each fold")
+        return Alternative(spec, score)
+    return Alternative(spec, None, reason="could not be fitted to each fold")
 
 
 def _figures(measured: Measured) -> dict[str, float]:

@@ -16,8 +16,9 @@ from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.selection.alternatives import Alternative, Member, Score
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
-from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
+from app.sparse_bayes.selection.pooled import FOLDS, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
@@ -34,36 +35,24 @@ CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
 
 
-@dataclass(frozen=True)
-class Contender:
-    """One of the fits that were compared: its spec, how many functions it kept, and its score.
-
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A rival that fell behind on the
-    rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
-    """
-
-    spec: Spec
-    functions: int | None
-    score: float
-
-
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The end: the model, the spec as run (no width searched for any more), and what was measured.
 
-    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
-    taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. Figures are in the units of t.
+    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without. `members` are the
+    models that predict together, in their order; empty stands for the one model of `spec`. `alternatives` are what was
+    compared and not taken, `score` what decided, None where nothing was compared, and `score_loss` what the reduction
+    of a pool to few functions costs. Figures are in the units of t.
     """
 
     learned: LearnedModel
     spec: Spec
     scores: dict[str, float]
     leave_one_out: dict[str, float]
-    contenders: tuple[Contender, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     validation: dict[str, float] = field(default_factory=dict)
     members: tuple[Member, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    score: Score | None = None
     score_loss: float | None = None
 
     @property
@@ -111,9 +100,10 @@ def train(
     if folds:
         validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
-    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
-    contenders = (best.contender, *beaten) if beaten else ()
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+    yield Step("done", total, total, "looks", best.objective, len(model.mean), noise_sd)
+    score = Score(best.score, "integrated_evidence") if beaten else None
+    left_out = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, left_out, beaten, validation, score=score)
 
 
 def _pooled(
@@ -141,9 +131,10 @@ def _pooled(
         found.spec,
         measured,
         left_out,
-        validation=found.score,
-        members=found.members,
-        compared=found.compared,
+        found.alternatives,
+        found.figures,
+        found.members,
+        found.score,
         score_loss=found.score_loss,
     )
 
@@ -168,20 +159,20 @@ class _Way:
 
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
-) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
+) -> Generator[Step, None, tuple["_Fit", tuple[Alternative, ...]]]:
     """The best fit, and those beaten as they were."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best = yield from _fitted(rows, spec, folding, on)
-    beaten: list[Contender] = []
+    beaten: list[Alternative] = []
     for rival in rivals:
         tried = yield from _fitted(rows, rival, folding, on, earlier=best)
         if tried.given_up:
             behind = (best.promise - tried.promise) * best.problem.rows
-            beaten.append(Contender(tried.spec, None, best.score - behind))
+            beaten.append(Alternative(tried.spec, best.score - behind))
             continue
         best, lost = (tried, best) if tried.beats(best) else (best, tried)
-        beaten.append(lost.contender)
+        beaten.append(lost.alternative)
     return best, tuple(beaten)
 
 
@@ -210,9 +201,14 @@ class _Fit:
         return sharpened(learned(self.problem, self.last), self.rows)
 
     @property
-    def contender(self) -> Contender:
-        """As it is told."""
-        return Contender(self.spec, len(self.model.mean), self.score)
+    def objective(self) -> float:
+        """What was maximised, of the targets as they came, in nats."""
+        return self.last.state.objective + self.problem.log_jacobian
+
+    @property
+    def alternative(self) -> Alternative:
+        """As what was not taken."""
+        return Alternative(self.spec, self.score, len(self.model.mean))
 
     @cached_property
     def integral(self) -> Integral:
