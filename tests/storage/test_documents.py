@@ -16,9 +16,9 @@ def test_a_report_comes_back_as_it_was_written() -> None:
 
 def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
     written = json.loads(REPORT.write(samples.new_version().report))
-    del written["degrees_of_freedom"], written["outliers"]
+    del written["members"][0]["hyperparameters"]["degrees_of_freedom"], written["outliers"]
     report = of_data(REPORT.read(json.dumps(written)))
-    assert (report.degrees_of_freedom, report.outliers) == (None, ())
+    assert (report.hyperparameters.degrees_of_freedom, report.outliers) == (None, ())
 
 
 def test_a_validation_comes_back_as_it_was_asked_for() -> None:

@@ -205,7 +205,7 @@ def test_the_model_is_the_same_with_and_without() -> None:
         last(train(rows, PROCESS, rivals=(RIVAL,), folds=3)),
     )
     np.testing.assert_array_equal(with_folds.model.mean, without.model.mean)
-    assert with_folds.contenders == without.contenders
+    assert with_folds.alternatives == without.alternatives
     assert with_folds.spec == without.spec
     assert (without.validation, with_folds.validation["rows"]) == ({}, 40.0)
 
