@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 import numpy as np
 from pydantic import JsonValue
@@ -23,6 +24,7 @@ def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[Earlie
             alphas=float(model.alpha.sum()),
             noise_sd=model.noise_sd,
             unit=target.latent_unit,
+            log_units=model.rows * log(target.scale),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
         )

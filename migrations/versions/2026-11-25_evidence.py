@@ -5,6 +5,7 @@ One version at a time: a report is some kilobytes, a predictor at most some mega
 
 import json
 from collections.abc import Callable, Iterator
+from math import log
 from uuid import UUID
 
 import numpy as np
@@ -30,8 +31,7 @@ def upgrade() -> None:
     for version, report, content in _supervised():
         value, arrays = _read(content)
         target = _fields(_fields(_fields(value)["encoding"])["target"])
-        unit = 1.0 if target.get("logarithmic") else float(str(target["scale"]))
-        models = [_earlier(model, arrays, unit) for model in _models(value)]
+        models = [_earlier(model, arrays, target) for model in _models(value)]
         spec = _object(_object(report["plan"])["spec"])
         for model, one in zip(_models(value), models, strict=True):
             evidence = earlier_evidence(one, _object(spec["prior"]), _object(spec["likelihood"]))
@@ -145,7 +145,8 @@ def _models(value: Json) -> list[Members]:
     return found
 
 
-def _earlier(model: Members, arrays: Arrays, unit: float) -> EarlierModel:
+def _earlier(model: Members, arrays: Arrays, target: Members) -> EarlierModel:
+    scale = _number(target["scale"])
     alpha = arrays.real(int(_number(_object(model["alpha"])["array"])))
     gains = [None if model.get(name) is None else _number(model[name]) for name in ("last_gain", "next_gain")]
     with np.errstate(over="ignore"):
@@ -156,7 +157,8 @@ def _earlier(model: Members, arrays: Arrays, unit: float) -> EarlierModel:
             log_alphas=float(np.log(alpha).sum()),
             alphas=float(alpha.sum()),
             noise_sd=None if model["noise_sd"] is None else _number(model["noise_sd"]),
-            unit=unit,
+            unit=1.0 if target.get("logarithmic") else scale,
+            log_units=_number(model["rows"]) * log(scale),
             last_gain=gains[0],
             next_gain=gains[1],
         )

@@ -26,7 +26,7 @@ class EarlierModel:
     """What a model says of itself: `log_marginal_likelihood` as it was, of N rows of t and `functions` in the model.
 
     `log_alphas` and `alphas` are the sums over the functions, `unit` is that of the latent in the user's: 1 for
-    logarithms and classes.
+    logarithms and classes; `log_units` is N times the log of the target's.
     """
 
     log_marginal_likelihood: float
@@ -36,6 +36,7 @@ class EarlierModel:
     alphas: float
     noise_sd: float | None
     unit: float
+    log_units: float
     last_gain: float | None = None
     next_gain: float | None = None
 
@@ -91,8 +92,7 @@ def today_report(report: Members, models: Sequence[EarlierModel], functions: int
         kept["plan"] = {**plan, "spec": {**spec, "prior": {**prior, **rates}}}
     for member, model in zip(members, models, strict=False):
         found = earlier_evidence(model, prior, likelihood)
-        shift = found.value - model.log_marginal_likelihood
-        member["evidence"] = {**vars(found), "value": _number(member.pop("log_marginal_likelihood")) + shift}
+        member["evidence"] = {**vars(found), "value": found.value - model.log_units}
     scored = _object(_object(report.get("metrics")).get("validation")) if compared else {}
     contenders = [_object(one) for one in _list(report.get("contenders"))]
     score: Json = None
@@ -108,7 +108,7 @@ def today_report(report: Members, models: Sequence[EarlierModel], functions: int
 def _members(
     report: Members, models: Sequence[EarlierModel], spec: Members, functions: int, compared: list[Members]
 ) -> Iterator[Members]:
-    """Each with its `log_marginal_likelihood` still; takes the members themselves out of what was `compared`."""
+    """Each but for its evidence; takes the members themselves out of what was `compared`."""
     before = [_object(one) for one in _list(report.get("members"))][: len(models)]
     if not before:
         kernels = [
@@ -121,7 +121,6 @@ def _members(
             "weight": 1.0,
             "functions": functions,
             "hyperparameters": {name: report.get(name, _nothing(name)) for name in OF_THE_MODEL},
-            "log_marginal_likelihood": report.get("log_marginal_likelihood"),
             "evidence_unreduced": None,
             "score": _taken(compared, own),
         }
@@ -133,7 +132,6 @@ def _members(
             "weight": one.get("weight"),
             "functions": one.get("functions"),
             "hyperparameters": {**told, "last_gain": model.last_gain, "next_gain": model.next_gain},
-            "log_marginal_likelihood": one.get("log_marginal_likelihood"),
             "evidence_unreduced": None,
             "score": _taken(compared, own),
         }
