@@ -94,10 +94,10 @@ class Bernoulli:
 NARROW = 3.0
 """Latent sd up to which the Gaussian is integrated by its own variable, above by the sigmoid's."""
 
-WIDE = 2.0
-"""Latent sd above which Gauss-Hermite quadrature is off by more than 1e-11."""
+WIDE = 1.6
+"""Latent sd above which Gauss-Hermite quadrature is off by more than 1e-9."""
 
-SIGMOID_POINTS = np.linspace(-24.0, 24.0, 49)
+SIGMOID_POINTS = np.linspace(-24.0, 24.0, 65)
 SIGMOID_WEIGHTS = scipy.special.expit(SIGMOID_POINTS) * scipy.special.expit(-SIGMOID_POINTS)
 SIGMOID_WEIGHTS = SIGMOID_WEIGHTS / SIGMOID_WEIGHTS.sum()
 """The trapezoidal rule in the sigmoid's variable: points and shares of its slope, to about 1e-8."""

@@ -62,7 +62,7 @@ def test_without_variance_it_is_the_sigmoid() -> None:
 
 
 @pytest.mark.parametrize("mean", [-60.0, -4.0, 0.3, 9.0])
-@pytest.mark.parametrize("sd", [0.3, 1.99, 2.01, 3.5, 14.0, 90.0])
+@pytest.mark.parametrize("sd", [0.3, 1.59, 1.61, 3.5, 14.0, 90.0])
 def test_expectations_under_gaussians_of_any_width_are_those_by_quadrature(mean: float, sd: float) -> None:
     cuts = sorted({*np.linspace(mean - 10.0 * sd, mean + 10.0 * sd, 21), *np.linspace(-30.0, 30.0, 13)})
 
@@ -79,7 +79,7 @@ def test_expectations_under_gaussians_of_any_width_are_those_by_quadrature(mean:
         assert float(found[place][0]) == pytest.approx(expected(place), rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize("sd", [1.9, 2.1, 8.0, 40.0])
+@pytest.mark.parametrize("sd", [1.5, 1.7, 8.0, 40.0])
 def test_each_expectation_is_the_derivative_of_the_one_before(sd: float) -> None:
     """dE/dmean, and dE/dvariance = 1/2 d2E/dmean2: else the bound has no slope that its sites could rest at."""
     mean, variance, step = np.linspace(-3.0 * sd, 3.0 * sd, 7), np.full(7, sd**2), 1e-4 * sd
