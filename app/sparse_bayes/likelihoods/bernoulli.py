@@ -9,6 +9,7 @@ import scipy
 from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of, tempered
 from app.sparse_bayes.types import Array, ForRows
 
 NODES = 40
@@ -21,10 +22,11 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 @dataclass(frozen=True)
 class Bernoulli:
     """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
-    section 3; SCIENCE 2]."""
+    section 3; SCIENCE 2]. `temperature` is that of the probabilities: see `tempered`."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
+    temperature: Temperature = "learned"
     type: Literal["bernoulli"] = "bernoulli"
 
     conjugate: ClassVar[bool] = False
@@ -85,10 +87,18 @@ class Bernoulli:
         return sigma * scipy.special.expit(-f) * (1.0 - 2.0 * sigma)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-        """The sigmoid integrated over the Gaussian of the latent."""
+        """The sigmoid integrated over the Gaussian of the latent, at its temperature."""
         variance = latent.variance
         probability = integrated_sigmoid(latent.mean, variance)
-        return ClassPrediction(np.column_stack([1.0 - probability, probability]), latent.mean, variance)
+        # What is left of 1 has lost its digits where a temperature would bring them back.
+        other = 1.0 - probability if self.is_untempered else integrated_sigmoid(-latent.mean, variance)
+        probabilities = tempered(np.column_stack([other, probability]), self.temperature)
+        return ClassPrediction(probabilities, latent.mean, variance)
+
+    @property
+    def is_untempered(self) -> bool:
+        """Whether the temperature is 1."""
+        return temperature_of(self.temperature) == 1.0
 
 
 NARROW = 3.0

@@ -11,12 +11,14 @@ from app.sparse_bayes.errors import TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
+from app.sparse_bayes.likelihoods import BernoulliPerClass
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_of
+from app.sparse_bayes.pool import LearnedModel, alone, n_functions, ready_of
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
-from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
+from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
+from app.sparse_bayes.selection.per_class import FittedPerClass, fitted_per_class
 from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
@@ -53,7 +55,8 @@ class Trained:
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. Figures are in the units of t.
+    judged, and `score_loss` what its reduction to few functions costs. Of a model for each class `class_specs` are
+    those that they were fitted with. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -65,6 +68,7 @@ class Trained:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    class_specs: tuple[Spec, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -99,8 +103,11 @@ def train(
     if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
         yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
         return
+    if isinstance(spec.likelihood, BernoulliPerClass):
+        yield from _per_class(rows, spec, spec.likelihood, folding, folds, on, held_out)
+        return
 
-    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
         return fitted.model
 
@@ -135,7 +142,7 @@ def _pooled(
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
         measured = scores(prediction, held_out.t)
     yield Step("done", folds, folds, "folds", None, n_functions(found.model))
-    left_out = {} if isinstance(found.model, Pool) else leave_one_out(found.model, rows, found.spec.prior.rho)
+    left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
     yield Trained(
         found.model,
         found.spec,
@@ -146,6 +153,40 @@ def _pooled(
         compared=found.compared,
         score_loss=found.score_loss,
     )
+
+
+def _per_class(
+    rows: Rows,
+    spec: Spec,
+    likelihood: BernoulliPerClass,
+    folding: Folding,
+    folds: int,
+    on: "_Way",
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of a model for each class."""
+
+    def fitted(some: Rows, apart: Folding) -> Generator[Step, None, FittedPerClass]:
+        def fit(of_class: Rows, single: Spec) -> Generator[Step, None, tuple[Model, Spec]]:
+            found = yield from _fitted(of_class, single, apart, on)
+            return found.model, found.spec
+
+        return (yield from fitted_per_class(some, spec, likelihood, fit))
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        found = yield from fitted(some, apart)
+        return found.model
+
+    found = yield from fitted(rows, folding)
+    measured: dict[str, float] = {}
+    if held_out is not None:
+        prediction, _ = ready_of(found.model).predict(held_out.X)
+        measured = scores(prediction, held_out.t)
+    validation: dict[str, float] = {}
+    if folds:
+        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+    yield Step("done", likelihood.latents, likelihood.latents, "models", None, n_functions(found.model))
+    yield Trained(found.model, spec, measured, {}, validation=validation, class_specs=found.specs)
 
 
 @dataclass(frozen=True)
@@ -207,7 +248,7 @@ class _Fit:
     @cached_property
     def model(self) -> Model:
         """What was learned."""
-        return sharpened(learned(self.problem, self.last), self.rows)
+        return with_temperature(learned(self.problem, self.last), self.rows)
 
     @property
     def contender(self) -> Contender:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Generator
 
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import Measured, predict
+from app.sparse_bayes.pool import LearnedModel, ready_of
+from app.sparse_bayes.prediction import Measured
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 
-Learning = Callable[[Rows, Folding], Generator[Step, None, Model]]
+Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
 """A whole training on some rows, which are kept apart so within it too."""
 
 
@@ -29,7 +29,8 @@ def validated(
                 pass
             else:
                 measured = rows.take(fold)
-                parts.append(Measured.of(predict(model, measured.X, measured.noise_sd), measured.t))
+                prediction, _ = ready_of(model).predict(measured.X, measured.noise_sd)
+                parts.append(Measured.of(prediction, measured.t))
         yield Step("validation", number, len(splits), "fits")
     if not parts:
         return {"rows": 0.0}
@@ -37,10 +38,10 @@ def validated(
     return {**pooled.scores(), "rows": float(len(pooled.t))}
 
 
-def _exhausted(steps: Generator[Step, None, Model]) -> Model:
+def _exhausted(steps: Generator[Step, None, LearnedModel]) -> LearnedModel:
     while True:
         try:
             next(steps)
         except StopIteration as ended:
-            model: Model = ended.value
+            model: LearnedModel = ended.value
             return model
