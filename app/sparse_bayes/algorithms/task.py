@@ -213,8 +213,10 @@ class Task:
 
     def rows_for_scales(self, state: State) -> Rows:
         """Those that the process itself is learned on."""
-        together = self.problem.likelihood.conjugate and self.problem.likelihood.latents > 1
-        return self.rows(state, self.some(ROWS_FOR_SEVERAL_TARGETS if together else ROWS_FOR_SCALES))
+        if self.problem.likelihood.conjugate and self.problem.likelihood.latents == 1:
+            return self.rows(state, self.some(self.problem.max_rows_for_scales or ROWS_FOR_SCALES))
+        most = ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.conjugate else ROWS_FOR_SCALES
+        return self.rows(state, self.some(most))
 
     def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
         """The places of candidates among `functions`, and rows, the first of which are theirs."""

@@ -1,7 +1,7 @@
 """One training: the width where it is searched for, the fit, its rivals, and what was measured."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite, nan
 
@@ -19,8 +19,9 @@ from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
 from app.sparse_bayes.selection.per_class import FittedPerClass, fitted_per_class
-from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check
@@ -29,8 +30,7 @@ from app.sparse_bayes.trail import Trail
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-MAX_ROWS_FOR_POOL = 1_000
-"""The exact evidence of a process costs the cube of the rows."""
+NOT_ASKED = "A quick training is measured by no rows that were left out; ask for a validation."
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
@@ -55,8 +55,9 @@ class Trained:
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. Of a model for each class `class_specs` are
-    those that they were fitted with. Figures are in the units of t.
+    judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
+    `score` is that of the validation, or why there is none. Of a model for each class `class_specs` are those that they
+    were fitted with. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -69,6 +70,8 @@ class Trained:
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     class_specs: tuple[Spec, ...] = ()
+    unreduced: int | None = None
+    score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
 
     @property
     def model(self) -> Model:
@@ -85,26 +88,30 @@ def train(
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
+    bounded: bool = False,
+    max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
     trail: Trail | None = None,
     most_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    With `pool`, processes beside the spec's, all are learned together where rows are few enough: see `pooled`.
+    With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
-    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
-    IllegalCombinationError, and TooManyCandidatesError where rows times candidates are more than `most_cells`.
+    each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
+    rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
+    first and one last, then one Trained. Raises DataError, IllegalCombinationError, and TooManyCandidatesError where
+    rows times candidates are more than `most_cells`.
     """
     for each in (spec, *rivals, *pool):
         check(each)
     folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
-    if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
-        yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
+    if pool:
+        scoring = Scoring(folds or FOLDS, bounded or not folds)
+        yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
         return
     if isinstance(spec.likelihood, BernoulliPerClass):
-        yield from _per_class(rows, spec, spec.likelihood, folding, folds, on, held_out)
+        yield from _per_class(rows, spec, spec.likelihood, folding, Scoring(folds, bounded), on, held_out)
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
@@ -114,13 +121,18 @@ def train(
     best, beaten = yield from _ranked(rows, spec, rivals, folding, on)
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
-    validation: dict[str, float] = {}
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
     if folds:
-        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+        scoring = Scoring(folds, bounded)
+        splits = scoring.splits(rows, folding, spec.seed)
+        affordable = scoring.affordable(len(splits), best.work)
+        validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+        score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+    left_out = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, score=score)
 
 
 def _pooled(
@@ -128,7 +140,8 @@ def _pooled(
     specs: tuple[Spec, ...],
     rivals: tuple[Spec, ...],
     folding: Folding,
-    folds: int,
+    scoring: Scoring,
+    max_score_loss: float,
     on: "_Way",
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
@@ -136,12 +149,13 @@ def _pooled(
     check_rows(rows.X, rows.t, rows.noise_sd)
     for spec in (*specs, *rivals):
         spec.likelihood.check(rows.t)
-    found = yield from pooled(rows, specs, rivals, folding, folds, on.trail)
+    splits = scoring.splits(rows, folding, specs[0].seed)
+    found = yield from pooled(rows, specs, rivals, splits, on.trail, max_score_loss=max_score_loss)
     measured = {}
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
         measured = scores(prediction, held_out.t)
-    yield Step("done", folds, folds, "folds", None, n_functions(found.model))
+    yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
     left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
     yield Trained(
         found.model,
@@ -152,6 +166,8 @@ def _pooled(
         members=found.members,
         compared=found.compared,
         score_loss=found.score_loss,
+        unreduced=found.unreduced,
+        score=score_of(found.score, len(splits), len(splits)),
     )
 
 
@@ -160,7 +176,7 @@ def _per_class(
     spec: Spec,
     likelihood: BernoulliPerClass,
     folding: Folding,
-    folds: int,
+    scoring: Scoring,
     on: "_Way",
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
@@ -182,11 +198,13 @@ def _per_class(
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X)
         measured = scores(prediction, held_out.t)
-    validation: dict[str, float] = {}
-    if folds:
-        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    if scoring.folds:
+        splits = scoring.splits(rows, folding, spec.seed)
+        validation = yield from validated(rows, learning, splits, folding, on.trail)
+        score = score_of(validation, len(splits), len(splits))
     yield Step("done", likelihood.latents, likelihood.latents, "models", None, n_functions(found.model))
-    yield Trained(found.model, spec, measured, {}, validation=validation, class_specs=found.specs)
+    yield Trained(found.model, spec, measured, {}, validation=validation, class_specs=found.specs, score=score)
 
 
 @dataclass(frozen=True)
@@ -210,27 +228,28 @@ class _Way:
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
 ) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
-    """The best fit, and those beaten as they were."""
+    """The best fit, with the work of all of them, and those beaten as they were."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best = yield from _fitted(rows, spec, folding, on)
-    beaten: list[Contender] = []
+    beaten, work = list[Contender](), work_of(best.problem, spec, best.last.state)
     for rival in rivals:
         tried = yield from _fitted(rows, rival, folding, on, earlier=best)
+        work += work_of(tried.problem, rival, tried.last.state)
         if tried.given_up:
             behind = (best.promise - tried.promise) * best.problem.rows
             beaten.append(Contender(tried.spec, None, best.score - behind))
             continue
         best, lost = (tried, best) if tried.beats(best) else (best, tried)
         beaten.append(lost.contender)
-    return best, tuple(beaten)
+    return replace(best, work=work), tuple(beaten)
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
 
-    `lent` is what the kernels' input map costs where it is another fit's.
+    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
     """
 
     rows: Rows
@@ -239,6 +258,7 @@ class _Fit:
     last: Standing
     promise: float
     lent: float = 0.0
+    work: float = 0.0
 
     @property
     def given_up(self) -> bool:
