@@ -6,7 +6,7 @@ import numpy as np
 
 from app.sparse_bayes.algorithms.burst import Objective
 from app.sparse_bayes.algorithms.state import State
-from app.sparse_bayes.algorithms.task import Task, process_of
+from app.sparse_bayes.algorithms.task import MOST_PIVOTS, Task, process_of
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.process import Bound, Rows, Vectors, bound_gradient, exact
 from app.sparse_bayes.types import Array
@@ -35,9 +35,9 @@ class Bounded:
         return found
 
 
-def of_process(task: Task, rows: Rows, like: Hyperparameters) -> Objective:
-    """Of the process itself on few rows, or through many functions where its evidence has no closed form."""
-    vectors, through = task.spread(rows), Bounded(task, rows)
+def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST_PIVOTS) -> Objective:
+    """Of the process itself on few rows, or through `pivots` functions where its evidence has no closed form."""
+    vectors, through = task.spread(rows, pivots), Bounded(task, rows)
 
     def objective(theta: Array) -> tuple[float, Array]:
         h = like.unpacked(theta)

@@ -60,6 +60,8 @@ MOST_PIVOTS = 200
 Fewer can't tell a process of narrow width from none, and hold the widths up: log loss on rows not seen of one table by
 60, 100, 150 and 250 of them .477, .412, .400 and .399."""
 
+PIVOTS_FOR_STARTS = 100
+"""Starts are compared through so many: they need no more than to be told apart."""
 
 ROWS_FOR_SCALES = 1_000
 ROWS_FOR_STARTS = 250
@@ -207,7 +209,7 @@ class Task:
 
     def rows_for_starts(self, state: State) -> Rows:
         """Those on which starts are compared."""
-        if self.problem.likelihood.latents > 1 or not self.problem.likelihood.conjugate:
+        if self.problem.likelihood.latents > 1 and self.problem.likelihood.conjugate:
             return self.rows_for_scales(state)
         return self.rows(state, self.some(ROWS_FOR_STARTS))
 
@@ -305,11 +307,11 @@ class Task:
         low[last:], high[last:] = -MOST_UNEQUAL, MOST_UNEQUAL
         return low, high
 
-    def spread(self, rows: Rows) -> Vectors | None:
+    def spread(self, rows: Rows, most: int = MOST_PIVOTS) -> Vectors | None:
         """Vectors spread over some rows, for scales; None where the evidence of the process itself is at hand."""
         if self.problem.likelihood.conjugate:
             return None
-        places = farthest_first(self.start(0).input_map(rows.X), MOST_PIVOTS)
+        places = farthest_first(self.start(0).input_map(rows.X), most)
         return Vectors(places, rows.X[places])
 
     def sites(self, rows: Rows, h: Hyperparameters) -> tuple[Array, Array]:

@@ -98,9 +98,9 @@ def _searched(basis: object) -> bool:
 
 
 def figures(measured: Measured) -> dict[str, float]:
-    """The scores of some rows, how many these are, and of numbers the standard error of `nll`."""
-    found = {**measured.scores(), "rows": float(len(measured.t))}
-    return {**found, "nll_se": standard_error(measured.each["nll"])} if "nll" in found else found
+    """The scores of some rows, how many these are, and the standard error of `nll` or `log_loss`."""
+    loss = "nll" if "nll" in measured.each else "log_loss"
+    return {**measured.scores(), "rows": float(len(measured.t)), f"{loss}_se": standard_error(measured.each[loss])}
 
 
 def standard_error(each: Array) -> float:
