@@ -8,8 +8,8 @@ from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.likelihoods import Sharpened
 from app.sparse_bayes.likelihoods.predictive import Latent
-from app.sparse_bayes.model import Model
 from app.sparse_bayes.linalg import factors_of_sum
+from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import latent, prior_variance, scores, whitened
 from app.sparse_bayes.selection.rows import Rows
 from app.sparse_bayes.types import Array, ForRows
