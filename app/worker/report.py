@@ -22,6 +22,7 @@ from app.domain.models import (
     Learned,
     Member,
     NewSupervisedVersion,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -86,6 +87,8 @@ def new_version(
         compared=_compared(trained, target),
         score_loss=trained.score_loss,
         temperature=_temperature(likelihood_of(learned)),
+        unreduced_functions=trained.unreduced,
+        score=_score(trained, target),
         class_rows=class_rows(made),
         standardised=plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
@@ -189,6 +192,13 @@ def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
         )
         for one in trained.compared
     )
+
+
+def _score(trained: Trained, target: EncodedTarget) -> Score:
+    """In nats of the target in the user's units."""
+    found = trained.score
+    value = None if found.value is None else user_log_evidence(target, found.value, 1)
+    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:

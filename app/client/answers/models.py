@@ -126,6 +126,17 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class DatasetName:
     """The data that were learned from; the digest is of their content."""
 
@@ -203,6 +214,9 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     imported: ImportedFrom | None = None
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
+    score: Score | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
     score_loss: float | None = None
 
     @property

@@ -13,6 +13,7 @@ from app.domain.models.supervised import (
     InputWidth,
     Member,
     Outlier,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "Outlier",
     "Predictor",
     "RelevanceVector",
+    "Score",
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",

@@ -111,6 +111,21 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows that the training was measured on, by what was learned without them.
+
+    With the `standard_error` of the mean, over `rows` rows in `folds` folds. `value` is None where there is none;
+    `reason` says why, or why not all folds were measured.
+    """
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
@@ -125,10 +140,11 @@ class SupervisedReport:
     `members` are the models that predict together, empty where one does; with them `noise_sd`, `process_sd`,
     `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
     is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
-    row. `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that
-    are older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what
-    was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities of
-    classes, None for numbers, and in versions that are older than it.
+    row, where there were `unreduced_functions` before. `score` is by rows that were not learned from, before that
+    reduction; None in versions that are older than this. `class_rows` are the rows learned from by class, in the plan's
+    order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
+    from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
+    `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
     """
 
     task: Task
@@ -162,6 +178,8 @@ class SupervisedReport:
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     temperature: float | None = None
+    unreduced_functions: int | None = None
+    score: Score | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.task import ROWS_FOR_EXACT_SCALES
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.fitting import learned, pose
@@ -35,8 +36,8 @@ from app.sparse_bayes.types import Array, Indices
 PARTS = 5
 """Into which rows that one training was measured on are cut, for weights from the other parts."""
 
-MAX_ROWS_FOR_SCALES_IN_FOLDS = 800
-"""As many as a fold of 1,000 rows, all of which then tell the scales, leaves."""
+MAX_ROWS_FOR_SCALES_IN_FOLDS = 700
+"""Of more rows than all tell the scales: a fold then costs a third of the fit to all rows."""
 
 NEXT_TO_NO_NOISE = 1e3
 """The targets' square over the noise's from which on the widths of one kernel mislead another's."""
@@ -266,7 +267,8 @@ def _fold(
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    begun = yield from _begun(others, specs, trail, step, MAX_ROWS_FOR_SCALES_IN_FOLDS)
+    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_EXACT_SCALES else None
+    begun = yield from _begun(others, specs, trail, step, most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:

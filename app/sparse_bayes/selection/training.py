@@ -37,7 +37,7 @@ from app.sparse_bayes.trail import Trail
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-NOT_ASKED = "A quick training is measured by no rows that were left out; ask for a validation."
+NOT_ASKED = "No rows were left out to measure on: ask for a validation."
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
