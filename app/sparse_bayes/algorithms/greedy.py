@@ -6,14 +6,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.objectives import with_hyperparameters
 from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.integrated import Integral
-from app.sparse_bayes.linalg import squared_distances
-from app.sparse_bayes.priors.gaussian_process import Whitening
+from app.sparse_bayes.linalg import light_cholesky, squared_distances
+from app.sparse_bayes.priors.gaussian_process import JITTER, Whitening
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
 
@@ -45,11 +47,49 @@ class Greedy:
         return ProcessStanding(state)
 
     def step(self, problem: Problem, now: Standing) -> "ProcessStanding":
-        """One burst of the phase that the state is in."""
+        """One burst of the phase that the state is in, or the same state with more jitter where rounding forbids it."""
         task, state = Task.of(problem), now.state
         process = process_of(state)
-        there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
+        try:
+            there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
+            if there.termination is not None:
+                _check_prediction(task, there)
+        except NotPositiveDefiniteError:
+            return ProcessStanding(_with_more_jitter(state, process))
         return ProcessStanding(_promising(task, there) if process_of(there).phase == "functions" else there)
+
+
+MAX_JITTER = 1e-3
+"""A step that is not computable with this much fails."""
+
+MORE = 10.0
+"""The factor of jitter, and of the noise variance before there are functions, from one attempt to the next."""
+
+
+def _with_more_jitter(state: State, process: Process) -> State:
+    """The state from which the phase is attempted again; raises the error in hand where jitter is at its most."""
+    h = process.hyperparameters
+    jitter = MORE * (JITTER if h.jitter is None else h.jitter)
+    if jitter > MAX_JITTER * (1.0 + 1e-9):
+        raise
+    beta = h.beta / MORE if process.phase == "functions" else h.beta
+    return replace(with_hyperparameters(state, replace(h, beta=beta, jitter=jitter)), iteration=state.iteration + 1)
+
+
+def _check_prediction(task: Task, state: State) -> None:
+    """Factorise the kernel matrix of the functions as a prediction will; raises NotPositiveDefiniteError."""
+    h = process_of(state).hyperparameters
+    V = h.input_map(_centres(task, state))
+    Whitening.of(h.covariance(task.kernel)(V, V), light_cholesky, jitter=h.jitter)
+
+
+def _centres(task: Task, state: State) -> Array:
+    """Where the functions stand, (m, d): on their rows, or where they moved to, in the units of the inputs."""
+    process, vectors = process_of(state), task.vectors(state)
+    if process.moved is None:
+        return vectors.X
+    input_map = process.hyperparameters.input_map
+    return input_map.inverse(process.moved / input_map.widths)
 
 
 def _promising(task: Task, state: State) -> State:
@@ -85,7 +125,7 @@ class ProcessStanding(Standing):
         covariance = unwhitened @ rested.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
         prior = np.square(unwhitened) @ (1.0 / rested.alpha)
-        centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
+        centres = _centres(task, self.state)
         stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
         functions = (KernelFunctions(kernel, h.input_map, centres, stand), *task.fixed(self.state))
         mean = unwhitened @ rested.mean

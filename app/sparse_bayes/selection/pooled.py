@@ -110,30 +110,32 @@ def pooled(
     judgement = yield from _judged(rows, specs, rivals, folding.splits(rows, folds, specs[0].seed), trail)
     best = judgement.best_rival
     if best is not None:
-        model = yield from _rival(rows, rivals[best], specs[0], trail)
-        return Pooled(
-            model, rivals[best], (), judgement.compared(specs, rivals, best), judgement.rival_score(best), 0.0
-        )
+        model = yield from _rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
+        if model is not None:
+            told = judgement.compared(specs, rivals, best)
+            return Pooled(model, rivals[best], (), told, judgement.rival_score(best), 0.0)
     compared = judgement.compared(specs, rivals)
     sound = judgement.sound
     if not len(sound):
         model = yield from _sparse(rows, specs[0], None, trail, FIT)
         return Pooled(model, specs[0], (), compared, {}, 0.0)
     begun = yield from _begun(rows, [specs[place] for place in sound], trail, FIT)
-    learned_again = [place for place, one in enumerate(begun) if isinstance(one, Whole)]
+    yield FIT
+    ordered = [one if isinstance(one, Lost) else _ordered(one) for one in begun]
+    learned_again = [place for place, one in enumerate(ordered) if isinstance(one, Ordered)]
     if not learned_again:
-        raise NotPositiveDefiniteError("; ".join(one.reason for one in begun if isinstance(one, Lost)))
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, Lost)))
     judgement = judgement.only(sound[learned_again])
-    members = [one for one in begun if isinstance(one, Whole)]
-    reduction, models = yield from _reduced(members, judgement, trail)
+    reduction, models = yield from _reduced([one for one in ordered if isinstance(one, Ordered)], judgement, trail)
+    members = [one.whole for one in ordered if isinstance(one, Ordered)]
     kept = [members[place] for place in reduction.places]
-    told = tuple(
+    of_members = tuple(
         Member(one.spec, float(weight), len(model.mean), one.evidence)
         for one, weight, model in zip(kept, reduction.weights, models, strict=True)
     )
     pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
     spec = kept[int(reduction.weights.argmax())].spec
-    return Pooled(pool, spec, told, compared, _figures(judgement.measured), reduction.loss)
+    return Pooled(pool, spec, of_members, compared, _figures(judgement.measured), reduction.loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,12 +318,20 @@ def _rival_prediction(
         return None
 
 
-def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail) -> Generator[Step, None, Model]:
-    """A rival on all rows; one of independent weights has the input map of the process `first`."""
+def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail, *, needed: bool) -> Generator[Step, None, Model | None]:
+    """A rival on all rows; one of independent weights has the input map of the process `first`.
+
+    None where it is not computable; raises NotPositiveDefiniteError there if it is `needed`.
+    """
     lent = None
     if not isinstance(rival.prior, GaussianProcess):
         lent = _lent((yield from _scaled(rows, first, None, trail, FIT)))
-    return (yield from _sparse(rows, rival, lent, trail, FIT))
+    try:
+        return (yield from _sparse(rows, rival, lent, trail, FIT))
+    except NotPositiveDefiniteError:
+        if needed:
+            raise
+        return None
 
 
 def _lent(member: Begun) -> KernelFunctions | None:
@@ -342,14 +352,17 @@ def _sparse(
     return learned(problem, now)
 
 
+def _ordered(member: Whole) -> Ordered | Lost:
+    try:
+        return Ordered.of(member)
+    except NotPositiveDefiniteError as error:
+        return Lost(str(error))
+
+
 def _reduced(
-    members: Sequence[Whole], judgement: _Judgement, trail: Trail
+    ordered: Sequence[Ordered], judgement: _Judgement, trail: Trail
 ) -> Generator[Step, None, tuple[Reduction, list[Model]]]:
     """The members that stay, through few functions, learned on from there together with all scales."""
-    ordered = []
-    for member in members:
-        yield FIT
-        ordered.append(Ordered.of(member))
     yield FIT
     reduction = reduced(
         ordered, judgement.densities, judgement.t, max_score_loss=MAX_SCORE_LOSS, max_cost=MAX_PREDICTION_COST

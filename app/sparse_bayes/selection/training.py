@@ -1,21 +1,21 @@
 """One training: the width where it is searched for, the fit, its rivals, and what was measured."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite, nan
 
 from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.errors import TooManyCandidatesError
+from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_of
-from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.prediction import Ready, predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
 from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
@@ -53,7 +53,8 @@ class Trained:
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. Figures are in the units of t.
+    judged, and `score_loss` what its reduction to few functions costs. What could not be fitted is in `compared` too,
+    with the reason. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -90,8 +91,9 @@ def train(
     With `pool`, processes beside the spec's, all are learned together where rows are few enough: see `pooled`.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
-    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
-    IllegalCombinationError, and TooManyCandidatesError where rows times candidates are more than `most_cells`.
+    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. An alternative that can't
+    be computed is left out. Raises DataError, IllegalCombinationError, TooManyCandidatesError where rows times
+    candidates are more than `most_cells`, and NotPositiveDefiniteError where nothing can be fitted.
     """
     for each in (spec, *rivals, *pool):
         check(each)
@@ -101,10 +103,11 @@ def train(
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
-        fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
-        return fitted.model
+        ranked = yield from _ranked(some, spec, rivals, apart, on)
+        return ranked.best.model
 
-    best, beaten = yield from _ranked(rows, spec, rivals, folding, on)
+    ranked = yield from _ranked(rows, spec, rivals, folding, on)
+    best, beaten = ranked.best, ranked.beaten
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation: dict[str, float] = {}
@@ -113,7 +116,8 @@ def train(
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+    without = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, without, contenders, validation, compared=ranked.lost)
 
 
 def _pooled(
@@ -166,23 +170,53 @@ class _Way:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The best fit, those beaten as they were, and what could not be fitted."""
+
+    best: "_Fit"
+    beaten: tuple[Contender, ...]
+    lost: tuple[Compared, ...]
+
+
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
-) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
-    """The best fit, and those beaten as they were."""
+) -> Generator[Step, None, _Ranked]:
+    """Fit all; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
-    best = yield from _fitted(rows, spec, folding, on)
-    beaten: list[Contender] = []
-    for rival in rivals:
-        tried = yield from _fitted(rows, rival, folding, on, earlier=best)
-        if tried.given_up:
-            behind = (best.promise - tried.promise) * best.problem.rows
-            beaten.append(Contender(tried.spec, None, best.score - behind))
-            continue
-        best, lost = (tried, best) if tried.beats(best) else (best, tried)
-        beaten.append(lost.contender)
-    return best, tuple(beaten)
+    best: _Fit | None = None
+    beaten, lost = list[Contender](), list[Compared]()
+    for tried in (spec, *rivals):
+        alternative = tried if best is not None else _with_own_width(tried)
+        try:
+            fit = yield from _fitted(rows, alternative, folding, on, earlier=best)
+            if best is None:
+                best = fit
+            elif fit.given_up:
+                behind = (best.promise - fit.promise) * best.problem.rows
+                beaten.append(Contender(fit.spec, None, best.score - behind))
+            else:
+                best, worse = (fit, best) if fit.beats(best) else (best, fit)
+                beaten.append(worse.contender)
+        except NotPositiveDefiniteError as error:
+            lost.append(Compared(alternative, None, str(error)))
+    if best is None:
+        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
+    return _Ranked(best, tuple(beaten), tuple(lost))
+
+
+def _with_own_width(spec: Spec) -> Spec:
+    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
+    return replace(
+        spec,
+        basis=tuple(
+            replace(one, width=CrossValidationWidth())
+            if isinstance(one, KernelBasis) and isinstance(one.width, InheritedWidth)
+            else one
+            for one in spec.basis
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +304,10 @@ def _fitted(
         if earlier is not None and promise < earlier.promise:
             break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return _Fit(rows, resolved, problem, now, promise, lent)
+    fit = _Fit(rows, resolved, problem, now, promise, lent)
+    if not fit.given_up:
+        Ready.of(fit.model)  # raises NotPositiveDefiniteError where a prediction would
+    return fit
 
 
 def _inherits(spec: Spec) -> bool:
