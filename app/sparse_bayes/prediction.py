@@ -16,6 +16,7 @@ from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array
 
 __all__ = [
+    "FIGURES",
     "ClassPrediction",
     "Latent",
     "Measured",
@@ -166,6 +167,10 @@ def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
 
 LARGEST = 1e150
 """An error whose square is still a number: beyond it r2 counts the greatest as this."""
+
+
+FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
+"""A row's figures: the first three of numbers, the others of classes."""
 
 
 @dataclass(frozen=True, eq=False)

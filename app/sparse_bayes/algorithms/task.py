@@ -200,7 +200,7 @@ class Task:
         """Those that the process itself is learned on."""
         coupled = self.problem.likelihood.latents > 1
         if self.problem.likelihood.conjugate and not coupled:
-            most = ROWS_FOR_EXACT_SCALES
+            most = self.problem.max_rows_for_scales or ROWS_FOR_EXACT_SCALES
         else:
             most = ROWS_FOR_COUPLED_SCALES if coupled else _between(ROWS_FOR_SCALES, self.problem.rows // 20)
         return self.rows(state, self.some(most))

@@ -17,8 +17,9 @@ from app.sparse_bayes.prediction import Ready, predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
-from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check
@@ -27,8 +28,7 @@ from app.sparse_bayes.trail import Trail
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-MAX_ROWS_FOR_POOL = 1_000
-"""The exact evidence of a process costs the cube of the rows."""
+NOT_ASKED = "A quick training is measured by no rows that were left out; ask for a validation."
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
@@ -53,8 +53,9 @@ class Trained:
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. What could not be fitted is in `compared` too,
-    with the reason. Figures are in the units of t.
+    judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
+    `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
+    reason. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -66,6 +67,8 @@ class Trained:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    unreduced: int | None = None
+    score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
 
     @property
     def model(self) -> Model:
@@ -82,24 +85,28 @@ def train(
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
+    bounded: bool = False,
+    max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
     trail: Trail | None = None,
     most_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    With `pool`, processes beside the spec's, all are learned together where rows are few enough: see `pooled`.
+    With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
-    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. An alternative that can't
-    be computed is left out. Raises DataError, IllegalCombinationError, TooManyCandidatesError where rows times
-    candidates are more than `most_cells`, and NotPositiveDefiniteError where nothing can be fitted.
+    each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
+    rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
+    first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
+    NotPositiveDefiniteError where nothing can be fitted.
     """
     for each in (spec, *rivals, *pool):
         check(each)
     folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
-    if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
-        yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
+    if pool:
+        scoring = Scoring(folds or FOLDS, bounded or not folds)
+        yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
@@ -110,14 +117,18 @@ def train(
     best, beaten = ranked.best, ranked.beaten
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
-    validation: dict[str, float] = {}
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
     if folds:
-        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+        scoring = Scoring(folds, bounded)
+        splits = scoring.splits(rows, folding, spec.seed)
+        affordable = scoring.affordable(len(splits), best.work)
+        validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+        score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
-    without = leave_one_out(model, rows, best.spec.prior.rho)
-    yield Trained(model, best.spec, measured, without, contenders, validation, compared=ranked.lost)
+    left_out = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
 
 
 def _pooled(
@@ -125,7 +136,8 @@ def _pooled(
     specs: tuple[Spec, ...],
     rivals: tuple[Spec, ...],
     folding: Folding,
-    folds: int,
+    scoring: Scoring,
+    max_score_loss: float,
     on: "_Way",
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
@@ -133,12 +145,13 @@ def _pooled(
     check_rows(rows.X, rows.t, rows.noise_sd)
     for spec in (*specs, *rivals):
         spec.likelihood.check(rows.t)
-    found = yield from pooled(rows, specs, rivals, folding, folds, on.trail)
+    splits = scoring.splits(rows, folding, specs[0].seed)
+    found = yield from pooled(rows, specs, rivals, splits, on.trail, max_score_loss=max_score_loss)
     measured = {}
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
         measured = scores(prediction, held_out.t)
-    yield Step("done", folds, folds, "folds", None, n_functions(found.model))
+    yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
     left_out = {} if isinstance(found.model, Pool) else leave_one_out(found.model, rows, found.spec.prior.rho)
     yield Trained(
         found.model,
@@ -149,6 +162,8 @@ def _pooled(
         members=found.members,
         compared=found.compared,
         score_loss=found.score_loss,
+        unreduced=found.unreduced,
+        score=score_of(found.score, len(splits), len(splits)),
     )
 
 
@@ -182,15 +197,16 @@ class _Ranked:
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
 ) -> Generator[Step, None, _Ranked]:
-    """Fit all; raises NotPositiveDefiniteError where none can be computed."""
+    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
     best: _Fit | None = None
-    beaten, lost = list[Contender](), list[Compared]()
+    beaten, lost, work = list[Contender](), list[Compared](), 0.0
     for tried in (spec, *rivals):
         alternative = tried if best is not None else _with_own_width(tried)
         try:
             fit = yield from _fitted(rows, alternative, folding, on, earlier=best)
+            work += work_of(fit.problem, alternative, fit.last.state)
             if best is None:
                 best = fit
             elif fit.given_up:
@@ -203,7 +219,7 @@ def _ranked(
             lost.append(Compared(alternative, None, str(error)))
     if best is None:
         raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
-    return _Ranked(best, tuple(beaten), tuple(lost))
+    return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))
 
 
 def _with_own_width(spec: Spec) -> Spec:
@@ -223,7 +239,7 @@ def _with_own_width(spec: Spec) -> Spec:
 class _Fit:
     """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
 
-    `lent` is what the kernels' input map costs where it is another fit's.
+    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
     """
 
     rows: Rows
@@ -232,6 +248,7 @@ class _Fit:
     last: Standing
     promise: float
     lent: float = 0.0
+    work: float = 0.0
 
     @property
     def given_up(self) -> bool:
