@@ -14,7 +14,7 @@ from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.integrated import Integral
-from app.sparse_bayes.linalg import light_cholesky, squared_distances
+from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.priors.gaussian_process import JITTER, Whitening
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
@@ -52,35 +52,33 @@ class Greedy:
         process = process_of(state)
         try:
             there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
-            if there.termination is not None:
-                _check_prediction(task, there)
-        except NotPositiveDefiniteError:
-            return ProcessStanding(_with_more_jitter(state, process))
+        except NotPositiveDefiniteError as error:
+            return ProcessStanding(with_more_jitter(state, error))
         return ProcessStanding(_promising(task, there) if process_of(there).phase == "functions" else there)
 
 
 MAX_JITTER = 1e-3
-"""A step that is not computable with this much fails."""
+"""A step that can't be computed with this much fails."""
 
 MORE = 10.0
 """The factor of jitter, and of the noise variance before there are functions, from one attempt to the next."""
 
 
-def _with_more_jitter(state: State, process: Process) -> State:
-    """The state from which the phase is attempted again; raises the error in hand where jitter is at its most."""
+def with_more_jitter(state: State, error: NotPositiveDefiniteError) -> State:
+    """The state from which a phase is attempted again after an error, the last one where the fit had ended.
+
+    Raises the error where there is no process, or its jitter is at its most.
+    """
+    process = state.process
+    if process is None:
+        raise error
     h = process.hyperparameters
     jitter = MORE * (JITTER if h.jitter is None else h.jitter)
     if jitter > MAX_JITTER * (1.0 + 1e-9):
-        raise
+        raise error
     beta = h.beta / MORE if process.phase == "functions" else h.beta
-    return replace(with_hyperparameters(state, replace(h, beta=beta, jitter=jitter)), iteration=state.iteration + 1)
-
-
-def _check_prediction(task: Task, state: State) -> None:
-    """Factorise the kernel matrix of the functions as a prediction will; raises NotPositiveDefiniteError."""
-    h = process_of(state).hyperparameters
-    V = h.input_map(_centres(task, state))
-    Whitening.of(h.covariance(task.kernel)(V, V), light_cholesky, jitter=h.jitter)
+    again = replace(state, iteration=state.iteration + 1, termination=None)
+    return with_hyperparameters(again, replace(h, beta=beta, jitter=jitter))
 
 
 def _centres(task: Task, state: State) -> Array:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.fitting import learned, pose
@@ -371,11 +373,19 @@ def _lent(member: Begun) -> KernelFunctions | None:
 def _sparse(
     rows: Rows, spec: Spec, lent: KernelFunctions | None, trail: Trail, step: Step
 ) -> Generator[Step, None, Model]:
-    """A fit to its end."""
+    """A fit to its end, from which predictions can be computed."""
     problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
-    for now in trail.standings(problem, spec):
-        yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
-    return learned(problem, now)
+    begin: State | None = None
+    while True:
+        for now in trail.standings(problem, spec, begin):
+            yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
+        model = learned(problem, now)
+        try:
+            Ready.of(model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return model
 
 
 def _ordered(member: Whole) -> Ordered | Lost:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite, nan
 
-from app.sparse_bayes.algorithms.state import Standing
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import Standing, State
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
@@ -293,7 +294,8 @@ def _fitted(
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
     A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
+    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
+    from which no prediction can be computed is gone on with, with more jitter.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding, on.trail)
@@ -311,20 +313,26 @@ def _fitted(
     on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
-    promise = nan
-    for now in on.trail.standings(problem, resolved):
-        state = now.state
-        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
-        yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
-        promise = nan if now.promise is None else now.promise
-        if earlier is not None and promise < earlier.promise:
-            break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    fit = _Fit(rows, resolved, problem, now, promise, lent)
-    if not fit.given_up:
-        Ready.of(fit.model)  # raises NotPositiveDefiniteError where a prediction would
-    return fit
+    begin: State | None = None
+    promise = nan
+    while True:
+        for now in on.trail.standings(problem, resolved, begin):
+            state = now.state
+            reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
+            noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
+            yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+            promise = nan if now.promise is None else now.promise
+            if earlier is not None and promise < earlier.promise:
+                break
+        fit = _Fit(rows, resolved, problem, now, promise, lent)
+        try:
+            if not fit.given_up:
+                Ready.of(fit.model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return fit
 
 
 def _inherits(spec: Spec) -> bool:
