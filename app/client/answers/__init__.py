@@ -40,6 +40,7 @@ from app.client.answers.models import (
     RegressionVersion,
     SupervisedVersion,
     TermsError,
+    TrainingWarning,
     Version,
     VersionBase,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "SupervisedVersion",
     "TermsError",
     "TrainingJob",
+    "TrainingWarning",
     "Transition",
     "Variance",
     "Version",

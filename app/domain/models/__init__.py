@@ -15,6 +15,7 @@ from app.domain.models.supervised import (
     Outlier,
     SupervisedPredictor,
     SupervisedReport,
+    TrainingWarning,
 )
 from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
@@ -62,6 +63,7 @@ __all__ = [
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",
+    "TrainingWarning",
     "Version",
     "VersionReport",
 ]

@@ -1,6 +1,7 @@
 """What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
 
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import Encoding
@@ -57,6 +58,19 @@ class Outlier:
 
     row: int
     typicality: float
+
+
+@dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence.
+
+    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
+    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
+    matrix.
+    """
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -123,8 +137,9 @@ class SupervisedReport:
     `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
     is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
     row. `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that
-    are older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what
-    was trained here; else all other figures are those of where it was.
+    are older than this. `warnings` say what was left out, and what could not be done as planned. `terms` are the inputs
+    that a process sees apart from the others. `imported` is None for what was trained here; else all other figures are
+    those of where it was.
     """
 
     task: Task
@@ -157,6 +172,7 @@ class SupervisedReport:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
