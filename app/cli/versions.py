@@ -16,6 +16,7 @@ from app.client.answers import (
     Member,
     Outlier,
     Rival,
+    Score,
     SupervisedVersion,
     VersionBase,
 )
@@ -23,7 +24,7 @@ from app.client.answers.datasets import Choice
 
 MOST_OUTLIERS_SHOWN = 8
 
-MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out (diagnostic)"}
 """What figures were measured on, by the API's names."""
 
 UNSEEN = 100.0
@@ -153,17 +154,16 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
+            ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.evidence)),
             *((f"member {place}", _member(one, version)) for place, one in enumerate(several, 1)),
-            (
-                "score lost",
-                None if version.score_loss is None else f"{version.score_loss:.3f} nats a row, by few functions",
-            ),
+            ("score", None if version.score is None else _score(version.score)),
+            ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
-            ("score", _score(version)),
             ("compared", _compared(version) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
+            *(("warning", warning.detail) for warning in version.warnings),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
@@ -184,30 +184,40 @@ def _evidence(found: Evidence | None) -> str | None:
     return f"{found.value:.2f} nats{EVIDENCE.get(found.kind, '')}{''.join(beside)}"
 
 
-SCORES = {
-    "fold_log_density": "nats a row on folds",
-    "integrated_evidence": "nats of evidence, hyperparameters integrated",
-}
-"""The units of each kind of score."""
-
-
-def _score(version: SupervisedVersion) -> str | None:
-    score = version.score
-    return None if score is None else f"{score.value:.3f} {SCORES.get(score.kind, score.kind)}"
-
-
 def _member(member: Member, version: SupervisedVersion) -> str:
-    """A process of several: how much it weighs, and what it is."""
-    found, kernel = member.hyperparameters, member.kernel or {}
+    """A model of several: its class or how much it weighs, and what it is."""
+    found = member.hyperparameters
+    widths = _widths(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
+    kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
     parts = [
+        None if member.label is None else cell_text(member.label),
         None if member.weight is None else f"weight {member.weight:.2f}",
-        f"{str(kernel.get('type', 'no kernel')).replace('_', ' ')}{', inputs bent' if found.warps else ''}",
-        f"{member.functions} functions",
+        kernel if kernel is None or not found.warps else f"{kernel}, inputs bent",
+        f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
         None if found.noise_sd is None else f"noise sd {number(found.noise_sd)}",
-        f"width {_widths(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))}",
+        f"width {widths}" if widths else None,
         f"log evidence {_evidence(member.evidence)}",
     ]
     return ", ".join(part for part in parts if part is not None)
+
+
+def _score(found: Score) -> str:
+    """How rows are predicted that were not learned from."""
+    if found.value is None:
+        return f"none: {found.reason}"
+    error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
+    rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
+    text = f"{number(found.value)}{error} nats a row, on {rows}"
+    return text if found.reason is None else f"{text}; {found.reason}"
+
+
+def _score_loss(version: SupervisedVersion) -> str | None:
+    """What the reduction to few functions costs, and what it saves."""
+    if version.score_loss is None:
+        return None
+    text = f"{version.score_loss:.3f} nats a row, by few functions"
+    every = version.unreduced_functions
+    return text if every is None else f"{text}: {version.functions} of {every:,}"
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:
@@ -234,11 +244,13 @@ def _compared(version: SupervisedVersion) -> str:
 
 def _distance(other: Alternative, version: SupervisedVersion) -> str:
     name = fit_name(other) if other.basis is None else f"{fit_name(other)}, {basis_name(other.basis)}"
-    if other.score is None or version.score is None:
+    by_folds = other.kind == "fold_log_density"
+    taken = version.integrated_evidence if not by_folds else None if version.score is None else version.score.value
+    if other.score is None or taken is None:
         return f"{name} {other.reason or 'not measured'}"
-    nats = version.score.value - other.score
-    behind = f"{name} {abs(nats):.3g} nats {'less' if nats >= 0 else 'more'}"
-    given_up = other.functions is None and version.score.kind == "integrated_evidence"
+    nats = taken - other.score
+    behind = f"{name} {abs(nats):.3g} nats{' a row' if by_folds else ''} {'less' if nats >= 0 else 'more'}"
+    given_up = other.functions is None and not by_folds
     return f"{behind}, given up on the way" if given_up else behind
 
 

@@ -1,6 +1,6 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,18 +33,20 @@ from app.domain.requests import SupervisedPlan
 from app.domain.scales import model_terms, model_warps, model_widths, named_widths
 from app.sparse_bayes.basis import Group, KernelBasis
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
+from app.sparse_bayes.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
+from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import members_of, n_functions
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import Pool, likelihood_of, members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Member as TrainedMember
-from app.sparse_bayes.selection import Score as TrainedScore
 from app.sparse_bayes.selection import Step, Trained
 from app.sparse_bayes.spec import Prior, Spec
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
+from app.worker.warnings import warnings
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -78,10 +80,14 @@ def new_version(
         task=plan.task,
         plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
         members=_members(trained, encoding),
-        score=_score(trained.score, target, model.rows),
-        alternatives=_alternatives(trained, target, units, model.rows),
-        score_loss=trained.score_loss,
+        score=_score(trained, target),
+        integrated_evidence=_integrated_evidence(trained, target, model.rows),
+        alternatives=tuple(_alternatives(trained, target, units, model.rows)),
         outliers=outliers(model, made),
+        warnings=warnings(trained, made),
+        score_loss=trained.score_loss,
+        temperature=_temperature(likelihood_of(learned)),
+        unreduced_functions=trained.unreduced,
         class_rows=class_rows(made),
         standardised=plan.standardise,
         functions=n_functions(learned),
@@ -113,7 +119,7 @@ def new_version(
 class _Units:
     """Likelihoods and priors as they were asked for, by what they are in the units of t."""
 
-    likelihoods: Mapping[Likelihood, Likelihood]
+    likelihoods: Mapping[TargetLikelihood, TargetLikelihood]
     priors: Mapping[Prior, Prior]
 
     @classmethod
@@ -125,7 +131,7 @@ class _Units:
             {there.prior: here.prior for there, here in zip(run, asked, strict=True)},
         )
 
-    def likelihood(self, likelihood: Likelihood) -> Likelihood:
+    def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
         """One whose noise is known, with that in the user's units; any other as it is."""
         return self.likelihoods.get(likelihood, likelihood)
 
@@ -139,21 +145,44 @@ class _Units:
 
 
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """The models that predict together, or the only one."""
-    told = trained.members or (TrainedMember(trained.spec),)
-    return tuple(_member(one, model, encoding) for one, model in zip(told, members_of(trained.learned), strict=True))
+    """The processes of a pool, the models of classes, or the only one."""
+    match trained.learned:
+        case Pool() as pool:
+            pairs = zip(trained.members, pool.members, strict=True)
+            return tuple(_pooled(one, model, trained, encoding) for one, model in pairs)
+        case PerClass() as per_class:
+            each = zip(encoding.target.classes, trained.class_specs, per_class.members, strict=True)
+            return tuple(
+                replace(_member(spec, model, encoding), weight=None, label=label) for label, spec, model in each
+            )
+        case Model() as model if trained.members:
+            return (_pooled(trained.members[0], model, trained, encoding),)
+        case model:
+            return (_member(trained.spec, model, encoding),)
 
 
-def _member(told: TrainedMember, model: Model, encoding: Encoding) -> Member:
+def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding) -> Member:
+    """A process of a pool, which was reduced, and measured alone by the folds."""
+    scores = (other.score for other in trained.compared if other.spec == one.spec)
+    score = next((score for score in scores if score is not None), None)
+    return replace(
+        _member(one.spec, model, encoding),
+        weight=one.weight,
+        evidence_unreduced=user_evidence(encoding.target, one.evidence, model.rows),
+        score=None if score is None else user_log_evidence(encoding.target, score, 1),
+    )
+
+
+def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
     target = encoding.target
     return Member(
-        kernel=_kernel_of(told.spec),
-        weight=told.weight,
+        kernel=_kernel_of(spec),
+        weight=1.0,
         functions=len(model.mean),
         hyperparameters=Hyperparameters(
             noise_sd=user_noise_sd(target, model.noise_sd),
             degrees_of_freedom=_degrees_of_freedom(model.likelihood),
-            widths=_widths(model, told.spec, encoding),
+            widths=_widths(model, spec, encoding),
             warps=model_warps(model, encoding),
             terms=model_terms(model, encoding),
             process_sd=user_process_sd(target, model.amplitude),
@@ -161,51 +190,57 @@ def _member(told: TrainedMember, model: Model, encoding: Encoding) -> Member:
             next_gain=model.next_gain,
         ),
         evidence=user_evidence(target, model.evidence, model.rows),
-        evidence_unreduced=None if told.unreduced is None else user_evidence(target, told.unreduced, model.rows),
-        score=None if told.score is None else user_log_evidence(target, told.score, 1),
     )
 
 
 def _kernel_of(spec: Spec) -> Kernel | None:
+    """The one kernel, None without or of several."""
     kernels = [basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis)]
     return kernels[0] if len(kernels) == 1 else None
 
 
-def _score(score: TrainedScore | None, target: EncodedTarget, rows: int) -> Score | None:
-    if score is None:
+def _score(trained: Trained, target: EncodedTarget) -> Score:
+    """In nats of the target in the user's units."""
+    found = trained.score
+    value = None if found.value is None else user_log_evidence(target, found.value, 1)
+    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+
+
+def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
+    """That of the fit that was taken, where fits were compared by it."""
+    if not trained.contenders:
         return None
-    return Score(user_log_evidence(target, score.value, _rows_scored(score, rows)), score.kind)
+    return user_log_evidence(target, trained.contenders[0].score, rows)
 
 
-def _rows_scored(score: TrainedScore | None, rows: int) -> int:
-    """Of how many rows a score is: the log of the target's unit counts so often."""
-    return 1 if score is not None and score.kind == "fold_log_density" else rows
-
-
-def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> tuple[Alternative, ...]:
-    """What was compared and not taken."""
-    scored = _rows_scored(trained.score, rows)
-    return tuple(
-        Alternative(
-            basis=one.spec.basis[0],
-            prior=units.prior(one.spec.prior),
-            likelihood=units.likelihood(one.spec.likelihood),
-            functions=one.functions,
-            score=None if one.score is None else user_log_evidence(target, one.score, scored),
-            reason=one.reason,
-        )
-        for one in trained.alternatives
-    )
+def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
+    """What was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
+    for beaten in trained.contenders[1:]:
+        score = user_log_evidence(target, beaten.score, rows)
+        spec = units.spec(beaten.spec)
+        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, beaten.functions, "integrated_evidence", score)
+    taken = [trained.spec, *(member.spec for member in trained.members)]
+    for one in trained.compared:
+        if one.spec not in taken or one.reason is not None:
+            score_of_row = None if one.score is None else user_log_evidence(target, one.score, 1)
+            spec = units.spec(one.spec)
+            yield Alternative(
+                spec.basis[0], spec.prior, spec.likelihood, None, "fold_log_density", score_of_row, one.reason
+            )
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:
     """With what was open until the likelihood was chosen: whether the latent is the target's logarithm."""
-    logarithmic = isinstance(members_of(trained.learned)[0].likelihood, LogGaussian)
+    logarithmic = isinstance(likelihood_of(trained.learned), LogGaussian)
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
 def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
     return float(likelihood.dof) if isinstance(likelihood, StudentT) and likelihood.dof != "learned" else None
+
+
+def _temperature(likelihood: TargetLikelihood) -> float | None:
+    return temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
 
 
 def _recorded(spec: Spec, planned: Spec) -> Spec:

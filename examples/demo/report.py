@@ -21,9 +21,9 @@ def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str
         ("model", f"{version.model}, version {version.version}"),
         ("prior", str(version.prior["type"]).replace("_", " ")),
         *(
-            ("compared with", f"{fit_name(other)}: {version.score.value - other.score:.1f} nats less")
+            ("compared with", f"{fit_name(other)}: {version.integrated_evidence - other.score:.1f} nats less")
             for other in version.alternatives
-            if version.score is not None and other.score is not None
+            if version.integrated_evidence is not None and other.score is not None
         ),
         ("functions kept", f"{version.functions} of {version.candidates:,}"),
     ]

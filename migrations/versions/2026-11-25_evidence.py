@@ -53,7 +53,9 @@ def downgrade() -> None:
 def _before(report: Members) -> Members:
     """A report as it was, without what it did not have."""
     members = [_object(one) for one in _list(report.pop("members"))]
-    score, others = report.pop("score"), [_object(one) for one in _list(report.pop("alternatives"))]
+    score, others = report.pop("integrated_evidence"), [_object(one) for one in _list(report.pop("alternatives"))]
+    by_evidence = [one for one in others if one["kind"] == "integrated_evidence"]
+    by_folds = [one for one in others if one["kind"] == "fold_log_density"]
     several = len(members) > 1
     found = _object(members[0]["hyperparameters"])
     alone: Members = {name: found[name] for name in FLAT}
@@ -64,11 +66,10 @@ def _before(report: Members) -> Members:
         "prior": spec["prior"],
         "likelihood": spec["likelihood"],
         "functions": report["functions"],
-        "score": _object(score).get("value"),
+        "score": score,
     }
-    by_evidence = _object(score).get("kind") == "integrated_evidence"
-    contenders = [taken, *({name: one[name] for name in taken} for one in others)] if by_evidence else []
-    compared = [] if by_evidence else [{name: one[name] for name in one if name != "functions"} for one in others]
+    contenders = [taken, *({name: one[name] for name in taken} for one in by_evidence)] if score is not None else []
+    compared = [{name: one[name] for name in one if name not in {"functions", "kind"}} for one in by_folds]
     evidence = _object(members[0]["evidence"])
     return {
         **report,
@@ -87,6 +88,7 @@ def _member_before(member: Members) -> Json:
     return {
         **{name: member[name] for name in ("kernel", "weight", "functions")},
         **{name: found[name] for name in names},
+        "label": member["label"],
         "log_marginal_likelihood": evidence,
         "process_log_marginal_likelihood": _number(unreduced.get("value", evidence)),
     }

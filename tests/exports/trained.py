@@ -53,16 +53,20 @@ from app.sparse_bayes.kernels import (
 )
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
+    BernoulliPerClass,
     Categorical,
+    ClassLikelihood,
     GaussianNoise,
-    Likelihood,
     LogGaussian,
     OneAgainstRest,
     Poisson,
     StudentT,
+    TargetLikelihood,
 )
+from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, members_of, n_functions
+from app.sparse_bayes.per_class import PerClass, without_functions
+from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained, train
@@ -106,7 +110,7 @@ KERNELS: tuple[Kernel, ...] = (
     ThinPlate(),
     Sigmoid(-0.5),
 )
-LIKELIHOODS: tuple[Likelihood, ...] = (
+LIKELIHOODS: tuple[TargetLikelihood, ...] = (
     GaussianNoise(),
     GaussianNoise(0.1),
     GaussianNoise("rows"),
@@ -116,6 +120,11 @@ LIKELIHOODS: tuple[Likelihood, ...] = (
     Bernoulli(),
     Categorical(3),
     OneAgainstRest(3),
+    BernoulliPerClass(3),
+    Bernoulli(1.7),
+    Categorical(3, 0.6),
+    OneAgainstRest(3, 2.0),
+    BernoulliPerClass(3, 1.4),
 )
 DICTIONARIES: dict[str, tuple[Basis, ...]] = {
     "steps": (Steps(), Bias()),
@@ -154,7 +163,7 @@ def block(inputs: tuple[EncodedNumber | EncodedCategory, ...], rows: int, seed: 
     return columns
 
 
-def targets(likelihood: Likelihood, encoded: Array) -> Array:
+def targets(likelihood: TargetLikelihood, encoded: Array) -> Array:
     """Drawn of a curve in the first input and a line in the last."""
     rng = np.random.default_rng(7)
     f = np.sin(2.0 * encoded[:, 0]) + 0.3 * encoded[:, -1]
@@ -162,7 +171,7 @@ def targets(likelihood: Likelihood, encoded: Array) -> Array:
     match likelihood:
         case Bernoulli():
             return (noisy > 0.0).astype(np.float64)
-        case Categorical() | OneAgainstRest():
+        case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return np.digitize(noisy, [-0.5, 0.5]).astype(np.float64)
         case Poisson():
             return rng.poisson(np.exp(1.0 + f)).astype(np.float64)
@@ -172,12 +181,12 @@ def targets(likelihood: Likelihood, encoded: Array) -> Array:
             return noisy
 
 
-def encoded_target(likelihood: Likelihood) -> EncodedTarget:
+def encoded_target(likelihood: TargetLikelihood) -> EncodedTarget:
     """In the user's units where these are others."""
     match likelihood:
         case Bernoulli():
             return EncodedTarget("y", "boolean", 0.0, 1.0, (False, True))
-        case Categorical() | OneAgainstRest():
+        case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return EncodedTarget("y", "category", 0.0, 1.0, ("gas", "liquid", "solid"))
         case Poisson():
             return EncodedTarget("y", "number", 0.0, 1.0, ())
@@ -190,7 +199,7 @@ def encoded_target(likelihood: Likelihood) -> EncodedTarget:
 
 
 def version(
-    likelihood: Likelihood,
+    likelihood: TargetLikelihood,
     basis: tuple[Basis, ...],
     prior: Prior = INDEPENDENT,
     inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
@@ -203,7 +212,7 @@ def version(
     known = np.linspace(0.05, 0.2, ROWS) if likelihood.noise_by_row else None
     *_, found = train(Rows(rows, targets(likelihood, rows), known), spec)
     assert isinstance(found, Trained)
-    return exported(SupervisedPredictor(encoding, found.model), spec)
+    return exported(SupervisedPredictor(encoding, found.learned), spec)
 
 
 def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
@@ -231,32 +240,42 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
 
 def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> SupervisedReport:
     """With the figures that are the model's, or those of the members of a pool."""
-    models, target = members_of(predictor.learned), predictor.encoding.target
-    weights = predictor.learned.weights.tolist() if isinstance(predictor.learned, Pool) else [1.0]
-    counts = (models[0].rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
-    members = tuple(_member(model, weight, predictor) for model, weight in zip(models, weights, strict=True))
-    if len(members) > 1:
+    learned, target = predictor.learned, predictor.encoding.target
+    models, likelihood = members_of(learned), likelihood_of(learned)
+    weights: list[float | None] = [None if isinstance(learned, PerClass) else 1.0] * len(models)
+    members = tuple(_member(model, predictor) for model in models)
+    if isinstance(learned, Pool):
+        weights = list(learned.weights.tolist())
         members = tuple(replace(one, evidence_unreduced=one.evidence, score=-0.5) for one in members)
+    if isinstance(learned, PerClass):
+        members = tuple(replace(one, label=label) for one, label in zip(members, target.classes, strict=True))
     return replace(
         report,
-        members=members,
-        functions=n_functions(predictor.learned),
+        members=tuple(replace(one, weight=weight) for one, weight in zip(members, weights, strict=True)),
+        functions=n_functions(learned),
         rows=models[0].rows,
         candidates=models[0].candidates,
         termination=models[0].termination,
-        class_rows=tuple(map(ClassRows, target.classes, counts)) if target.classes else (),
-        score_loss=0.01 if len(members) > 1 else None,
+        class_rows=class_rows(models[0].rows, target),
+        temperature=temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None,
+        score_loss=0.01 if isinstance(learned, Pool) else None,
     )
 
 
-def _member(model: Model, weight: float, predictor: SupervisedPredictor) -> Member:
+def class_rows(rows: int, target: EncodedTarget) -> tuple[ClassRows, ...]:
+    """Ten of each class but the first."""
+    counts = (rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
+    return tuple(map(ClassRows, target.classes, counts)) if target.classes else ()
+
+
+def _member(model: Model, predictor: SupervisedPredictor) -> Member:
     encoding = predictor.encoding
     dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
     kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
     kernel = kernels[0] if len(kernels) == 1 else None
     return Member(
         kernel.kernel if isinstance(kernel, Additive) else kernel,
-        weight,
+        1.0,
         len(model.mean),
         Hyperparameters(
             noise_sd=user_noise_sd(encoding.target, model.noise_sd),
@@ -294,7 +313,7 @@ def _bent() -> ExportedSupervised:
     return with_model(made, replace(made.predictor.model, functions=(additive, *others)))
 
 
-def _pool(likelihood: Likelihood) -> ExportedSupervised:
+def _pool(likelihood: TargetLikelihood) -> ExportedSupervised:
     """A smooth process, a rough one, and one that sees inputs bent, with linear columns."""
     each = EvidencePerInputWidth()
     bases = (
@@ -307,6 +326,17 @@ def _pool(likelihood: Likelihood) -> ExportedSupervised:
     # Little jitter, as a member with next to no noise has it.
     pool = Pool((replace(first, jitter=1e-6), *others), np.array([0.2, 0.3, 0.5]))
     return with_model(members[0], pool)
+
+
+def _class_without_functions() -> ExportedSupervised:
+    """One class is as probable everywhere as it is frequent."""
+    made = version(BernoulliPerClass(3), _kernel(Gaussian()), PROCESS)
+    learned = made.predictor.learned
+    assert isinstance(learned, PerClass)
+    first, second, third = learned.members
+    t = (np.arange(second.rows) < 2).astype(np.float64)
+    constant = without_functions(second.inputs, t, second.candidates)
+    return with_model(made, replace(learned, members=(first, constant, third)))
 
 
 def _constant() -> ExportedSupervised:
@@ -328,10 +358,16 @@ def _no_functions() -> ExportedSupervised:
     return with_model(made, model)
 
 
+def is_class_default(likelihood: TargetLikelihood) -> bool:
+    """Whether it is one of classes whose temperature is left open."""
+    return isinstance(likelihood, ClassLikelihood) and likelihood.temperature == "learned"
+
+
 def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     made: dict[str, Callable[[], ExportedSupervised]] = {}
     for likelihood in LIKELIHOODS:
-        name = f"{likelihood.type} {getattr(likelihood, 'noise_sd', '')}".strip()
+        given = getattr(likelihood, "noise_sd", getattr(likelihood, "temperature", ""))
+        name = likelihood.type if given == "" or is_class_default(likelihood) else f"{likelihood.type} {given}"
         made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
         made[f"{name}, process"] = partial(version, likelihood, _kernel(Gaussian()), PROCESS)
     for kernel in KERNELS:
@@ -343,6 +379,7 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
         made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
     made["a pool"] = partial(_pool, GaussianNoise())
     made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))
+    made["a class without functions"] = _class_without_functions
     made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])
     made["inputs"] = partial(version, StudentT(), (Inputs(), Bias()))
     made["bent, additive, free"] = _bent

@@ -87,10 +87,12 @@ TRAININGS: dict[str, Training] = {
 
 
 def rows_of(training: Training) -> Rows:
-    if training.spec.likelihood == GaussianNoise() and not any(isinstance(one, Steps) for one in training.spec.basis):
+    if training.spec.model_likelihood == GaussianNoise() and not any(
+        isinstance(one, Steps) for one in training.spec.basis
+    ):
         X, t, _ = friedman(training.rows, seed=3)
         return Rows(X[:, :3], t)
-    return Rows(*rows_for(training.spec.likelihood, training.rows, 1))
+    return Rows(*rows_for(training.spec.model_likelihood, training.rows, 1))
 
 
 def steps(training: Training, trail: Trail) -> Iterator[Step | Trained]:
@@ -134,7 +136,7 @@ def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training:
         resumed = end(training, Trail(met[place]))
         assert alike(resumed.model, unbroken.model)
         assert resumed.spec == unbroken.spec
-        assert resumed.alternatives == unbroken.alternatives
+        assert resumed.contenders == unbroken.contenders
         assert resumed.validation == unbroken.validation
 
 

@@ -20,7 +20,6 @@ from app.domain.models import (
     NewSupervisedVersion,
     Outlier,
     RelevanceVector,
-    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -200,10 +199,12 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
                 -0.1,
             ),
         ),
-        score=Score(-1.0 / 3.0, "fold_log_density"),
+        integrated_evidence=-1.0 / 3.0,
         alternatives=(
-            Alternative(KernelBasis(), Independent(), GaussianNoise(), None, None, "was not fitted"),
-            Alternative(None, Independent(), GaussianNoise(), 3, -1e-300),
+            Alternative(
+                KernelBasis(), Independent(), GaussianNoise(), None, "fold_log_density", None, "was not fitted"
+            ),
+            Alternative(None, Independent(), GaussianNoise(), 3, "integrated_evidence", -1e-300),
         ),
         standardised=True,
         functions=4,

@@ -16,8 +16,8 @@ from tests.storage import samples
 
 def test_what_was_compared_comes_back_as_it_was_written() -> None:
     compared = (
-        Alternative(None, GaussianProcess("rows", 2.5, 40), LogGaussian(), functions=7, score=-1.0 / 3.0),
-        Alternative(KernelBasis(), Independent(price=True), GaussianNoise(0.1), functions=70, score=-1e300),
+        Alternative(None, GaussianProcess("rows", 2.5, 40), LogGaussian(), 7, "integrated_evidence", -1.0 / 3.0),
+        Alternative(KernelBasis(), Independent(price=True), GaussianNoise(0.1), 70, "fold_log_density", -1e300),
     )
     report = replace(samples.new_version().report, alternatives=compared)
     assert of_data(REPORT.read(REPORT.write(report))).alternatives == compared

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from app.domain.models import Alternative, InputTerm, InputWarp, InputWidth, NewSupervisedVersion, Score
+from app.domain.models import Alternative, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
 from app.domain.planning import plan
 from app.domain.requests import SupervisedRequest
 from app.domain.scales import model_terms, model_warps
@@ -17,10 +17,8 @@ from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian
 from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.selection import Alternative as Compared
+from app.sparse_bayes.selection import Compared, Contender, Rows, Trained
 from app.sparse_bayes.selection import Member as Part
-from app.sparse_bayes.selection import Rows, Trained
-from app.sparse_bayes.selection import Score as Decided
 from app.sparse_bayes.spec import Spec
 from app.worker.materialise import Materialised
 from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
@@ -123,18 +121,18 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
     """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
     specs = [Spec(likelihood, SPEC.basis, GaussianProcess(least_gain=2.0)) for likelihood in likelihoods]
     specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
-    others = tuple(Compared(spec, -1.0 - rank, 3 + rank) for rank, spec in enumerate(specs) if rank)
-    model, score = model_of(Rows(X, np.arange(2.0)), specs[0]), Decided(-1.0, "integrated_evidence")
-    return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, others, score=score)
+    contenders = tuple(Contender(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
+    model = model_of(Rows(X, np.arange(2.0)), specs[0])
+    return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, contenders)
 
 
 def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
     report = recorded(compared(GaussianNoise(), LogGaussian()), OPEN, tmp_path).report
     process, of_users = GaussianProcess(least_gain=2.0), -2 * log(10.0)
-    assert report.score == Score(-1.0 + of_users, "integrated_evidence")
+    assert report.integrated_evidence == -1.0 + of_users
     assert report.alternatives == (
-        Alternative(SPEC.basis[0], process, LogGaussian(), 4, -2.0 + of_users),
-        Alternative(SPEC.basis[0], Independent(price=True), GaussianNoise(), 5, -3.0 + of_users),
+        Alternative(SPEC.basis[0], process, LogGaussian(), 4, "integrated_evidence", -2.0 + of_users),
+        Alternative(SPEC.basis[0], Independent(price=True), GaussianNoise(), 5, "integrated_evidence", -3.0 + of_users),
     )
 
 
@@ -146,14 +144,14 @@ def test_what_folds_measured_is_told_in_nats_a_row_of_the_users_own_target(tmp_p
         specs[0],
         {},
         {},
-        (Compared(specs[1], None, reason="could not be fitted"),),
-        members=(Part(specs[0], 1.0, LogEvidence(-4.0, "exact", -1.0), -0.75),),
-        score=Decided(-0.5, "fold_log_density"),
+        compared=(Compared(specs[0], -0.75), Compared(specs[1], None, "could not be fitted")),
+        members=(Part(specs[0], 1.0, 3, LogEvidence(-4.0, "exact", -1.0)),),
     )
     report = recorded(found, OPEN, tmp_path).report
-    assert report.score == Score(-0.5 - log(10.0), "fold_log_density")
     assert report.alternatives == (
-        Alternative(SPEC.basis[0], specs[1].prior, GaussianNoise(), None, None, "could not be fitted"),
+        Alternative(
+            SPEC.basis[0], specs[1].prior, GaussianNoise(), None, "fold_log_density", None, "could not be fitted"
+        ),
     )
     (member,) = report.members
     assert member.score == -0.75 - log(10.0)
@@ -163,7 +161,7 @@ def test_what_folds_measured_is_told_in_nats_a_row_of_the_users_own_target(tmp_p
 
 def test_nothing_was_compared_where_nothing_was_left_open(tmp_path: Path) -> None:
     report = recorded(trained(kernels(0.5), ConstantFunction()), OPEN, tmp_path).report
-    assert (report.alternatives, report.score) == ((), None)
+    assert (report.alternatives, report.integrated_evidence) == ((), None)
 
 
 def test_how_each_row_is_predicted_by_the_others_is_told_in_the_users_units(tmp_path: Path) -> None:

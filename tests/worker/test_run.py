@@ -61,7 +61,12 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert report.evidence is not None
     assert report.evidence.value == pytest.approx(-10.0 - 9 * np.log(scale))
     assert replace(report.evidence, value=0.0) == LogEvidence(0.0, "exact")
-    assert (member.evidence_unreduced, member.score, report.score, report.alternatives) == (None, None, None, ())
+    assert (member.evidence_unreduced, member.score, report.integrated_evidence, report.alternatives) == (
+        None,
+        None,
+        None,
+        (),
+    )
     assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}
     assert not any(vector.moved for vector in vectors)
     assert [(vector.number, vector.kind) for vector in vectors] == [(1, "gaussian"), (2, "gaussian"), (3, "bias")]

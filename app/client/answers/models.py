@@ -59,7 +59,7 @@ class Hyperparameters:
     Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that; where the
     noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
     Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
-    best that did not.
+    best that did not. `temperature` is that of the probabilities of classes.
     """
 
     noise_sd: float | None
@@ -70,6 +70,7 @@ class Hyperparameters:
     process_sd: float | None
     last_gain: float | None
     next_gain: float | None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,14 @@ class Outlier:
 
     row: int
     typicality: float
+
+
+@dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence."""
+
+    kind: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -95,9 +104,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Member:
-    """One of the models that a version consists of; several are weighted by folds, and their weights add to 1.
+    """One of the models that a version consists of: a process, that of the class `label`, or the only one.
 
-    `evidence_unreduced` is that of the process before few functions took its place, None where none did.
+    The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
+    functions took its place, None where none did.
     """
 
     kernel: Choice | None
@@ -107,19 +117,14 @@ class Member:
     evidence: Evidence
     evidence_unreduced: Evidence | None
     score: float | None
-
-
-@dataclass(frozen=True)
-class Score:
-    """What decided among alternatives: `kind` is fold_log_density (nats a row) or integrated_evidence (nats)."""
-
-    value: float
-    kind: str
+    label: Label | None = None
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """What was compared and not taken: its score, of the version's kind, or the reason why it has none.
+    """What was compared and not taken: its score, or the reason why it has none.
+
+    By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
 
     No functions where it was given up on the way, its score being foretold then, and where folds measured it.
     """
@@ -128,7 +133,19 @@ class Alternative:
     prior: Choice
     likelihood: Choice
     functions: int | None
+    kind: str
     score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
     reason: str | None
 
 
@@ -205,12 +222,16 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     metrics: dict[str, dict[str, float]]
     members: tuple[Member, ...]
     score: Score | None
+    integrated_evidence: float | None
     alternatives: tuple[Alternative, ...]
     outliers: tuple[Outlier, ...]
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
     score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
     @property
     def noise_column(self) -> str | None:

@@ -17,6 +17,7 @@ from app.domain.models.supervised import (
     ScoreKind,
     SupervisedPredictor,
     SupervisedReport,
+    TrainingWarning,
 )
 from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
@@ -66,6 +67,7 @@ __all__ = [
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",
+    "TrainingWarning",
     "Version",
     "VersionReport",
 ]

@@ -93,16 +93,13 @@ def today_report(report: Members, models: Sequence[EarlierModel], functions: int
     for member, model in zip(members, models, strict=False):
         found = earlier_evidence(model, prior, likelihood)
         member["evidence"] = {**vars(found), "value": found.value - model.log_units}
-    scored = _object(_object(report.get("metrics")).get("validation")) if compared else {}
     contenders = [_object(one) for one in _list(report.get("contenders"))]
-    score: Json = None
-    if "nll" in scored:
-        score = {"value": -_number(scored["nll"]), "kind": "fold_log_density"}
-    elif contenders:
-        score = {"value": contenders[0].get("score"), "kind": "integrated_evidence"}
-    others: list[Json] = [{"basis": None, **one, "reason": None} for one in contenders[1:]]
-    others += [{**one, "functions": None} for one in compared]
-    return {**kept, "members": list[Json](members), "score": score, "alternatives": others}
+    others: list[Json] = [
+        {"basis": None, **one, "kind": "integrated_evidence", "reason": None} for one in contenders[1:]
+    ]
+    others += [{**one, "functions": None, "kind": "fold_log_density"} for one in compared]
+    evidence = contenders[0].get("score") if contenders else None
+    return {**kept, "members": list[Json](members), "integrated_evidence": evidence, "alternatives": others}
 
 
 def _members(
@@ -134,6 +131,7 @@ def _members(
             "hyperparameters": {**told, "last_gain": model.last_gain, "next_gain": model.next_gain},
             "evidence_unreduced": None,
             "score": _taken(compared, own),
+            "label": one.get("label"),
         }
 
 

@@ -10,7 +10,7 @@ from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import TargetLikelihood
 from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone
@@ -62,6 +62,19 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence.
+
+    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
+    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
+    matrix.
+    """
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    detail: str
+
+
+@dataclass(frozen=True)
 class Hyperparameters:
     """What one model learned, in the user's units; None or empty where it has no such thing.
 
@@ -86,10 +99,11 @@ class Hyperparameters:
 class Member:
     """One of the models that a version consists of, often the only one.
 
-    `kernel` is None where it has none, or several. The densities of several members are multiplied, each to the power
-    of its `weight`; the weights add to 1. `evidence` is that of the `functions` that it kept, of the target in the
-    user's units, and `evidence_unreduced` that of the process before few functions took its place, None where none
-    did. `score` is that of the member alone, where folds measured it.
+    `kernel` is None where it has none, or several. The densities of the processes of a pool are multiplied, each to the
+    power of its `weight`; the weights add to 1, and the only model has the weight 1. The model of one class, `label`,
+    against all others has none. `evidence` is that of the `functions` that it kept, of the target in the user's units,
+    and `evidence_unreduced` that of the process before few functions took its place, None where none did. `score` is
+    the mean log density of the folds' rows by the member alone, where these measured it.
     """
 
     kernel: Kernel | None
@@ -99,26 +113,20 @@ class Member:
     evidence: LogEvidence
     evidence_unreduced: LogEvidence | None = None
     score: float | None = None
+    label: Label | None = None
 
 
 ScoreKind = Literal["fold_log_density", "integrated_evidence"]
 
 
 @dataclass(frozen=True)
-class Score:
-    """What decided among alternatives, of the target in the user's units; greater is better.
-
-    `fold_log_density`: the mean log density, in nats a row, of the folds' rows by what was learned without them.
-    `integrated_evidence`: the log evidence with the hyperparameters integrated out, in nats.
-    """
-
-    value: float
-    kind: ScoreKind
-
-
-@dataclass(frozen=True)
 class Alternative:
-    """What was compared and not taken: its score, of the kind that decided, or the `reason` why it has none.
+    """What was compared and not taken: its score, or the `reason` why it has none.
+
+    By `fold_log_density`, the mean log density, in nats a row, of the folds' rows by what was learned without them; or
+    by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the
+    target in
+    the user's units, so that scores can be compared whatever the likelihood.
 
     `basis` is its kernel's, which may tell it apart beside prior and likelihood, None where that was not recorded.
     `functions` are those that it kept, None where it was given up on the way, its score being foretold from some rows
@@ -127,23 +135,43 @@ class Alternative:
 
     basis: Basis | None
     prior: Prior
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     functions: int | None
+    kind: ScoreKind
     score: float | None
     reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows that the training was measured on, by what was learned without them.
+
+    With the `standard_error` of the mean, over `rows` rows in `folds` folds. `value` is None where there is none;
+    `reason` says why, or why not all folds were measured.
+    """
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None
 
 
 @dataclass(frozen=True)
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
-    `members` are the models that predict together, one or more. `alternatives` are what was compared and not taken,
-    `score` is what decided, None where nothing was compared. `metrics` maps a name ("holdout", "validation",
-    "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions` those kept,
-    of all members. Under noise with heavy tails `outliers` are the rows learned from that it accounts for.
-    `score_loss` is what keeping few functions is estimated to cost of the folds' score, in nats a row. `class_rows` are
-    the rows learned from by class, in the plan's order; empty for numbers, and in versions that are older than this.
-    `imported` is None for what was trained here; else all other figures are those of where it was.
+    `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
+    their reduction to few functions; None in versions that are older than this. `alternatives` are what was compared
+    and not taken, `integrated_evidence` is what
+    those of that kind are compared with. `metrics` maps a name
+    ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at,
+    `functions` those kept, of all members. Under noise with heavy tails `outliers` are the rows learned from that it
+    accounts for. `score_loss` is what keeping few functions is estimated to cost of the folds' score, in nats a row,
+    where there were `unreduced_functions` before. `class_rows` are the rows learned from by class, in the plan's order;
+    empty for numbers, and in versions that are older than this. `imported` is None for what was trained here; else all
+    other figures are those of where it was. `temperature` is that of the probabilities of classes, None for numbers,
+    and in versions that are older than it. `warnings` say what was left out, and what could not be done as planned.
     """
 
     task: Task
@@ -162,11 +190,15 @@ class SupervisedReport:
     seconds: float
     software_version: str
     score: Score | None = None
+    integrated_evidence: float | None = None
     alternatives: tuple[Alternative, ...] = ()
     score_loss: float | None = None
     outliers: tuple[Outlier, ...] = ()
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
+    temperature: float | None = None
+    unreduced_functions: int | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
     @property
     def hyperparameters(self) -> Hyperparameters:

@@ -42,9 +42,11 @@ from app.domain.soundness.reports import (
     row_count_faults,
     width_faults,
 )
-from app.sparse_bayes.likelihoods import StudentT
+from app.sparse_bayes.likelihoods import ClassLikelihood, StudentT
+from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, members_of
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of
 
 HOLDOUT = Interval(0.0, 0.9)
 
@@ -68,6 +70,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
+    yield from _of_score(report)
     yield from _of_members(predictor.learned, report, encoding)
     yield from _of_rows(report)
     yield from figure_faults([(f"{WHERE}/plan/holdout", report.plan.holdout, HOLDOUT)])
@@ -81,10 +84,13 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
     """These are the model's."""
-    model = members_of(predictor.learned)[0]
+    model, likelihood = members_of(predictor.learned)[0], likelihood_of(predictor.learned)
+    temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
     yield from difference_faults(
         [(f"{WHERE}/rows", report.rows, model.rows), (f"{WHERE}/candidates", report.candidates, model.candidates)]
     )
+    if report.temperature is not None:  # versions that are older than it have none
+        yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
     if report.termination != model.termination:
         yield Fault("Expected the model's.", f"{WHERE}/termination")
 
@@ -95,9 +101,13 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
     if len(report.members) != len(models):
         yield Fault(f"Expected {len(models)} members, got {len(report.members)}.", f"{WHERE}/members")
         return
-    weights = learned.weights.tolist() if isinstance(learned, Pool) else [1.0]
+    none: list[None] = [None] * len(models)
+    weights = learned.weights.tolist() if isinstance(learned, Pool) else none if len(models) > 1 else [1.0]
+    labels = encoding.target.classes if isinstance(learned, PerClass) else none
     for place, (member, model, weight) in enumerate(zip(report.members, models, weights, strict=True)):
         where = f"{WHERE}/members/{place}"
+        if place < len(labels) and member.label != labels[place]:
+            yield Fault("Expected the class that the member is of, and none for numbers.", f"{where}/label")
         yield from difference_faults(
             [
                 (f"{where}/weight", member.weight, weight),
@@ -154,6 +164,29 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
                 yield from figure_faults([(where, value, known[figure])])
             else:
                 yield Fault(f"Expected one of {', '.join(sorted(known))}.", where)
+
+
+def _of_score(report: SupervisedReport) -> Iterator[Fault]:
+    """A score has a value or a reason."""
+    yield from figure_faults(
+        [
+            (f"{WHERE}/unreduced_functions", report.unreduced_functions, COUNT),
+            (f"{WHERE}/plan/max_score_loss", report.plan.max_score_loss, NOT_NEGATIVE),
+        ]
+    )
+    found = report.score
+    if found is None:
+        return
+    yield from figure_faults(
+        [
+            (f"{WHERE}/score/value", found.value, FINITE),
+            (f"{WHERE}/score/standard_error", found.standard_error, NOT_NEGATIVE),
+            (f"{WHERE}/score/rows", found.rows, COUNT),
+            (f"{WHERE}/score/folds", found.folds, COUNT),
+        ]
+    )
+    if found.value is None and found.reason is None:
+        yield Fault("Expected a value, or the reason why there is none.", f"{WHERE}/score")
 
 
 Scale = InputWidth | InputWarp | InputTerm

@@ -1,7 +1,20 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
-from app.sparse_bayes.selection.alternatives import Alternative, Member, Score, ScoreKind
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
-from app.sparse_bayes.selection.training import Trained, train
+from app.sparse_bayes.selection.scoring import FOLDS, Score
+from app.sparse_bayes.selection.training import Contender, Trained, train
 
-__all__ = ["Alternative", "Folding", "Member", "Rows", "Score", "ScoreKind", "Step", "Trained", "train"]
+__all__ = [
+    "FOLDS",
+    "MAX_SCORE_LOSS",
+    "Compared",
+    "Contender",
+    "Folding",
+    "Member",
+    "Rows",
+    "Score",
+    "Step",
+    "Trained",
+    "train",
+]

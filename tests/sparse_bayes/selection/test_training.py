@@ -1,20 +1,23 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 import pytest
 
 from app.sparse_bayes.algorithms import Greedy, Sequential
+from app.sparse_bayes.algorithms.greedy import ProcessStanding
+from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.errors import ConstantTargetError, DataError, TooManyCandidatesError
+from app.sparse_bayes.errors import ConstantTargetError, DataError, NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.prediction import NumberPrediction, latent, predict, scores
 from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
-from app.sparse_bayes.selection import Rows, Step, Trained, train
+from app.sparse_bayes.selection import Compared, Contender, Rows, Step, Trained, train
 from app.sparse_bayes.selection.training import CLEAR
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import process_spec, ring, ripley, sinc, spec_for
@@ -39,19 +42,12 @@ def columns(relevant: int, of: int, rows: int = 100) -> Rows:
     return Rows(X, (t - t.mean()) / t.std())
 
 
-def score_of(found: Trained) -> float:
-    assert found.score is not None
-    assert found.score.kind == "integrated_evidence"
-    return found.score.value
-
-
 def test_a_curve_is_better_told_by_a_process() -> None:
     found = trained(Rows(*sinc(100, 0)), PROCESS, RIVAL)
     assert found.spec == PROCESS
-    (beaten,) = found.alternatives
-    assert beaten.spec == RIVAL
-    assert beaten.score is not None
-    assert score_of(found) > beaten.score + 5.0
+    best, beaten = found.contenders
+    assert best.score > beaten.score + 5.0
+    assert (best.spec, beaten.spec) == (PROCESS, RIVAL)
 
 
 def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
@@ -59,7 +55,7 @@ def test_few_of_many_columns_are_better_told_by_independent_weights() -> None:
     assert found.spec == RIVAL
     assert found.model.amplitude is None
     assert len(found.model.mean) <= 8
-    assert [one.spec for one in found.alternatives] == [PROCESS]
+    assert [contender.spec for contender in found.contenders] == [RIVAL, PROCESS]
 
 
 def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
@@ -67,22 +63,18 @@ def test_widths_can_be_inherited_from_a_fit_that_kept_no_kernel() -> None:
     empty = Spec(GaussianNoise(), (KernelBasis(width=FixedWidth(1.5)), Bias()), Independent(price=True))
     heir = replace(empty, basis=(KernelBasis(width=InheritedWidth()), Bias(), Inputs()))
     assert len(trained(rows, empty).model.mean) == 0
-    found = trained(rows, empty, heir)
-    assert {found.spec, *(one.spec for one in found.alternatives)} == {empty, heir}
+    assert {contender.spec for contender in trained(rows, empty, heir).contenders} == {empty, heir}
 
 
 def test_a_score_has_no_units() -> None:
     rows = Rows(*sinc(60, 1))
-    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL) for scale in (1.0, 1e6))
-    assert score_of(there) == pytest.approx(score_of(here) - 60 * log(1e6), abs=1e-3)
-    for one, other in zip(here.alternatives, there.alternatives, strict=True):
-        assert one.score is not None
+    here, there = (trained(Rows(rows.X, scale * rows.t), PROCESS, RIVAL).contenders for scale in (1.0, 1e6))
+    for one, other in zip(here, there, strict=True):
         assert other.score == pytest.approx(one.score - 60 * log(1e6), abs=1e-3)
 
 
 def test_without_rivals_nothing_is_compared() -> None:
-    found = trained(Rows(*sinc(40, 0)), PROCESS)
-    assert (found.alternatives, found.score) == ((), None)
+    assert trained(Rows(*sinc(40, 0)), PROCESS).contenders == ()
 
 
 def positive(rows: int = 120) -> Rows:
@@ -105,10 +97,10 @@ def test_noise_in_another_likelihoods_units_is_not_told_on_the_way() -> None:
 def test_another_likelihood_has_to_be_clearly_better() -> None:
     X, t = sinc(60, 2)
     found = trained(Rows(X, t + 20.0), PROCESS, replace(PROCESS, likelihood=LogGaussian()))
-    (beaten,) = found.alternatives
+    best, beaten = found.contenders
     assert found.spec.likelihood == GaussianNoise()
-    assert beaten.score is not None
-    assert abs(score_of(found) - beaten.score) < 6.0  # near 20 a logarithm is straight
+    assert isinstance(best, Contender)
+    assert abs(best.score - beaten.score) < 6.0  # near 20 a logarithm is straight
 
 
 LOGARITHM = replace(PROCESS, likelihood=LogGaussian())
@@ -121,13 +113,12 @@ def near_one() -> Rows:
 
 
 def test_a_rival_that_falls_behind_where_its_scales_are_found_is_given_up() -> None:
-    found = trained(near_one(), PROCESS, LOGARITHM)
-    (beaten,) = found.alternatives
-    assert (found.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
-    whole = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian()))
+    best, beaten = trained(near_one(), PROCESS, LOGARITHM).contenders
+    assert (best.spec, beaten.spec, beaten.functions) == (PROCESS, LOGARITHM, None)
+    whole, _ = trained(near_one(), LOGARITHM, replace(RIVAL, likelihood=LogGaussian())).contenders
     assert whole.spec == LOGARITHM
     margin = CLEAR * len(near_one().t)
-    assert beaten.score == pytest.approx(score_of(whole), abs=0.25 * margin)
+    assert best.score - beaten.score == pytest.approx(best.score - whole.score, abs=0.25 * margin)
 
 
 def test_a_rival_that_is_given_up_chooses_no_function() -> None:
@@ -211,3 +202,34 @@ def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all
         list(train(Rows(X, t), spec, most_cells=40 * 41 - 1))
     process = replace(spec, prior=GaussianProcess(), algorithm=Greedy())
     list(train(Rows(X, t), process, most_cells=1))
+
+
+@dataclass(frozen=True)
+class NotComputable(Greedy):
+    """An algorithm whose matrices are never positive definite."""
+
+    def step(self, problem: Problem, now: Standing) -> ProcessStanding:
+        raise NotPositiveDefiniteError("expected a positive definite matrix of order 59")
+
+
+def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
+    rows = Rows(*sinc(40, 0))
+    failing = replace(PROCESS, algorithm=NotComputable())
+    found = trained(rows, PROCESS, failing, RIVAL)
+    assert [one.spec for one in found.contenders] == [PROCESS, RIVAL]
+    assert found.compared == (Compared(failing, None, "expected a positive definite matrix of order 59"),)
+
+
+def test_where_the_first_is_not_computable_the_next_finds_a_width_of_its_own() -> None:
+    failing = replace(PROCESS, algorithm=NotComputable())
+    found = trained(Rows(*sinc(40, 0)), failing, RIVAL)
+    (kernel, *_) = found.spec.basis
+    assert isinstance(kernel, KernelBasis)
+    assert isinstance(kernel.width, FixedWidth)
+    assert [one.spec for one in found.compared] == [failing]
+
+
+def test_a_training_fails_where_nothing_is_computable() -> None:
+    failing = replace(PROCESS, algorithm=NotComputable())
+    with pytest.raises(NotPositiveDefiniteError, match="order 59; expected a positive definite matrix of order 59"):
+        trained(Rows(*sinc(20, 0)), failing, failing)

@@ -1,7 +1,7 @@
 """What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -10,7 +10,7 @@ from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import Alternative, Member, ScoreKind, SupervisedReport, Version
+from app.domain.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.kernels import Kernel
@@ -42,7 +42,7 @@ class InputTermOut(FromDomain):
     share: float = Field(description="Of the process's variance, from 0 to 1: what is left belongs to all others.")
 
 
-class HyperparametersOut(FromDomain):
+class HyperparametersOut(BaseModel):
     """What was found: standard deviations in the user's units, widths and warps of the inputs as kernels see them."""
 
     noise_sd: float | None = Field(
@@ -63,11 +63,31 @@ class HyperparametersOut(FromDomain):
         description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
         "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
     )
+    temperature: float | None = Field(
+        description="Of the probabilities of classes, p to the power of 1/temperature and normalised: above 1 they are "
+        "less certain than what was learned says. 1 unless it was given, or rows that were not learned from decided "
+        "it. Null for numbers, and for versions that are older than this."
+    )
     last_gain: float | None = Field(description="The nats that the last function brought that entered.")
     next_gain: float | None = Field(
         description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
         "tens say that more would pay (`most`, `least_gain`)."
     )
+
+    @classmethod
+    def of(cls, found: Hyperparameters, temperature: float | None) -> Self:
+        """Those of a model, whose probabilities of classes have this temperature."""
+        return cls(
+            noise_sd=found.noise_sd,
+            degrees_of_freedom=found.degrees_of_freedom,
+            widths=[InputWidthOut.model_validate(width) for width in found.widths],
+            warps=[InputWarpOut.model_validate(warp) for warp in found.warps],
+            terms=[InputTermOut.model_validate(term) for term in found.terms],
+            process_sd=found.process_sd,
+            temperature=temperature,
+            last_gain=found.last_gain,
+            next_gain=found.next_gain,
+        )
 
 
 class OutlierOut(FromDomain):
@@ -75,6 +95,17 @@ class OutlierOut(FromDomain):
 
     row: int = Field(description="The row of the dataset, from 0.")
     typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
+
+
+class WarningOut(FromDomain):
+    """What a training left out, or could not do as it was planned."""
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"] = Field(
+        description="`outlying_input`: rows left out because an input lies far from all others. `copies`: rows that "
+        "repeat others in inputs and target and count once. `not_computable`: an alternative that could not be fitted. "
+        "`jitter`: more than the usual was added to a kernel matrix, to be computed with."
+    )
+    detail: str = Field(description="A sentence that names columns, rows and numbers.")
 
 
 class EvidenceOut(FromDomain):
@@ -97,12 +128,18 @@ class EvidenceOut(FromDomain):
 class MemberOut(BaseModel):
     """One of the models that a version consists of: often the only one."""
 
-    kernel: Kernel | None = Field(discriminator="type", description="Null where it has none, or several.")
+    label: Label | None = Field(description="The class that it tells from all others; null where it is for them all.")
+    kernel: Annotated[Kernel, Field(discriminator="type")] | None = Field(
+        description="Null where it has none, or several."
+    )
     weight: float | None = Field(
         description="The densities of several members are multiplied, each to the power of its weight. The weights add "
-        "to 1, and were chosen to predict rows best that were not learned from."
+        "to 1, and were chosen to predict rows best that were not learned from. Null for the model of a class."
     )
-    functions: int = Field(description="Functions kept.")
+    functions: int = Field(
+        description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
+        "frequent."
+    )
     hyperparameters: HyperparametersOut
     evidence: EvidenceOut
     evidence_unreduced: EvidenceOut | None = Field(
@@ -111,29 +148,19 @@ class MemberOut(BaseModel):
     score: float | None = Field(description="Of this member alone, where folds measured it.")
 
     @classmethod
-    def of(cls, member: Member) -> Self:
+    def of(cls, member: Member, temperature: float | None) -> Self:
         """A member as it goes out."""
         unreduced = member.evidence_unreduced
         return cls(
+            label=member.label,
             kernel=member.kernel,
             weight=member.weight,
             functions=member.functions,
-            hyperparameters=HyperparametersOut.model_validate(member.hyperparameters),
+            hyperparameters=HyperparametersOut.of(member.hyperparameters, temperature),
             evidence=EvidenceOut.model_validate(member.evidence),
             evidence_unreduced=None if unreduced is None else EvidenceOut.model_validate(unreduced),
             score=member.score,
         )
-
-
-class ScoreOut(FromDomain):
-    """What decided among the alternatives; greater is better."""
-
-    value: float
-    kind: ScoreKind = Field(
-        description="`fold_log_density`: the mean log density of the folds' rows, in nats a row, by what was learned "
-        "without them. `integrated_evidence`: the log evidence with the hyperparameters integrated out, in nats: 3 "
-        "more make a model about 20 times as probable."
-    )
 
 
 class AlternativeOut(BaseModel):
@@ -146,10 +173,13 @@ class AlternativeOut(BaseModel):
         description="Functions kept; null for a fit that was given up when its scales were found, being behind then, "
         "and where folds measured it before any were chosen."
     )
-    score: float | None = Field(
-        description="Of the same kind as the version's `score`; null with a reason. Foretold from some rows for a fit "
-        "that was given up."
+    kind: ScoreKind = Field(
+        description="What its score is. `fold_log_density`: the mean log density of the folds' rows, in nats a row, by "
+        "what was learned without them, as `score` of the version is. `integrated_evidence`: the log evidence with the "
+        "hyperparameters integrated out, in nats, beside `integrated_evidence` of the version: 3 more make a model "
+        "about 20 times as probable."
     )
+    score: float | None = Field(description="Null with a reason. Foretold from some rows for a fit that was given up.")
     reason: str | None = Field(description="Why it could not be learned or measured.")
 
     @classmethod
@@ -161,9 +191,22 @@ class AlternativeOut(BaseModel):
             prior=alternative.prior,
             likelihood=shown(alternative.likelihood, noise_column),
             functions=alternative.functions,
+            kind=alternative.kind,
             score=alternative.score,
             reason=alternative.reason,
         )
+
+
+class ScoreOut(FromDomain):
+    """How rows are predicted by what was learned without them: the figure by which models are chosen."""
+
+    value: float | None = Field(
+        description="The mean log density of those rows, in nats, the more the better; null with a reason."
+    )
+    standard_error: float | None = Field(description="Of the mean, over the rows; null where it is not known.")
+    rows: int = Field(description="Rows that were measured.")
+    folds: int = Field(description="Trainings without some rows, which were measured then.")
+    reason: str | None = Field(description="Why there is no score, or why not all folds were measured.")
 
 
 class ClassRowsOut(FromDomain):
@@ -210,19 +253,36 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for and of every pool of "
-        "processes (`nll_se` is the standard error of its `nll`), over all `rows` that "
+        "training rows are predicted by trainings without their fold, where it was asked for, and of numbers unless "
+        "the effort was `quick` (`nll_se` is the standard error of its `nll`), over all `rows` that "
         "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
-        "first stretch is not measured. `leave_one_out`: how each row "
-        "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
-        "flattering."
+        "first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
+        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
     )
-    members: Sequence[MemberOut] = Field(description="The models that predict together, one or more.")
-    score: ScoreOut | None = Field(description="What decided among the alternatives; null where nothing was compared.")
+    members: Sequence[MemberOut] = Field(
+        description="The models that predict together, one or more: processes, or one for each class in the order of "
+        "`classes`."
+    )
+    score: ScoreOut | None = Field(
+        description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
+        "processes it is measured before their reduction to few functions, which costs `score_loss`. Null in versions "
+        "that are older than this."
+    )
+    integrated_evidence: float | None = Field(
+        description="The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."
+    )
     alternatives: Sequence[AlternativeOut] = Field(
         description="What was compared and not taken. Another likelihood is taken by evidence where it is better by a "
         "tenth of a nat for each row, another model in the place of several by folds where its score is better by more "
         "than two standard errors."
+    )
+    max_score_loss: float = Field(
+        description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
+        "where a prediction by more functions would take too long."
+    )
+    unreduced_functions: int | None = Field(
+        description="Functions of the whole before it was reduced, one for each row and process, to which `score` "
+        "belongs; null where nothing was reduced."
     )
     score_loss: float | None = Field(
         description="What keeping few functions is estimated to cost, in nats a row of `metrics.validation.nll`, which "
@@ -231,6 +291,9 @@ class SupervisedVersionOut(VersionBaseOut):
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
+    )
+    warnings: Sequence[WarningOut] = Field(
+        description="What was left out, and what could not be done as planned; empty where nothing was."
     )
     dataset: DatasetNameOut
     seconds: float
@@ -259,21 +322,25 @@ class SupervisedVersionOut(VersionBaseOut):
             "holdout": plan.holdout,
             "validation": plan.validation,
             "seed": spec.seed,
-            "hyperparameters": HyperparametersOut.model_validate(report.hyperparameters),
+            "hyperparameters": HyperparametersOut.of(report.hyperparameters, report.temperature),
             "evidence": None if report.evidence is None else EvidenceOut.model_validate(report.evidence),
             "candidates": report.candidates,
             "rows_dropped": report.rows_dropped,
             "rows_held_out": report.rows_held_out,
             "termination": report.termination,
             "metrics": report.metrics,
-            "members": [MemberOut.of(member) for member in report.members],
+            "members": [MemberOut.of(member, report.temperature) for member in report.members],
             "score": None if report.score is None else ScoreOut.model_validate(report.score),
+            "integrated_evidence": report.integrated_evidence,
             "alternatives": [
                 AlternativeOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
                 for one in report.alternatives
             ],
+            "max_score_loss": plan.max_score_loss,
+            "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+            "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
             "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)
