@@ -6,9 +6,10 @@ from msgspec.structs import replace as changed
 
 from app.cli.versions import show_version
 from app.client.answers import (
+    Alternative,
     Choice,
-    Contender,
     DatasetName,
+    Evidence,
     Hyperparameters,
     InputTerm,
     InputWidth,
@@ -37,7 +38,7 @@ VERSION = RegressionVersion(
     holdout=0.0,
     seed=0,
     hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
-    log_marginal_likelihood=-1.0,
+    evidence=Evidence(-1.0, "exact", 0.0, 0.0),
     functions=1,
     candidates=2,
     rows=3,
@@ -45,7 +46,9 @@ VERSION = RegressionVersion(
     rows_held_out=0,
     termination="converged",
     metrics={},
-    contenders=(),
+    members=(),
+    integrated_evidence=None,
+    alternatives=(),
     outliers=(),
     dataset=DatasetName("2", "ab"),
     seconds=1.0,
@@ -102,24 +105,36 @@ def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> Non
     assert "warning" not in facts(VERSION, capsys)
 
 
-def contender(prior: str, likelihood: str, score: float, functions: int | None = 7) -> Contender:
-    return Contender({"type": prior}, {"type": likelihood}, functions=functions, score=score)
+def alternative(
+    prior: str, likelihood: str, score: float | None, functions: int | None = 7, kind: str = "integrated_evidence"
+) -> Alternative:
+    reason = "could not be fitted" if score is None else None
+    return Alternative(None, {"type": prior}, {"type": likelihood}, functions, kind, score, reason)
 
 
-def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: pytest.CaptureFixture[str]) -> None:
-    taken = contender("gaussian_process", "gaussian", -100.25)
-    others = contender("independent", "gaussian", -141.5), contender("gaussian_process", "log_gaussian", -98.0)
-    told = facts(changed(VERSION, prior=taken.prior, contenders=(taken, *others)), capsys)
-    assert told["prior"] == "gaussian process"
+def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    others = (
+        alternative("independent", "gaussian", -141.5),
+        alternative("gaussian_process", "log_gaussian", -98.0),
+        alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
+        alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
+    )
+    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
     assert told["compared"] == (
-        "gaussian process with gaussian noise taken; independent with gaussian noise 41.2 nats less; "
-        "gaussian process with log gaussian noise 2.2 nats more"
+        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more; "
+        "gaussian process with log gaussian noise 100 nats less, given up on the way; "
+        "gaussian process with student t noise could not be fitted"
     )
-    given_up = contender("gaussian_process", "log_gaussian", -200.25, functions=None)
-    assert facts(changed(VERSION, contenders=(taken, given_up)), capsys)["compared"] == (
-        "gaussian process with gaussian noise taken; "
-        "gaussian process with log gaussian noise 100.0 nats less, given up on the way"
-    )
+
+
+def test_evidence_is_told_with_its_kind_and_what_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(VERSION, capsys)["log evidence"] == "-1.00 nats"
+    bound = facts(changed(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
+    assert bound["log evidence"] == "-2.00 nats or more (a lower bound), log hyperprior -0.50, price 3.00"
+    assert "log evidence" not in facts(changed(VERSION, evidence=None), capsys)
+
+
+def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert "compared" not in facts(VERSION, capsys)
 
 

@@ -37,7 +37,7 @@ def test_three_texts_are_told_apart(api: Api) -> None:
     assert version.classes == job.classes
     assert set(version.metrics["holdout"]) == {"error", "log_loss", "brier"}
     assert version.metrics["holdout"]["error"] < 0.1
-    assert (version.hyperparameters.noise_sd, version.outliers, version.contenders) == (None, (), ())
+    assert (version.hyperparameters.noise_sd, version.outliers, version.integrated_evidence) == (None, (), None)
 
     vectors = list(api.calls.relevance_vectors("states", 1, sort="weight"))
     assert len(vectors) == version.functions
@@ -89,7 +89,7 @@ def test_classes_are_told_apart_under_independent_weights_too(api: Api, likeliho
     version = api.calls.version(name, 1)
     assert version.metrics["holdout"]["error"] <= 0.15
     assert set(version.metrics.get("leave_one_out", {})) == left_out
-    assert version.contenders == ()
+    assert version.integrated_evidence is None
     assert 0 < version.functions < 30
 
     vectors = list(api.calls.relevance_vectors(name, 1, sort="weight"))

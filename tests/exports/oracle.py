@@ -115,7 +115,7 @@ def laplace_evidence(t: Array, K: Array, likelihood: str) -> float:
     value, _, W = derivatives(f)
     root = np.sqrt(W)
     _, determinant = np.linalg.slogdet(np.eye(len(t)) + root[:, None] * K * root)
-    return value - 0.5 * float(a @ f) - 0.5 * float(determinant)
+    return float(value - 0.5 * float(a @ f) - 0.5 * float(determinant))
 
 
 def variational_evidence(X: Array, t: Array, model: Members, ell: "Expectation") -> float:
@@ -141,7 +141,7 @@ def variational_evidence(X: Array, t: Array, model: Members, ell: "Expectation")
     _, of_posterior = np.linalg.slogdet(S)
     fit = float(np.einsum("rk,rs,sk->", mean, precision, mean))
     divergence = 0.5 * (K * (float(np.trace(precision @ S)) - len(S) - of_prior - of_posterior) + fit)
-    return float(ell(P @ mean, v, t).sum()) - divergence
+    return float(ell(P @ mean, v, t).sum() - divergence)
 
 
 class Expectation:

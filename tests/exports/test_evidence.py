@@ -11,7 +11,7 @@ from app.domain.encoding import EncodedNumber, Encoding
 from app.domain.models import SupervisedPredictor
 from app.exports.formats import RENDERINGS
 from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
+from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
@@ -93,7 +93,11 @@ def document(name: str, prior: str) -> tuple[Members, Rows]:
     process = isinstance(weights, GaussianProcess)
     warp = process and likelihood.in_target_units and prior == "process"
     width = EvidencePerInputWidth() if process else FixedWidth(1.2)
-    basis = (KernelBasis(Gaussian(), width, "evidence" if warp else "none"), Bias(), *([Inputs()] if process else []))
+    basis: tuple[Basis, ...] = (
+        KernelBasis(Gaussian(), width, "evidence" if warp else "none"),
+        Bias(),
+        *([Inputs()] if process else []),
+    )
     rows = rows_for(likelihood)
     spec = Spec(likelihood, basis, weights, algorithm)
     *_, found = train(rows, spec)

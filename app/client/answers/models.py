@@ -221,9 +221,9 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     termination: str
     metrics: dict[str, dict[str, float]]
     members: tuple[Member, ...]
-    score: Score | None
-    integrated_evidence: float | None
-    alternatives: tuple[Alternative, ...]
+    score: Score | None = None
+    integrated_evidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
     outliers: tuple[Outlier, ...]
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
