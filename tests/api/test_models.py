@@ -22,6 +22,7 @@ HYPERPARAMETERS = {
     "warps": [],
     "terms": [],
     "process_sd": None,
+    "temperature": None,
     "last_gain": None,
     "next_gain": None,
 }
@@ -109,7 +110,10 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "integrated_evidence": None,
         "alternatives": [],
         "outliers": [],
+        "score": None,
         "score_loss": None,
+        "max_score_loss": 0.01,
+        "unreduced_functions": None,
         "warnings": [],
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,

@@ -113,15 +113,16 @@ def alternative(
 
 
 def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
+    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
+    assert told["compared"] == (
+        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
+    )
     others = (
-        alternative("independent", "gaussian", -141.5),
-        alternative("gaussian_process", "log_gaussian", -98.0),
         alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
         alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
     )
-    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
-    assert told["compared"] == (
-        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more; "
+    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared"] == (
         "gaussian process with log gaussian noise 100 nats less, given up on the way; "
         "gaussian process with student t noise could not be fitted"
     )
