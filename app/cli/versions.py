@@ -151,6 +151,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
+            ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.log_marginal_likelihood)),
             *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
             ("score", None if version.score is None else _score(version.score)),
@@ -170,12 +171,18 @@ def _evidence(nats: float | None) -> str | None:
 
 
 def _member(member: Member, version: SupervisedVersion) -> str:
-    """A process of several: how much it weighs, and what it is."""
-    kernel = str(member.kernel["type"]).replace("_", " ")
-    bent = ", inputs bent" if member.warps else ""
+    """A model of several: its class or how much it weighs, and what it is."""
     widths = _widths(member.widths, standardised=version.standardised, linear=_has_linear_columns(version))
-    noise = f"noise sd {number(member.noise_sd)}"
-    return f"weight {member.weight:.2f}, {kernel}{bent}, {member.functions} functions, {noise}, width {widths}"
+    kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
+    parts = [
+        None if member.label is None else cell_text(member.label),
+        None if member.weight is None else f"weight {member.weight:.2f}",
+        kernel if kernel is None or not member.warps else f"{kernel}, inputs bent",
+        f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
+        None if member.noise_sd is None else f"noise sd {number(member.noise_sd)}",
+        f"width {widths}" if widths else None,
+    ]
+    return ", ".join(part for part in parts if part is not None)
 
 
 def _score(found: Score) -> str:

@@ -51,9 +51,10 @@ def pose(
     comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
+    likelihood = spec.model_likelihood
     check_rows(X, t, noise_sd)
-    spec.likelihood.check(t)
-    if spec.likelihood.noise_by_row != (noise_sd is not None):
+    likelihood.check(t)
+    if likelihood.noise_by_row != (noise_sd is not None):
         raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
     rows = np.arange(len(X)) if centres is None else centres
     learns = Learning()
@@ -61,7 +62,7 @@ def pose(
         if isinstance(basis, KernelBasis):
             learns = learning(spec, basis)
     dictionaries = [_functions(basis, X, rows, learns, inherited) for basis in spec.basis]
-    working, log_jacobian = spec.likelihood.working(t)
+    working, log_jacobian = likelihood.working(t)
     precisions = None if noise_sd is None else noise_sd**-2
     centre = _centre(spec, working, precisions)
     candidates = Candidates(tuple(dictionaries))
@@ -69,7 +70,7 @@ def pose(
         X,
         working - centre,
         candidates,
-        spec.likelihood,
+        likelihood,
         spec.prior,
         learns,
         spec.seed,

@@ -34,11 +34,14 @@ def by_content(X: Array, t: Array, seed: int) -> Indices:
     return np.argsort(content_keys(np.column_stack([X, t]), seed), kind="stable")
 
 
-def random_folds(X: Array, t: Array, folds: int, seed: int) -> list[Split]:
-    """Each row is measured on once. Where t (N,) has two values, as classes have, every fold gets its share of both."""
+def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool = False) -> list[Split]:
+    """Each row is measured on once. Where they are `stratified` every fold gets its share of each value of t (N,).
+
+    So it does of two values, as two classes have.
+    """
     keys = content_keys(np.column_stack([X, t]), seed)
-    two = len(np.unique(t)) == 2
-    order = np.lexsort((keys, t if two else np.zeros(len(t))))
+    by_value = stratified or len(np.unique(t)) == 2
+    order = np.lexsort((keys, t if by_value else np.zeros(len(t))))
     fold = np.empty(len(t), np.intp)
     fold[order] = np.arange(len(t)) % folds
     return _splits(fold, folds)

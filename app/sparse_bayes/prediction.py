@@ -69,13 +69,17 @@ class Ready:
 
         `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
         """
+        found = self.checked(X, noise_sd)
+        noise = self.model.noise_sd if noise_sd is None else noise_sd
+        return self.model.likelihood.predictive(found, noise), found.support
+
+    def checked(self, X: Array, noise_sd: Array | None) -> Latent:
+        """The latent at X (N, d); raises DataError where X or `noise_sd` is not what the model can be asked with."""
         if X.ndim != 2 or X.shape[1] != self.model.inputs:
             raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
         if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
             raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
-        found = self.latent(X)
-        noise = self.model.noise_sd if noise_sd is None else noise_sd
-        return self.model.likelihood.predictive(found, noise), found.support
+        return self.latent(X)
 
     def latent(self, X: Array) -> Latent:
         """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).

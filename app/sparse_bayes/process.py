@@ -66,11 +66,19 @@ class Bound:
 
 
 def bound(
-    rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters, rho: float = 0.0
+    rows: Rows,
+    vectors: Vectors,
+    kernel: Covariance,
+    likelihood: Likelihood,
+    h: Hyperparameters,
+    rho: float = 0.0,
+    *,
+    near: Settled | None = None,
 ) -> Bound:
     """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
 
-    With rho above 0, for Gaussian noise, it is power EP's: see `Power`.
+    With rho above 0, for Gaussian noise, it is power EP's: see `Power`. `near` is where it settled at hyperparameters
+    near these, with the same rows and as many vectors.
     """
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
@@ -87,7 +95,7 @@ def bound(
         found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
         value = found.value - found.posterior.latents * power.price
         return Bound(value, found, whitening, E, P, left, *power.slopes(found))
-    found = settled(P, rows.t, c, alpha, likelihood, beta)
+    found = settled(P, rows.t, c, alpha, likelihood, beta, near=near)
     left_slope = -0.5 * found.posterior.latents * found.sites.precision
     return Bound(found.value, found, whitening, E, P, left, left_slope, found.sites.noise_slope)
 

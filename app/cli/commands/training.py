@@ -44,6 +44,7 @@ class Likelihood(StrEnum):
     BERNOULLI = "bernoulli"
     CATEGORICAL = "categorical"
     ONE_AGAINST_REST = "one_against_rest"
+    BERNOULLI_PER_CLASS = "bernoulli_per_class"
 
 
 class Prior(StrEnum):

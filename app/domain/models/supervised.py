@@ -9,7 +9,7 @@ from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import TargetLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone
 from app.sparse_bayes.priors import Prior
@@ -68,29 +68,32 @@ class Contender:
     """
 
     prior: Prior
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     functions: int | None
     score: float
 
 
 @dataclass(frozen=True)
 class Member:
-    """A Gaussian process of several that predict together: their densities are multiplied, to the power `weight` each.
+    """A model of several that predict together.
 
-    The weights add to 1. `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
+    A Gaussian process of a pool, whose densities are multiplied, to the power `weight` each: the weights add to 1.
+    `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
     `process_log_marginal_likelihood` that of the process itself with the log hyperprior, in nats of the target in the
-    user's units.
+    user's units. Or the model of one class, `label`, against all others, which has no weight and no noise. `kernel` is
+    None where it has no kernel, or several; `process_sd` where it is no process.
     """
 
-    kernel: Kernel
-    weight: float
+    kernel: Kernel | None
+    weight: float | None
     functions: int
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
-    noise_sd: float
-    process_sd: float
+    noise_sd: float | None
+    process_sd: float | None
     log_marginal_likelihood: float
-    process_log_marginal_likelihood: float
+    process_log_marginal_likelihood: float | None
+    label: Label | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Compared:
 
     basis: Basis
     prior: Prior
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     score: float | None
     reason: str | None
 
@@ -134,13 +137,14 @@ class SupervisedReport:
     would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
-    `members` are the processes that predict together, empty where one model does; with them `noise_sd`, `process_sd`,
+    `members` are the models that predict together, empty where one does; with them `noise_sd`, `process_sd`,
     `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
     is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
     row, where there were `unreduced_functions` before. `score` is by rows that were not learned from, before that
     reduction; None in versions that are older than this. `class_rows` are the rows learned from by class, in the plan's
     order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
     from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
+    `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
     """
 
     task: Task
@@ -173,6 +177,7 @@ class SupervisedReport:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    temperature: float | None = None
     unreduced_functions: int | None = None
     score: Score | None = None
 

@@ -15,7 +15,7 @@ from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance, Matern32
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
     CrossValidationWidth,
@@ -55,7 +55,7 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, inputs:
     )
 
 
-def _prior(request: SupervisedRequest, likelihood: Likelihood) -> Prior:
+def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
     """The one asked for; else a Gaussian process where functions and algorithm allow it."""
     match request.prior:
         case Independent() as prior:

@@ -11,7 +11,7 @@ from app.sparse_bayes.dictionaries import Dictionary
 from app.sparse_bayes.kernels import Gaussian, Kernel
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import Width
-from app.sparse_bayes.spec import Algorithm, Likelihood, Spec
+from app.sparse_bayes.spec import Algorithm, Spec, TargetLikelihood
 
 Task = Literal["regression", "classification"]
 
@@ -135,7 +135,7 @@ class SupervisedRequest:
     inputs: tuple[str, ...] | None = None
     model: str | None = None
     task: Task | None = None
-    likelihood: Likelihood | None = None
+    likelihood: TargetLikelihood | None = None
     basis: BasisChoice | tuple[BasisChoice, ...] | None = None
     prior: PriorChoice | None = None
     algorithm: Algorithm | None = None

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.folds import subset
-from app.sparse_bayes.likelihoods import Sharpened
+from app.sparse_bayes.likelihoods import OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.linalg import factors_of_sum
 from app.sparse_bayes.model import Model
@@ -34,12 +34,12 @@ def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
     return {name: score for name, score in scores(predicted, rows.t).items() if name in TOLD}
 
 
-def sharpened(model: Model, rows: Rows) -> Model:
-    """With what of the likelihood only rows predicted without themselves can say."""
-    if not isinstance(model.likelihood, Sharpened):
+def with_temperature(model: Model, rows: Rows) -> Model:
+    """With the temperature of rows that are predicted without themselves, where that has a closed form."""
+    if not isinstance(model.likelihood, OneAgainstRest):
         return model
     some = rows.take(subset(rows.X, rows.t, MOST_ROWS, 0))
-    return replace(model, likelihood=model.likelihood.sharpened(some.t, *_without(model, some, 0.0)))
+    return replace(model, likelihood=model.likelihood.with_temperature(some.t, *_without(model, some, 0.0)))
 
 
 def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:

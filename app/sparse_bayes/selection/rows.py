@@ -1,6 +1,6 @@
 """What is selected with: rows, how they are kept apart, and how far a training is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,16 +29,18 @@ class Rows:
 class Folding:
     """How rows are kept apart in cross-validation. `keys` (N,).
 
-    Group codes for "groups", positions in time for "order", None for "random".
+    Group codes for "groups", positions in time for "order", None for "random". Where they are `stratified`, as classes
+    are, every random fold has its share of each value of t.
     """
 
     by: Literal["random", "groups", "order"] = "random"
     keys: Array | None = None
+    stratified: bool = False
 
     def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
         """Pairs of rows to learn from and rows to measure on."""
         if self.by == "random" or self.keys is None:
-            return random_folds(rows.X, rows.t, folds, seed)
+            return random_folds(rows.X, rows.t, folds, seed, stratified=self.stratified)
         return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
 
     def tenth(self, rows: Rows, seed: int) -> Split:
@@ -50,7 +52,7 @@ class Folding:
 
     def take(self, chosen: Indices) -> "Folding":
         """That of some of the rows."""
-        return Folding(self.by, None if self.keys is None else self.keys[chosen])
+        return replace(self, keys=None if self.keys is None else self.keys[chosen])
 
 
 @dataclass(frozen=True)

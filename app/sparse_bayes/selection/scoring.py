@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 
 from app.sparse_bayes.algorithms.state import State
-from app.sparse_bayes.algorithms.task import ROWS_FOR_EXACT_SCALES
+from app.sparse_bayes.algorithms.task import ROWS_FOR_SCALES
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.folds import Split, subset
 from app.sparse_bayes.prediction import Measured
@@ -89,7 +89,7 @@ def work_of(problem: Problem, spec: Spec, last: State) -> float:
     if last.process is None:
         fits = 1 + FITS_OF_SEARCH * any(_searched(basis) for basis in spec.basis)
         return float(fits) * last.iteration * problem.rows * problem.candidates.size
-    scales, functions = min(problem.rows, ROWS_FOR_EXACT_SCALES), max(len(last.active), 1)
+    scales, functions = min(problem.rows, ROWS_FOR_SCALES), max(len(last.active), 1)
     return float(EVALUATIONS_OF_SCALES) * scales**2 + float(EVALUATIONS_TOGETHER) * problem.rows * functions
 
 
@@ -98,9 +98,9 @@ def _searched(basis: object) -> bool:
 
 
 def figures(measured: Measured) -> dict[str, float]:
-    """The scores of some rows, how many these are, and of numbers the standard error of `nll`."""
-    found = {**measured.scores(), "rows": float(len(measured.t))}
-    return {**found, "nll_se": standard_error(measured.each["nll"])} if "nll" in found else found
+    """The scores of some rows, how many these are, and the standard error of `nll` or `log_loss`."""
+    loss = "nll" if "nll" in measured.each else "log_loss"
+    return {**measured.scores(), "rows": float(len(measured.t)), f"{loss}_se": standard_error(measured.each[loss])}
 
 
 def standard_error(each: Array) -> float:

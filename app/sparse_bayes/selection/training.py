@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite, nan
 
 from app.sparse_bayes.algorithms.state import Standing
@@ -11,12 +11,21 @@ from app.sparse_bayes.errors import TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
+from app.sparse_bayes.likelihoods import ClassLikelihood
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_of
+from app.sparse_bayes.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
-from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
+from app.sparse_bayes.selection.by_folds import chosen
+from app.sparse_bayes.selection.classes import (
+    Fit,
+    FittedClasses,
+    fitted_classes,
+    learns_temperature,
+    with_fold_temperature,
+)
+from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
 from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
@@ -54,7 +63,8 @@ class Trained:
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
     judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
-    `score` is that of the validation, or why there is none. Figures are in the units of t.
+    `score` is that of the validation, or why there is none. Of a model for each class `class_specs` are those that they
+    were fitted with. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -66,6 +76,7 @@ class Trained:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    class_specs: tuple[Spec, ...] = ()
     unreduced: int | None = None
     score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
 
@@ -81,6 +92,7 @@ def train(
     *,
     rivals: tuple[Spec, ...] = (),
     pool: tuple[Spec, ...] = (),
+    alternatives: tuple[Spec, ...] = (),
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
@@ -93,21 +105,27 @@ def train(
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
     With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
+    With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
+    temperature: of whole folds where there are any, else of folds of the weights alone.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
     rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
     first and one last, then one Trained. Raises DataError, IllegalCombinationError, and TooManyCandidatesError where
     rows times candidates are more than `most_cells`.
     """
-    for each in (spec, *rivals, *pool):
+    for each in (spec, *rivals, *pool, *alternatives):
         check(each)
     folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
     if pool:
         scoring = Scoring(folds or FOLDS, bounded or not folds)
         yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
         return
+    if isinstance(spec.likelihood, ClassLikelihood):
+        scoring = Scoring(folds or FOLDS, bounded or not folds) if alternatives else Scoring(folds, bounded)
+        yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
+        return
 
-    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
         return fitted.model
 
@@ -149,7 +167,7 @@ def _pooled(
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
         measured = scores(prediction, held_out.t)
     yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
-    left_out = {} if isinstance(found.model, Pool) else leave_one_out(found.model, rows, found.spec.prior.rho)
+    left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
     yield Trained(
         found.model,
         found.spec,
@@ -162,6 +180,80 @@ def _pooled(
         unreduced=found.unreduced,
         score=score_of(found.score, len(splits), len(splits)),
     )
+
+
+def _classes(
+    rows: Rows,
+    specs: tuple[Spec, ...],
+    folding: Folding,
+    scoring: Scoring,
+    on: "_Way",
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of classes: of one spec, or of several of which whole folds choose one."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    first, folding = specs[0], replace(folding, stratified=True)
+    first.likelihood.check(rows.t)
+    validation, score, compared = dict[str, float](), Score.none(NOT_ASKED), tuple[Compared, ...]()
+    if len(specs) > 1:
+        splits = scoring.splits(rows, folding, first.seed)
+        learn = partial(_learned_classes, folding=folding, on=on)
+        found = yield from chosen(rows, specs, splits, learn, on.trail, bounded=scoring.bounded)
+        fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
+        score = score_of(validation, found.folds, found.total)
+        model = _tempered(fitted, rows, folding, spec, found.temperature)
+    else:
+        fitted, spec = (yield from _learned_classes(rows, first, folding=folding, on=on)), first
+        model = _tempered(fitted, rows, folding, spec)
+        if scoring.folds:
+
+            def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+                again = yield from _learned_classes(some, spec, folding=apart, on=on)
+                return _tempered(again, some, apart, spec)
+
+            splits = scoring.splits(rows, folding, spec.seed)
+            validation = yield from validated(rows, learning, splits, folding, on.trail)
+            score = score_of(validation, len(splits), len(splits))
+    measured: dict[str, float] = {}
+    if held_out is not None:
+        prediction, _ = ready_of(model).predict(held_out.X)
+        measured = scores(prediction, held_out.t)
+    single = model if isinstance(model, Model) else None
+    reached = None if single is None else single.log_marginal_likelihood
+    yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
+    yield Trained(
+        model,
+        fitted.specs[0] if single is not None else spec,
+        measured,
+        {} if single is None else leave_one_out(single, rows, spec.prior.rho),
+        validation=validation,
+        compared=compared,
+        class_specs=() if single is not None else fitted.specs,
+        score=score,
+    )
+
+
+def _learned_classes(rows: Rows, spec: Spec, *, folding: Folding, on: "_Way") -> Generator[Step, None, FittedClasses]:
+    """A spec fitted to some rows, at temperature 1."""
+
+    def fit(some: Rows, single: Spec) -> Generator[Step, None, Fit]:
+        found = yield from _fitted(some, single, folding, on)
+        return Fit(found.spec, found.problem, found.last)
+
+    return (yield from fitted_classes(rows, spec, fit))
+
+
+def _tempered(
+    found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
+) -> LearnedModel:
+    """The model at the temperature of whole folds, else at that of folds of its weights, where it is learned."""
+    if not learns_temperature(spec):
+        return found.model
+    if temperature is not None:
+        return at_temperature(found.model, temperature)
+    if isinstance(found.model, Model) and found.model.likelihood.conjugate:
+        return with_temperature(found.model, rows)
+    return with_fold_temperature(found, rows, folding, spec.seed)
 
 
 @dataclass(frozen=True)
@@ -225,7 +317,7 @@ class _Fit:
     @cached_property
     def model(self) -> Model:
         """What was learned."""
-        return sharpened(learned(self.problem, self.last), self.rows)
+        return learned(self.problem, self.last)
 
     @property
     def contender(self) -> Contender:

@@ -6,14 +6,14 @@ import numpy as np
 
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.folds import Split
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import FIGURES, Measured, predict
+from app.sparse_bayes.pool import LearnedModel, ready_of
+from app.sparse_bayes.prediction import FIGURES, Measured
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.scoring import figures
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
-Learning = Callable[[Rows, Folding], Generator[Step, None, Model]]
+Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
 """A whole training on some rows, which are kept apart so within it too."""
 
 
@@ -41,15 +41,16 @@ def validated(
     return figures(Measured.joined(parts)) if parts else {"rows": 0.0}
 
 
-def _table(steps: Generator[Step, None, Model], fold: Rows, step: Step) -> Generator[Step, None, Array]:
+def _table(steps: Generator[Step, None, LearnedModel], fold: Rows, step: Step) -> Generator[Step, None, Array]:
     """FIGURES (6, n) of a fold's rows by what is learned in `steps`, NaN where a target has none of them."""
     nothing = np.full(len(fold.t), np.nan)
     while True:
         try:
             next(steps)
         except StopIteration as ended:
-            model: Model = ended.value
-            each = Measured.of(predict(model, fold.X, fold.noise_sd), fold.t).each
+            model: LearnedModel = ended.value
+            prediction, _ = ready_of(model).predict(fold.X, fold.noise_sd)
+            each = Measured.of(prediction, fold.t).each
             return np.array([each.get(name, nothing) for name in FIGURES])
         except (DataError, NotPositiveDefiniteError):
             return np.array([nothing] * len(FIGURES))

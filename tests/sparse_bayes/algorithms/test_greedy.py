@@ -44,7 +44,7 @@ MEASURED_ANEW = {"noise", "rows"}
 def walked(name: str) -> tuple[Problem, tuple[Standing, ...]]:
     """A problem with all that stood on the way through it, walked once."""
     spec = SPECS[name]
-    problem = pose(*rows_for(spec.likelihood, 40 if spec.likelihood.constant_precision else 24, 0), spec)
+    problem = pose(*rows_for(spec.model_likelihood, 40 if spec.model_likelihood.constant_precision else 24, 0), spec)
     return problem, tuple(standings(problem, spec))
 
 
@@ -284,7 +284,7 @@ def bound_of(model: Model, X: Array, t: Array) -> float:
     return log_density - 0.5 * len(t) * float(np.log(2.0 * np.pi)) - price
 
 
-@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.likelihood.constant_precision])
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.model_likelihood.constant_precision])
 def test_the_evidence_of_a_model_is_the_bound_on_its_rows(name: str) -> None:
     problem, (*_, last) = walked(name)
     model = learned(problem, last)

@@ -1,7 +1,7 @@
 """What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field
 
@@ -62,6 +62,11 @@ class HyperparametersOut(BaseModel):
         description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
         "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
     )
+    temperature: float | None = Field(
+        description="Of the probabilities of classes, p to the power of 1/temperature and normalised: above 1 they are "
+        "less certain than what was learned says. 1 unless it was given, or rows that were not learned from decided "
+        "it. Null for numbers, and for versions that are older than this."
+    )
     last_gain: float | None = Field(description="The nats that the last function brought that entered.")
     next_gain: float | None = Field(
         description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
@@ -101,18 +106,36 @@ class ContenderOut(BaseModel):
 
 
 class MemberOut(FromDomain):
-    """A Gaussian process of several whose predictive densities are multiplied, each to the power of its weight."""
+    """One of several models that predict together.
 
-    kernel: Kernel = Field(discriminator="type")
-    weight: float = Field(description="All add to 1: chosen to predict rows best that were not learned from.")
-    functions: int = Field(description="Functions kept of the process.")
+    A Gaussian process of numbers, whose predictive density is multiplied by the others', each to the power of its
+    weight; or the model of one class against all others, under `bernoulli_per_class`.
+    """
+
+    label: Label | None = Field(description="The class that it tells from all others; null for numbers.")
+    kernel: Annotated[Kernel, Field(discriminator="type")] | None = Field(
+        description="Null where it was learned by several kernels or by none."
+    )
+    weight: float | None = Field(
+        description="All add to 1: chosen to predict rows best that were not learned from. Null for classes."
+    )
+    functions: int = Field(
+        description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
+        "frequent."
+    )
     widths: Sequence[InputWidthOut]
     warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
-    noise_sd: float = Field(description="In the target's units.")
-    process_sd: float = Field(description="How wide its predictions grow far from all data.")
-    log_marginal_likelihood: float = Field(description="Of the functions kept, in nats.")
-    process_log_marginal_likelihood: float = Field(
-        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats."
+    noise_sd: float | None = Field(description="In the target's units; null for classes.")
+    process_sd: float | None = Field(
+        description="How wide its predictions grow far from all data; of a class's latent function. Null under "
+        "independent weights, and for a class that has no rows."
+    )
+    log_marginal_likelihood: float = Field(
+        description="Of the functions kept, in nats; of a class, that of telling it from all others."
+    )
+    process_log_marginal_likelihood: float | None = Field(
+        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats; null for "
+        "classes, where nothing is reduced."
     )
 
 
@@ -205,7 +228,8 @@ class SupervisedVersionOut(VersionBaseOut):
         "Another likelihood is taken where it is better by a tenth of a nat for each row."
     )
     members: Sequence[MemberOut] = Field(
-        description="The processes that predict together; empty where one model does. With members, `hyperparameters` "
+        description="The models that predict together: processes, or one for each class in the order of `classes`; "
+        "empty where one does. With members, `hyperparameters` "
         "are theirs and null or empty here."
     )
     compared: Sequence[ComparedOut] = Field(
@@ -267,6 +291,7 @@ class SupervisedVersionOut(VersionBaseOut):
                 warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
                 terms=[InputTermOut.model_validate(term) for term in report.terms],
                 process_sd=report.process_sd,
+                temperature=report.temperature,
                 last_gain=report.last_gain,
                 next_gain=report.next_gain,
             ),
