@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.task import ROWS_FOR_EXACT_SCALES
+from app.sparse_bayes.algorithms.task import ROWS_FOR_SCALES
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.fitting import learned, pose
@@ -267,7 +267,7 @@ def _fold(
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_EXACT_SCALES else None
+    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_SCALES else None
     begun = yield from _begun(others, specs, trail, step, most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
