@@ -160,6 +160,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("compared", _compared(version.contenders) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
+            *(("warning", warning.detail) for warning in version.warnings),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]

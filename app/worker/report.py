@@ -42,6 +42,7 @@ from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
+from app.worker.warnings import warnings
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -85,6 +86,7 @@ def new_version(
         outliers=outliers(model, made),
         members=_members(trained, encoding),
         compared=_compared(trained, target),
+        warnings=warnings(trained, made),
         score_loss=trained.score_loss,
         temperature=_temperature(likelihood_of(learned)),
         unreduced_functions=trained.unreduced,

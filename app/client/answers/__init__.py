@@ -41,6 +41,7 @@ from app.client.answers.models import (
     Score,
     SupervisedVersion,
     TermsError,
+    TrainingWarning,
     Version,
     VersionBase,
 )
@@ -110,6 +111,7 @@ __all__ = [
     "SupervisedVersion",
     "TermsError",
     "TrainingJob",
+    "TrainingWarning",
     "Transition",
     "Variance",
     "Version",

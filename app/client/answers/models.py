@@ -82,6 +82,14 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
 class Contender:
     """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats.
 
@@ -218,6 +226,7 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     max_score_loss: float = 0.01
     unreduced_functions: int | None = None
     score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
     @property
     def noise_column(self) -> str | None:

@@ -16,6 +16,7 @@ from app.domain.models.supervised import (
     Score,
     SupervisedPredictor,
     SupervisedReport,
+    TrainingWarning,
 )
 from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
@@ -64,6 +65,7 @@ __all__ = [
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",
+    "TrainingWarning",
     "Version",
     "VersionReport",
 ]

@@ -1,6 +1,7 @@
 """What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
 
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import Encoding
@@ -57,6 +58,19 @@ class Outlier:
 
     row: int
     typicality: float
+
+
+@dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence.
+
+    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
+    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
+    matrix.
+    """
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -145,6 +159,7 @@ class SupervisedReport:
     order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
     from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
     `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
+    `warnings` say what was left out, and what could not be done as planned.
     """
 
     task: Task
@@ -180,6 +195,7 @@ class SupervisedReport:
     temperature: float | None = None
     unreduced_functions: int | None = None
     score: Score | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ Task = Literal["regression", "classification"]
 
 @dataclass(frozen=True)
 class RandomSplit:
-    """Rows are held out, and folded, by a hash of their content and the seed."""
+    """Rows are held out, and folded, by a hash of their content and the seed, rows with equal inputs together."""
 
     __pydantic_config__ = {"extra": "forbid"}
 

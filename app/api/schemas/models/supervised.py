@@ -1,7 +1,7 @@
 """What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -79,6 +79,17 @@ class OutlierOut(FromDomain):
 
     row: int = Field(description="The row of the dataset, from 0.")
     typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
+
+
+class WarningOut(FromDomain):
+    """What a training left out, or could not do as it was planned."""
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"] = Field(
+        description="`outlying_input`: rows left out because an input lies far from all others. `copies`: rows that "
+        "repeat others in inputs and target and count once. `not_computable`: an alternative that could not be fitted. "
+        "`jitter`: more than the usual was added to a kernel matrix, to be computed with."
+    )
+    detail: str = Field(description="A sentence that names columns, rows and numbers.")
 
 
 class ContenderOut(BaseModel):
@@ -234,7 +245,8 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     compared: Sequence[ComparedOut] = Field(
         description="All that the folds judged: the members, and what was not taken. Another model takes their place "
-        "where its score is better by more than two standard errors."
+        "where its score is better by more than two standard errors. Without a pool, the alternatives that could not "
+        "be fitted."
     )
     score: ScoreOut | None = Field(
         description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
@@ -256,6 +268,9 @@ class SupervisedVersionOut(VersionBaseOut):
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
+    )
+    warnings: Sequence[WarningOut] = Field(
+        description="What was left out, and what could not be done as planned; empty where nothing was."
     )
     dataset: DatasetNameOut
     seconds: float
@@ -312,6 +327,7 @@ class SupervisedVersionOut(VersionBaseOut):
             "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+            "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
             "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)
