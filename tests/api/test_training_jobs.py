@@ -31,6 +31,13 @@ def submitted(client: TestClient, **more: object) -> UUID:
     return UUID(response.json()["id"])
 
 
+EACH: dict[str, object] = {"type": "evidence_per_input", "shrinkage": 0.0}
+
+
+def kernel(name: str, width: dict[str, object], warp: str) -> dict[str, object]:
+    return {"type": "kernel", "kernel": {"type": name}, "width": width, "warp": warp, "additive": "none"}
+
+
 def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestClient, parts: InMemoryParts) -> None:
     response = client.post(PATH, json=SUBMIT)
     job = response.json()
@@ -66,18 +73,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "ignored": [],
         "likelihood": {"type": "gaussian", "noise_sd": "learned"},
-        "basis": [
-            {
-                "type": "kernel",
-                "kernel": {"type": "gaussian"},
-                "width": {"type": "evidence_per_input"},
-                "warp": "evidence",
-                "additive": "none",
-            },
-            {"type": "bias"},
-            {"type": "inputs"},
-        ],
-        "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0},
+        "basis": [kernel("gaussian", EACH, "none"), {"type": "bias"}, {"type": "inputs"}],
+        "prior": {"type": "gaussian_process", "vectors": "rows", "least_gain": 2.0, "most": None, "rho": 0.0},
         "algorithm": {"type": "greedy"},
         "rivals": [
             {
@@ -95,8 +92,13 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
-        "effort": "quick",
-        "pool": [],
+        "effort": "normal",
+        "max_score_loss": 0.01,
+        "pool": [
+            kernel("matern_3_2", EACH, "none"),
+            kernel("gaussian", {"type": "evidence"}, "none"),
+            kernel("gaussian", EACH, "evidence"),
+        ],
     }
 
 
