@@ -150,6 +150,7 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     validation: Choice | None = None
     effort: str = "quick"
     pool: tuple[Choice, ...] = ()
+    alternatives: tuple[Choice, ...] = ()
 
 
 class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):

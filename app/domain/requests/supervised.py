@@ -150,6 +150,7 @@ class SupervisedPlan:
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
     `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
     `pool` are processes that are learned beside that of `spec` and weighted by folds, where rows are few.
+    Of `spec` and its `alternatives`, of classes, folds choose one.
     `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
@@ -170,6 +171,7 @@ class SupervisedPlan:
     validation: Validation | None = None
     noise_column: str | None = None
     pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
     effort: Effort = "quick"
 
     target_member: ClassVar[str] = "target"

@@ -36,6 +36,7 @@ class SupervisedTask:
     rivals: tuple[Spec, ...] = ()
     folds: int = 0
     pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ class Trainer(Protocol):
         *,
         rivals: tuple[Spec, ...] = (),
         pool: tuple[Spec, ...] = (),
+        alternatives: tuple[Spec, ...] = (),
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,
@@ -146,6 +148,7 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         task.spec,
         rivals=task.rivals,
         pool=task.pool,
+        alternatives=task.alternatives,
         folding=Folding(task.by, None if task.by == "random" else keys),
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,

@@ -45,6 +45,7 @@ class SupervisedFit:
             _folding(plan.split),
             rivals=plan.rivals,
             pool=plan.pool,
+            alternatives=plan.alternatives,
             folds=0 if plan.validation is None else plan.validation.folds,
         )
 
