@@ -27,7 +27,9 @@ __all__ = [
     "chunks",
     "latent",
     "predict",
+    "prior_variance",
     "scores",
+    "whitened",
 ]
 
 BLOCK_BYTES = 2**20
@@ -133,6 +135,25 @@ def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction
 def latent(model: Model, X: Array) -> Latent:
     """The function at X (N, d): see `Ready.latent`."""
     return Ready.of(model).latent(X)
+
+
+def whitened(model: Model, X: Array) -> tuple[Array, Array]:
+    """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
+    columns, whitening = evaluate(model.functions, X), _whitening(model)
+    if whitening is None or model.amplitude is None:
+        return columns, model.alpha
+    m = len(whitening.lower)
+    shared = np.full(m, 1.0 / model.amplitude)
+    return np.hstack([whitening.columns(columns[:, :m]), columns[:, m:]]), np.append(shared, model.alpha[m:])
+
+
+def prior_variance(model: Model, X: Array) -> Array:
+    """p'A^-1 p (N,) of the functions kept, at X (N, d): what they say of the latent before any row is seen."""
+    parts = []
+    for first, stop in chunks(len(X), len(model.mean)):
+        columns, alpha = whitened(model, X[first:stop])
+        parts.append(np.square(columns) @ (1.0 / (alpha if alpha.ndim == 1 else alpha.min(axis=1))))
+    return np.concatenate(parts)
 
 
 def _whitening(model: Model) -> Whitening | None:

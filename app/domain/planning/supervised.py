@@ -19,7 +19,7 @@ from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
-from app.domain.requests import SupervisedPlan, SupervisedRequest
+from app.domain.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
 
 
 def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
@@ -49,7 +49,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     ]
     if faults:
         raise refusal(*faults)
-    first, *pool = pooled_specs(request, spec, rows=dataset.rows, inputs=len(inputs)) or (spec,)
+    first, *pool = pooled_specs(request, spec, inputs=len(inputs)) or (spec,)
     chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
     return SupervisedPlan(
         task=target.task,
@@ -71,4 +71,5 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         pool=tuple(pool),
         alternatives=tuple(alternatives),
         effort=request.effort,
+        max_score_loss=request.max_score_loss or MAX_SCORE_LOSSES[request.prefer],
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import pi
 from statistics import NormalDist
 
 import numpy as np
@@ -21,6 +20,16 @@ from app.sparse_bayes.likelihoods import (
     StudentT,
 )
 from app.sparse_bayes.likelihoods.bernoulli import NARROW
+from app.sparse_bayes.likelihoods.integrated_softmax import (
+    GAUSSIAN_POINTS,
+    GAUSSIAN_WEIGHTS,
+    GUMBEL_POINTS,
+    GUMBEL_VARIANCE,
+    GUMBEL_WEIGHTS,
+    MOST_EXPONENT,
+    NARROW_SD,
+    PLACES,
+)
 from app.sparse_bayes.likelihoods.log_gaussian import LARGEST_LOG
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
 from app.sparse_bayes.likelihoods.poisson import GREATEST_LOG_RATE
@@ -56,8 +65,8 @@ def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict
         case Bernoulli(temperature=temperature):
             return _told(found, tempered(_two_classes(found), temperature))
         case Categorical(temperature=temperature):
-            spread = (found.variance * (pi / 8.0) + 1.0).sqrt()
-            return _told(found, tempered(softmax(found.mean / spread), temperature))
+            averaged = integrated_softmax(found.mean, found.variance, likelihood.latents)
+            return _told(found, tempered(averaged, temperature))
         case OneAgainstRest(temperature=temperature):
             sd = (found.noise_sd.square() + found.variance).sqrt()
             return _told(found, softmax(found.mean * (SLOPE / temperature_of(temperature) / sd)))
@@ -121,8 +130,11 @@ def _counts(target: EncodedTarget, found: Found) -> dict[str, Value]:
 
 def _two_classes(found: Found) -> Value:
     """Of both: what is left of 1 has lost its digits where a temperature would bring them back."""
-    graph, variance = found.mean.graph, found.variance
-    return graph.beside([sigmoid_share(-found.mean, variance), sigmoid_share(found.mean, variance)])
+    return _both_shares(found.mean, found.variance)
+
+
+def _both_shares(mean: Value, variance: Value) -> Value:
+    return mean.graph.beside([sigmoid_share(-mean, variance), sigmoid_share(mean, variance)])
 
 
 def sigmoid_share(mean: Value, variance: Value) -> Value:
@@ -135,6 +147,31 @@ def sigmoid_share(mean: Value, variance: Value) -> Value:
     slopes = 1.0 / (4.0 * np.cosh(0.5 * y) ** 2)
     wide = ((mean - y[None]) / sd.at_least(NARROW)).normal_share() @ (slopes / slopes.sum())[:, None]
     return graph.where(graph.node("LessOrEqual", sd, NARROW), narrow, wide)
+
+
+def integrated_softmax(mean: Value, variance: Value, classes: int) -> Value:
+    """The softmax under independent Gaussians: mean (N, K), variance (N, 1); as in the core."""
+    if classes == 2:
+        each = [mean.columns(np.array([place], np.intp)) for place in range(classes)]
+        return _both_shares(each[1] - each[0], variance * 2.0)
+    sd, unit = variance.sqrt(), (variance + GUMBEL_VARIANCE).sqrt()
+    y = (mean.greatest(1) + unit * PLACES[None]).stretched(1, 3) - mean.stretched(2, 3)  # (N, K, n, 1)
+    spread = sd.stretched(2, 3)
+    e = (spread * GAUSSIAN_POINTS - y).at_most(MOST_EXPONENT).exp()
+    gumbel = (-e).exp()
+    narrow = _of_greatest(gumbel @ GAUSSIAN_WEIGHTS[:, None], (e * gumbel) @ GAUSSIAN_WEIGHTS[:, None])
+    z = (y - GUMBEL_POINTS) / spread.at_least(NARROW_SD)
+    weights = GUMBEL_WEIGHTS[:, None]
+    wide = _of_greatest(z.normal_share() @ weights, (z.square() * -0.5).exp() @ weights)
+    return mean.graph.where(mean.graph.node("LessOrEqual", sd, NARROW_SD), narrow, wide)
+
+
+def _of_greatest(share: Value, density: Value) -> Value:
+    """How probably each is the greatest, (N, K), by distributions and densities (N, K, n, 1)."""
+    graph, logs = share.graph, share.at_least(TINY).log()
+    whole = (graph.sum(logs, 1) - logs).exp()
+    alone = graph.sum(density * whole, 2).shrunk(2, 3).at_least(TINY)
+    return alone / graph.sum(alone, 1)
 
 
 def softmax(exponents: Value) -> Value:

@@ -153,6 +153,27 @@ def normalised(alone: Array) -> Array:
     return np.asarray(above / above.sum(axis=1, keepdims=True))
 
 
+def integrated_softmax(mean: Array, variance: Array, points: Array, shares: Array) -> Array:
+    """The softmax under independent Gaussians of equal variance.
+
+    It says which of f_k + G_k is greatest, G_k of Gumbel's distribution, whose quadrature `points` and `shares` are.
+    """
+    if mean.shape[1] == 2:
+        return of_two(mean[:, 1] - mean[:, 0], 2.0 * variance)
+    sd, unit = np.sqrt(variance), np.sqrt(variance + math.pi**2 / 6.0)
+    x = mean.max(axis=1, keepdims=True) + unit[:, None] * np.arange(-4.0, 7.01, 0.6)
+    y = (x[:, None, :] - mean[:, :, None])[..., None]
+    spread = sd[:, None, None, None]
+    z, powers = np.polynomial.hermite_e.hermegauss(7)
+    e = np.exp(np.minimum(spread * z - y, 700.0))
+    inner = (y - points) / np.maximum(spread, 1.3)
+    narrow = sd[:, None, None] <= 1.3
+    below = np.where(narrow, np.exp(-e) @ (powers / powers.sum()), share_below(inner) @ shares)
+    density = np.where(narrow, (e * np.exp(-e)) @ (powers / powers.sum()), np.exp(-0.5 * inner**2) @ shares)
+    logs = np.log(np.maximum(below, 2.2250738585072014e-308))
+    return normalised((density * np.exp(logs.sum(axis=1, keepdims=True) - logs)).sum(axis=2))
+
+
 def softmax(f: Array) -> Array:
     """e^f over its sum, row by row."""
     e = np.exp(f - f.max(axis=1, keepdims=True))

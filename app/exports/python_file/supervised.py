@@ -1,6 +1,5 @@
 """`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
+from app.sparse_bayes.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
 from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
 from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of
@@ -198,8 +198,12 @@ class _Predicting:
             case Bernoulli(temperature=temperature):
                 return _class_members(_tempered("of_two(mean, weights + beyond)", temperature))
             case Categorical(temperature=temperature):
-                spread = f"np.sqrt(1.0 + {math.pi / 8.0!r} * (weights + beyond))[:, None]"
-                return _class_members(_tempered(f"softmax(mean / {spread})", temperature))
+                points, shares = (
+                    self.program.constant(name, numbers)
+                    for name, numbers in (("POINTS", GUMBEL_POINTS), ("SHARES", GUMBEL_WEIGHTS))
+                )
+                averaged = f"integrated_softmax(mean, weights + beyond, {points}, {shares})"
+                return _class_members(_tempered(averaged, temperature))
             case OneAgainstRest(temperature=temperature):
                 sd = "np.sqrt(noise_sd**2 + weights + beyond)[:, None]"
                 return _class_members(f"softmax({SLOPE / temperature_of(temperature)!r} * mean / {sd})")

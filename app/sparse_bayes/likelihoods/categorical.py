@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from app.sparse_bayes.errors import DataError, OneClassError
+from app.sparse_bayes.likelihoods.integrated_softmax import integrated_softmax
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.likelihoods.temperature import Temperature, tempered
@@ -128,8 +129,8 @@ class Categorical:
         return np.asarray((slopes - p * slopes.sum(axis=1, keepdims=True)) / self.latents)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-        """softmax(f / sqrt(1 + pi v / 8)): about its average over the Gaussians of the latents."""
-        probabilities, _ = softmax(latent.mean / np.sqrt(1.0 + np.pi / 8.0 * latent.variance)[:, None])
+        """The softmax integrated over the Gaussians of the latents, at its temperature."""
+        probabilities = integrated_softmax(latent.mean, latent.variance)
         return ClassPrediction(tempered(probabilities, self.temperature), latent.mean, latent.variance)
 
 

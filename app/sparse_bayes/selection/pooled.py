@@ -11,6 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import State
+from app.sparse_bayes.algorithms.task import ROWS_FOR_SCALES
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.fitting import learned, pose
@@ -35,8 +38,8 @@ from app.sparse_bayes.types import Array, Indices
 PARTS = 5
 """Into which rows that one training was measured on are cut, for weights from the other parts."""
 
-MAX_ROWS_FOR_SCALES_IN_FOLDS = 800
-"""As many as a fold of 1,000 rows, all of which then tell the scales, leaves."""
+MAX_ROWS_FOR_SCALES_IN_FOLDS = 700
+"""Of more rows than all tell the scales: a fold then costs a third of the fit to all rows."""
 
 NEXT_TO_NO_NOISE = 1e3
 """The targets' square over the noise's from which on the widths of one kernel mislead another's."""
@@ -127,31 +130,35 @@ def pooled(
     judgement = yield from _judged(rows, specs, rivals, splits, trail)
     best = judgement.best_rival
     if best is not None:
-        model = yield from _rival(rows, rivals[best], specs[0], trail)
-        score = judgement.rival_score(best)
-        others = judgement.compared(specs, rivals, best)
-        return Pooled(model, rivals[best], (), others, score, 0.0, len(model.mean))
+        model = yield from _rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
+        if model is not None:
+            score = judgement.rival_score(best)
+            others = judgement.compared(specs, rivals, best)
+            return Pooled(model, rivals[best], (), others, score, 0.0, len(model.mean))
     compared = judgement.compared(specs, rivals)
     sound = judgement.sound
     if not len(sound):
         model = yield from _sparse(rows, specs[0], None, trail, FIT)
         return Pooled(model, specs[0], (), compared, {}, 0.0, len(model.mean))
     begun = yield from _begun(rows, [specs[place] for place in sound], trail, FIT)
-    learned_again = [place for place, one in enumerate(begun) if isinstance(one, Whole)]
+    yield FIT
+    ordered = [one if isinstance(one, Lost) else _ordered(one) for one in begun]
+    learned_again = [place for place, one in enumerate(ordered) if isinstance(one, Ordered)]
     if not learned_again:
-        raise NotPositiveDefiniteError("; ".join(one.reason for one in begun if isinstance(one, Lost)))
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, Lost)))
     judgement = judgement.only(sound[learned_again])
-    members = [one for one in begun if isinstance(one, Whole)]
-    reduction, models = yield from _reduced(members, judgement, max_score_loss, trail)
+    sequences = [one for one in ordered if isinstance(one, Ordered)]
+    members = [one.whole for one in sequences]
+    reduction, models = yield from _reduced(sequences, judgement, max_score_loss, trail)
     kept = [members[place] for place in reduction.places]
-    told = tuple(
+    of_members = tuple(
         Member(one.spec, float(weight), len(model.mean), one.evidence)
         for one, weight, model in zip(kept, reduction.weights, models, strict=True)
     )
     pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
     spec = kept[int(reduction.weights.argmax())].spec
     unreduced = len(members) * len(rows.t)
-    return Pooled(pool, spec, told, compared, figures(judgement.measured), reduction.loss, unreduced)
+    return Pooled(pool, spec, of_members, compared, figures(judgement.measured), reduction.loss, unreduced)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +273,8 @@ def _fold(
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    begun = yield from _begun(others, specs, trail, step, MAX_ROWS_FOR_SCALES_IN_FOLDS)
+    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_SCALES else None
+    begun = yield from _begun(others, specs, trail, step, most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:
@@ -340,12 +348,20 @@ def _rival_prediction(
         return None
 
 
-def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail) -> Generator[Step, None, Model]:
-    """A rival on all rows; one of independent weights has the input map of the process `first`."""
+def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail, *, needed: bool) -> Generator[Step, None, Model | None]:
+    """A rival on all rows; one of independent weights has the input map of the process `first`.
+
+    None where it is not computable; raises NotPositiveDefiniteError there if it is `needed`.
+    """
     lent = None
     if not isinstance(rival.prior, GaussianProcess):
         lent = _lent((yield from _scaled(rows, first, None, trail, FIT)))
-    return (yield from _sparse(rows, rival, lent, trail, FIT))
+    try:
+        return (yield from _sparse(rows, rival, lent, trail, FIT))
+    except NotPositiveDefiniteError:
+        if needed:
+            raise
+        return None
 
 
 def _lent(member: Begun) -> KernelFunctions | None:
@@ -359,21 +375,32 @@ def _lent(member: Begun) -> KernelFunctions | None:
 def _sparse(
     rows: Rows, spec: Spec, lent: KernelFunctions | None, trail: Trail, step: Step
 ) -> Generator[Step, None, Model]:
-    """A fit to its end."""
+    """A fit to its end, from which predictions can be computed."""
     problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
-    for now in trail.standings(problem, spec):
-        yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
-    return learned(problem, now)
+    begin: State | None = None
+    while True:
+        for now in trail.standings(problem, spec, begin):
+            yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
+        model = learned(problem, now)
+        try:
+            Ready.of(model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return model
+
+
+def _ordered(member: Whole) -> Ordered | Lost:
+    try:
+        return Ordered.of(member)
+    except NotPositiveDefiniteError as error:
+        return Lost(str(error))
 
 
 def _reduced(
-    members: Sequence[Whole], judgement: _Judgement, max_score_loss: float, trail: Trail
+    ordered: Sequence[Ordered], judgement: _Judgement, max_score_loss: float, trail: Trail
 ) -> Generator[Step, None, tuple[Reduction, list[Model]]]:
     """The members that stay, through few functions, learned on from there together with all scales."""
-    ordered = []
-    for member in members:
-        yield FIT
-        ordered.append(Ordered.of(member))
     yield FIT
     reduction = reduced(
         ordered, judgement.densities, judgement.t, max_score_loss=max_score_loss, max_cost=MAX_PREDICTION_COST

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds
+from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, without_copies
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -38,10 +38,16 @@ class Folding:
     stratified: bool = False
 
     def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
-        """Pairs of rows to learn from and rows to measure on."""
+        """Pairs of rows to learn from and rows to measure on, equal inputs on one side.
+
+        Of groups, rows that recur in another are left out where that is measured on. In order they stay: by the time
+        that a row is predicted its earlier copy is known.
+        """
         if self.by == "random" or self.keys is None:
             return random_folds(rows.X, rows.t, folds, seed, stratified=self.stratified)
-        return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
+        if self.by == "order":
+            return ordered_folds(self.keys, folds)
+        return without_copies(rows.X, group_folds(self.keys, folds, seed))
 
     def tenth(self, rows: Rows, seed: int) -> Split:
         """About nine tenths of the rows to learn from and one to measure on: groups whole, the last in time."""

@@ -5,18 +5,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import isfinite, nan
 
-from app.sparse_bayes.algorithms.state import Standing
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import Standing, State
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.errors import TooManyCandidatesError
+from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.likelihoods import ClassLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
-from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.prediction import Ready, predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
 from app.sparse_bayes.selection.by_folds import chosen
 from app.sparse_bayes.selection.classes import (
     Fit,
@@ -37,7 +38,7 @@ from app.sparse_bayes.trail import Trail
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-NOT_ASKED = "A quick training is measured by no rows that were left out; ask for a validation."
+NOT_ASKED = "No rows were left out to measure on: ask for a validation."
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
@@ -63,8 +64,8 @@ class Trained:
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
     judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
-    `score` is that of the validation, or why there is none. Of a model for each class `class_specs` are those that they
-    were fitted with. Figures are in the units of t.
+    `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
+    reason. Of a model for each class `class_specs` are those that they were fitted with. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -110,8 +111,9 @@ def train(
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
     each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
     rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
-    first and one last, then one Trained. Raises DataError, IllegalCombinationError, and TooManyCandidatesError where
-    rows times candidates are more than `most_cells`.
+    first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
+    NotPositiveDefiniteError where nothing can be fitted.
     """
     for each in (spec, *rivals, *pool, *alternatives):
         check(each)
@@ -126,10 +128,11 @@ def train(
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-        fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
-        return fitted.model
+        ranked = yield from _ranked(some, spec, rivals, apart, on)
+        return ranked.best.model
 
-    best, beaten = yield from _ranked(rows, spec, rivals, folding, on)
+    ranked = yield from _ranked(rows, spec, rivals, folding, on)
+    best, beaten = ranked.best, ranked.beaten
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation, score = dict[str, float](), Score.none(NOT_ASKED)
@@ -143,7 +146,7 @@ def train(
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
-    yield Trained(model, best.spec, measured, left_out, contenders, validation, score=score)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
 
 
 def _pooled(
@@ -274,24 +277,54 @@ class _Way:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The best fit, those beaten as they were, and what could not be fitted."""
+
+    best: "_Fit"
+    beaten: tuple[Contender, ...]
+    lost: tuple[Compared, ...]
+
+
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
-) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
-    """The best fit, with the work of all of them, and those beaten as they were."""
+) -> Generator[Step, None, _Ranked]:
+    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
-    best = yield from _fitted(rows, spec, folding, on)
-    beaten, work = list[Contender](), work_of(best.problem, spec, best.last.state)
-    for rival in rivals:
-        tried = yield from _fitted(rows, rival, folding, on, earlier=best)
-        work += work_of(tried.problem, rival, tried.last.state)
-        if tried.given_up:
-            behind = (best.promise - tried.promise) * best.problem.rows
-            beaten.append(Contender(tried.spec, None, best.score - behind))
-            continue
-        best, lost = (tried, best) if tried.beats(best) else (best, tried)
-        beaten.append(lost.contender)
-    return replace(best, work=work), tuple(beaten)
+    best: _Fit | None = None
+    beaten, lost, work = list[Contender](), list[Compared](), 0.0
+    for tried in (spec, *rivals):
+        alternative = tried if best is not None else _with_own_width(tried)
+        try:
+            fit = yield from _fitted(rows, alternative, folding, on, earlier=best)
+            work += work_of(fit.problem, alternative, fit.last.state)
+            if best is None:
+                best = fit
+            elif fit.given_up:
+                behind = (best.promise - fit.promise) * best.problem.rows
+                beaten.append(Contender(fit.spec, None, best.score - behind))
+            else:
+                best, worse = (fit, best) if fit.beats(best) else (best, fit)
+                beaten.append(worse.contender)
+        except NotPositiveDefiniteError as error:
+            lost.append(Compared(alternative, None, str(error)))
+    if best is None:
+        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
+    return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))
+
+
+def _with_own_width(spec: Spec) -> Spec:
+    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
+    return replace(
+        spec,
+        basis=tuple(
+            replace(one, width=CrossValidationWidth())
+            if isinstance(one, KernelBasis) and isinstance(one.width, InheritedWidth)
+            else one
+            for one in spec.basis
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +385,8 @@ def _fitted(
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
     A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
+    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
+    from which no prediction can be computed is gone on with, with more jitter.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding, on.trail)
@@ -370,17 +404,26 @@ def _fitted(
     on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
-    promise = nan
-    for now in on.trail.standings(problem, resolved):
-        state = now.state
-        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
-        yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
-        promise = nan if now.promise is None else now.promise
-        if earlier is not None and promise < earlier.promise:
-            break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return _Fit(rows, resolved, problem, now, promise, lent)
+    begin: State | None = None
+    promise = nan
+    while True:
+        for now in on.trail.standings(problem, resolved, begin):
+            state = now.state
+            reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
+            noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
+            yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+            promise = nan if now.promise is None else now.promise
+            if earlier is not None and promise < earlier.promise:
+                break
+        fit = _Fit(rows, resolved, problem, now, promise, lent)
+        try:
+            if not fit.given_up:
+                Ready.of(fit.model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return fit
 
 
 def _inherits(spec: Spec) -> bool:
