@@ -81,8 +81,9 @@ class KernelChoice:
     """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
 
     Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted; of
-    classes folds choose between that and one width, if the prior is left open too. Under independent weights that are asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds
-    apart from the others get a term of their own.
+    classes folds choose between that and one width, if the prior is left open too. Under independent weights that are
+    asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds apart from the others get a
+    term of their own.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
