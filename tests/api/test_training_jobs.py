@@ -97,6 +97,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "seed": 0,
         "effort": "quick",
         "pool": [],
+        "alternatives": [],
     }
 
 

@@ -65,7 +65,8 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     assert found.spec.likelihood == ((request_.likelihood and Categorical(3)) or BernoulliPerClass(3))
     assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
     assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
-    assert found.rivals == found.alternatives == ()
+    assert found.rivals == found.pool == ()
+    assert [type(spec.basis[0]) for spec in found.alternatives] == [KernelBasis]
 
 
 def test_fifty_classes_are_planned() -> None:

@@ -231,8 +231,9 @@ class SupervisedVersionOut(VersionBaseOut):
         "training rows are predicted by trainings without their fold, unless the effort was `quick` and it was not "
         "asked for (`nll_se` is the standard error of its `nll`, `log_loss_se` of its `log_loss`), over all `rows` "
         "that were measured, each once: a fold whose other rows can't be learned from is passed over, and under "
-        "`order` the first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
-        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
+        "`order` the first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is "
+        "predicted by all others in closed form, while functions, widths and noise were chosen with it present: it can "
+        "flatter much."
     )
     contenders: Sequence[ContenderOut] = Field(
         description="The fits that were compared where prior or likelihood were left open, the one taken first. "
