@@ -15,13 +15,14 @@ from app.client.answers import (
     Member,
     Outlier,
     Rival,
+    Score,
     SupervisedVersion,
     VersionBase,
 )
 
 MOST_OUTLIERS_SHOWN = 8
 
-MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out (diagnostic)"}
 """What figures were measured on, by the API's names."""
 
 UNSEEN = 100.0
@@ -153,14 +154,13 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.log_marginal_likelihood)),
             *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
-            (
-                "score lost",
-                None if version.score_loss is None else f"{version.score_loss:.3f} nats a row, by few functions",
-            ),
+            ("score", None if version.score is None else _score(version.score)),
+            ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
             ("compared", _compared(version.contenders) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
+            *(("warning", warning.detail) for warning in version.warnings),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
@@ -184,6 +184,25 @@ def _member(member: Member, version: SupervisedVersion) -> str:
         f"width {widths}" if widths else None,
     ]
     return ", ".join(part for part in parts if part is not None)
+
+
+def _score(found: Score) -> str:
+    """How rows are predicted that were not learned from."""
+    if found.value is None:
+        return f"none: {found.reason}"
+    error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
+    rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
+    text = f"{number(found.value)}{error} nats a row, on {rows}"
+    return text if found.reason is None else f"{text}; {found.reason}"
+
+
+def _score_loss(version: SupervisedVersion) -> str | None:
+    """What the reduction to few functions costs, and what it saves."""
+    if version.score_loss is None:
+        return None
+    text = f"{version.score_loss:.3f} nats a row, by few functions"
+    every = version.unreduced_functions
+    return text if every is None else f"{text}: {version.functions} of {every:,}"
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:

@@ -16,6 +16,7 @@ from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array
 
 __all__ = [
+    "FIGURES",
     "ClassPrediction",
     "Latent",
     "Measured",
@@ -26,7 +27,9 @@ __all__ = [
     "chunks",
     "latent",
     "predict",
+    "prior_variance",
     "scores",
+    "whitened",
 ]
 
 BLOCK_BYTES = 2**20
@@ -134,6 +137,25 @@ def latent(model: Model, X: Array) -> Latent:
     return Ready.of(model).latent(X)
 
 
+def whitened(model: Model, X: Array) -> tuple[Array, Array]:
+    """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
+    columns, whitening = evaluate(model.functions, X), _whitening(model)
+    if whitening is None or model.amplitude is None:
+        return columns, model.alpha
+    m = len(whitening.lower)
+    shared = np.full(m, 1.0 / model.amplitude)
+    return np.hstack([whitening.columns(columns[:, :m]), columns[:, m:]]), np.append(shared, model.alpha[m:])
+
+
+def prior_variance(model: Model, X: Array) -> Array:
+    """p'A^-1 p (N,) of the functions kept, at X (N, d): what they say of the latent before any row is seen."""
+    parts = []
+    for first, stop in chunks(len(X), len(model.mean)):
+        columns, alpha = whitened(model, X[first:stop])
+        parts.append(np.square(columns) @ (1.0 / (alpha if alpha.ndim == 1 else alpha.min(axis=1))))
+    return np.concatenate(parts)
+
+
 def _whitening(model: Model) -> Whitening | None:
     """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
     if model.amplitude is None:
@@ -170,6 +192,10 @@ def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
 
 LARGEST = 1e150
 """An error whose square is still a number: beyond it r2 counts the greatest as this."""
+
+
+FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
+"""A row's figures: the first three of numbers, the others of classes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import Learning
+from app.sparse_bayes.scales import EvidencePerInputWidth, Learning
 
 __all__ = ["Algorithm", "Basis", "Prior", "Spec", "TargetLikelihood", "check"]
 
@@ -140,6 +140,7 @@ def learning(spec: Spec, basis: KernelBasis) -> Learning:
         LEARNED[spec.prior.type].get(basis.width.type, "none"),
         warp=basis.warp == "evidence",
         additive=basis.additive == "evidence",
+        shrinkage=basis.width.shrinkage if isinstance(basis.width, EvidencePerInputWidth) else 0.0,
     )
 
 

@@ -22,6 +22,7 @@ from app.domain.models import (
     Learned,
     Member,
     NewSupervisedVersion,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -41,6 +42,7 @@ from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
+from app.worker.warnings import warnings
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -84,8 +86,11 @@ def new_version(
         outliers=outliers(model, made),
         members=_members(trained, encoding),
         compared=_compared(trained, target),
+        warnings=warnings(trained, made),
         score_loss=trained.score_loss,
         temperature=_temperature(likelihood_of(learned)),
+        unreduced_functions=trained.unreduced,
+        score=_score(trained, target),
         class_rows=class_rows(made),
         standardised=plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
@@ -189,6 +194,13 @@ def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
         )
         for one in trained.compared
     )
+
+
+def _score(trained: Trained, target: EncodedTarget) -> Score:
+    """In nats of the target in the user's units."""
+    found = trained.score
+    value = None if found.value is None else user_log_evidence(target, found.value, 1)
+    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:

@@ -82,6 +82,14 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
 class Contender:
     """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats.
 
@@ -122,6 +130,17 @@ class Compared:
     prior: Choice
     likelihood: Choice
     score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
     reason: str | None
 
 
@@ -203,7 +222,11 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     imported: ImportedFrom | None = None
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
+    score: Score | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
     score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
     @property
     def noise_column(self) -> str | None:

@@ -1,6 +1,7 @@
 """What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
 
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import Encoding
@@ -60,6 +61,19 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence.
+
+    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
+    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
+    matrix.
+    """
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    detail: str
+
+
+@dataclass(frozen=True)
 class Contender:
     """One of the fits that were compared: `score` is the log of its evidence with the hyperparameters integrated out.
 
@@ -111,6 +125,21 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows that the training was measured on, by what was learned without them.
+
+    With the `standard_error` of the mean, over `rows` rows in `folds` folds. `value` is None where there is none;
+    `reason` says why, or why not all folds were measured.
+    """
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
@@ -125,10 +154,12 @@ class SupervisedReport:
     `members` are the models that predict together, empty where one does; with them `noise_sd`, `process_sd`,
     `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
     is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
-    row. `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that
-    are older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what
-    was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities of
-    classes, None for numbers, and in versions that are older than it.
+    row, where there were `unreduced_functions` before. `score` is by rows that were not learned from, before that
+    reduction; None in versions that are older than this. `class_rows` are the rows learned from by class, in the plan's
+    order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
+    from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
+    `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
+    `warnings` say what was left out, and what could not be done as planned.
     """
 
     task: Task
@@ -162,6 +193,9 @@ class SupervisedReport:
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
     temperature: float | None = None
+    unreduced_functions: int | None = None
+    score: Score | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

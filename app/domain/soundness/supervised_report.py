@@ -55,6 +55,7 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
+    yield from _of_score(report)
     if isinstance(predictor.learned, Model):
         yield from _of_scales(report, predictor.learned, encoding)
         if report.members:
@@ -138,6 +139,29 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
                 yield from figure_faults([(where, value, known[figure])])
             else:
                 yield Fault(f"Expected one of {', '.join(sorted(known))}.", where)
+
+
+def _of_score(report: SupervisedReport) -> Iterator[Fault]:
+    """A score has a value or a reason."""
+    yield from figure_faults(
+        [
+            (f"{WHERE}/unreduced_functions", report.unreduced_functions, COUNT),
+            (f"{WHERE}/plan/max_score_loss", report.plan.max_score_loss, NOT_NEGATIVE),
+        ]
+    )
+    found = report.score
+    if found is None:
+        return
+    yield from figure_faults(
+        [
+            (f"{WHERE}/score/value", found.value, FINITE),
+            (f"{WHERE}/score/standard_error", found.standard_error, NOT_NEGATIVE),
+            (f"{WHERE}/score/rows", found.rows, COUNT),
+            (f"{WHERE}/score/folds", found.folds, COUNT),
+        ]
+    )
+    if found.value is None and found.reason is None:
+        yield Fault("Expected a value, or the reason why there is none.", f"{WHERE}/score")
 
 
 def _of_scales(report: SupervisedReport, model: Model, encoding: Encoding) -> Iterator[Fault]:

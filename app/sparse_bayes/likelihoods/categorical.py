@@ -42,7 +42,7 @@ class Categorical:
     log_concave: ClassVar[bool] = False
     in_target_units: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 40.0
-    least_gain: ClassVar[float] = 1.0
+    least_gain: ClassVar[float] = 0.1
 
     @property
     def latents(self) -> int:

@@ -1,7 +1,7 @@
 """What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -79,6 +79,17 @@ class OutlierOut(FromDomain):
 
     row: int = Field(description="The row of the dataset, from 0.")
     typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
+
+
+class WarningOut(FromDomain):
+    """What a training left out, or could not do as it was planned."""
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"] = Field(
+        description="`outlying_input`: rows left out because an input lies far from all others. `copies`: rows that "
+        "repeat others in inputs and target and count once. `not_computable`: an alternative that could not be fitted. "
+        "`jitter`: more than the usual was added to a kernel matrix, to be computed with."
+    )
+    detail: str = Field(description="A sentence that names columns, rows and numbers.")
 
 
 class ContenderOut(BaseModel):
@@ -161,6 +172,18 @@ class ComparedOut(BaseModel):
         )
 
 
+class ScoreOut(FromDomain):
+    """How rows are predicted by what was learned without them: the figure by which models are chosen."""
+
+    value: float | None = Field(
+        description="The mean log density of those rows, in nats, the more the better; null with a reason."
+    )
+    standard_error: float | None = Field(description="Of the mean, over the rows; null where it is not known.")
+    rows: int = Field(description="Rows that were measured.")
+    folds: int = Field(description="Trainings without some rows, which were measured then.")
+    reason: str | None = Field(description="Why there is no score, or why not all folds were measured.")
+
+
 class ClassRowsOut(FromDomain):
     """How many of the rows learned from are of one class."""
 
@@ -205,12 +228,11 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for and of every pool of "
-        "processes (`nll_se` is the standard error of its `nll`), over all `rows` that "
+        "training rows are predicted by trainings without their fold, where it was asked for, and of numbers unless "
+        "the effort was `quick` (`nll_se` is the standard error of its `nll`), over all `rows` that "
         "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
-        "first stretch is not measured. `leave_one_out`: how each row "
-        "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
-        "flattering."
+        "first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
+        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
     )
     contenders: Sequence[ContenderOut] = Field(
         description="The fits that were compared where prior or likelihood were left open, the one taken first. "
@@ -223,7 +245,21 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     compared: Sequence[ComparedOut] = Field(
         description="All that the folds judged: the members, and what was not taken. Another model takes their place "
-        "where its score is better by more than two standard errors."
+        "where its score is better by more than two standard errors. Without a pool, the alternatives that could not "
+        "be fitted."
+    )
+    score: ScoreOut | None = Field(
+        description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
+        "processes it is measured before their reduction to few functions, which costs `score_loss`. Null in versions "
+        "that are older than this."
+    )
+    max_score_loss: float = Field(
+        description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
+        "where a prediction by more functions would take too long."
+    )
+    unreduced_functions: int | None = Field(
+        description="Functions of the whole before it was reduced, one for each row and process, to which `score` "
+        "belongs; null where nothing was reduced."
     )
     score_loss: float | None = Field(
         description="What keeping few functions is estimated to cost, in nats a row of `metrics.validation.nll`, which "
@@ -232,6 +268,9 @@ class SupervisedVersionOut(VersionBaseOut):
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
+    )
+    warnings: Sequence[WarningOut] = Field(
+        description="What was left out, and what could not be done as planned; empty where nothing was."
     )
     dataset: DatasetNameOut
     seconds: float
@@ -283,8 +322,12 @@ class SupervisedVersionOut(VersionBaseOut):
                 ComparedOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
                 for one in report.compared
             ],
+            "score": None if report.score is None else ScoreOut.model_validate(report.score),
+            "max_score_loss": plan.max_score_loss,
+            "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+            "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
             "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)
