@@ -11,7 +11,7 @@ from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
-from app.api.predicting import Predicting, is_read_quickly
+from app.api.predicting import Predicting, is_read_quickly, max_containers
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
@@ -51,7 +51,9 @@ class Inferring:
         """
 
         def read(served: ServedVersion) -> InferenceRequest:
-            return _only_input(served, body) if header_length == 0 else read_request(body, header_length)
+            if header_length == 0:
+                return _only_input(served, body)
+            return read_request(body, header_length, max_containers=max_containers(self._predicting.most_rows))
 
         return await self.infer(owner, reference, len(body), read, lambda answer: Inferred(*written(answer)), receive)
 
