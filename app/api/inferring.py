@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from starlette.types import Receive
 
@@ -20,6 +20,7 @@ from app.services.answering import answer as predict
 from app.services.counting import CountedRequest, Rows
 
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Inferring:
         if not encoding:
             return body
         return await self._predicting.run_large(expanded, body, encoding, self._predicting.most_bytes)
+
+    async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        """A call in a thread, once few enough other large ones are."""
+        return await self._predicting.run_large(call, *arguments)
 
     async def answered(
         self, owner: str, reference: Reference, body: bytes, header_length: int | None, receive: Receive

@@ -99,8 +99,7 @@ def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Te
         raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
     if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
-        if count != size:
-            raise _misfit(name, shape, size, count)
+        check_count(name, shape, size, count)
         if (values := _in_pieces(datatype, kind, data, size)) is not None:
             return Tensor(name, datatype, tuple(shape), values)
     try:
@@ -117,13 +116,14 @@ def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[
         values = _values(datatype, found)
     except OverflowError as error:
         raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
-    if len(values) != size:
-        raise _misfit(name, shape, size, len(values))
+    check_count(name, shape, size, len(values))
     return Tensor(name, datatype, tuple(shape), values)
 
 
-def _misfit(name: str, shape: Sequence[int], size: int, count: int) -> MalformedBodyError:
-    return MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {count}.")
+def check_count(name: str, shape: Sequence[int], size: int, count: int) -> None:
+    """Raise MalformedBodyError where a tensor of a shape with `size` places has not as many values."""
+    if count != size:
+        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {count}.")
 
 
 def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryview) -> Tensor:
