@@ -21,7 +21,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import Shape
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, members_of
+from app.sparse_bayes.pool import LearnedModel, members_of
 from app.sparse_bayes.types import Indices
 
 
@@ -43,7 +43,7 @@ Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
 
 
 def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
-    """One for each function, in the order of the weights, of a pool member by member."""
+    """One for each function, in the order of the weights, of several models one after the other."""
     names, units = column_names(encoding), column_units(encoding)
     every = chain.from_iterable(member.functions for member in members_of(model))
     for functions, columns in map(ungrouped, every, repeat(encoding.width)):
@@ -87,9 +87,9 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
 def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
     """The functions at these places, with their weights; those of several latents in the order of `classes`.
 
-    Those of a pool's members follow one another, each of which says its member's number, from 1.
+    Those of several models that predict together follow one another, each of which says its member's number, from 1.
     """
-    if not isinstance(model, Pool):
+    if isinstance(model, Model):
         yield from _listed(model, classes, found)
         return
     rest, first = iter(found), 0

@@ -16,7 +16,8 @@ from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.pool import Pool, members_of
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import likelihood_of
 from app.sparse_bayes.types import Indices
 
 USUAL = (0.0, -1.0, 1.0)
@@ -42,7 +43,7 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     report, predictor = exported.report, exported.predictor
     yield from supervised_report_faults(predictor, report)
     yield from spec_faults(report.plan, predictor.encoding.width)
-    planned, fitted = report.plan.spec.likelihood, members_of(predictor.learned)[0].likelihood
+    planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
     if (planned.type, planned.noise_by_row) != (fitted.type, fitted.noise_by_row):
         yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
@@ -57,7 +58,7 @@ def _try(exported: ExportedSupervised) -> None:
             answering = SupervisedAnswering.of(exported.predictor, exported.report)
     except NotPositiveDefiniteError as error:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
-        where = "/model" if isinstance(exported.predictor.learned, Pool) else "/model/covariance"
+        where = "/model/covariance" if isinstance(exported.predictor.learned, Model) else "/model"
         raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
         answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())
