@@ -253,11 +253,12 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for, and of numbers unless "
-        "the effort was `quick` (`nll_se` is the standard error of its `nll`), over all `rows` that "
-        "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
-        "first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
-        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
+        "training rows are predicted by trainings without their fold, unless the effort was `quick` and it was not "
+        "asked for (`nll_se` is the standard error of its `nll`, `log_loss_se` of its `log_loss`), over all `rows` "
+        "that were measured, each once: a fold whose other rows can't be learned from is passed over, and under "
+        "`order` the first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is "
+        "predicted by all others in closed form, while functions, widths and noise were chosen with it present: it can "
+        "flatter much."
     )
     members: Sequence[MemberOut] = Field(
         description="The models that predict together, one or more: processes, or one for each class in the order of "
