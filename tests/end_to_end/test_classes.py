@@ -37,8 +37,8 @@ def test_three_texts_are_told_apart(api: Api) -> None:
     version = api.calls.version("states", 1)
     assert version.classes == job.classes
     assert [member.label for member in version.members] == list(version.classes)
-    assert len(version.compared) == 2
-    assert all(one.score is not None for one in version.compared)
+    assert [one.kind for one in version.alternatives] == ["fold_log_density"] * 2
+    assert all(one.score is not None for one in version.alternatives)
     measured = version.metrics["validation"]
     assert measured["rows"] == version.rows
     assert abs(measured["log_loss"] - version.metrics["holdout"]["log_loss"]) < 0.3

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from app.domain.models import ClassRows, Contender
+from app.domain.models import Alternative, ClassRows
 from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
 from app.sparse_bayes.likelihoods import OneAgainstRest
 from app.sparse_bayes.likelihoods.temperature import Temperature
@@ -59,8 +59,8 @@ def test_a_sharpness_of_before_is_a_temperature_of_one_over_it() -> None:
     for temperature, before in cases:
         likelihood = OneAgainstRest(3, temperature)
         plan = replace(report.plan, spec=replace(report.plan.spec, likelihood=likelihood))
-        contender = Contender(plan.spec.prior, likelihood, 3, -1.0)
-        whole = replace(report, plan=plan, contenders=(contender,))
+        beaten = Alternative(None, plan.spec.prior, likelihood, 3, "integrated_evidence", -1.0)
+        whole = replace(report, plan=plan, alternatives=(beaten,))
         written = REPORT.write(whole).replace(
             f'"temperature":{json.dumps(temperature)}', f'"sharpness":{json.dumps(before)}'
         )
