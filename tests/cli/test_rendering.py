@@ -7,6 +7,7 @@ from msgspec.structs import replace as changed
 from app.cli.versions import show_version
 from app.client.answers import (
     Choice,
+    Compared,
     Contender,
     DatasetName,
     Hyperparameters,
@@ -122,6 +123,26 @@ def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: py
         "gaussian process with log gaussian noise 100.0 nats less, given up on the way"
     )
     assert "compared" not in facts(VERSION, capsys)
+
+
+def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
+    each: Choice = {
+        "type": "kernel",
+        "kernel": {"type": "city_block"},
+        "width": {"type": "evidence_per_input", "shrinkage": 1.0},
+    }
+    one: Choice = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "evidence"}}
+    process: Choice = {"type": "gaussian_process"}
+    others = (
+        Compared(each, process, {"type": "bernoulli"}, -0.25, None),
+        Compared(one, process, {"type": "bernoulli"}, None, "Its folds are beyond what the effort allows."),
+    )
+    told = facts(changed(VERSION, compared=others), capsys)["beside it"]
+    assert told == (
+        "city block evidence per input -0.250 nats a row; gaussian evidence: Its folds are beyond what the effort"
+        " allows."
+    )
+    assert "beside it" not in facts(VERSION, capsys)
 
 
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
