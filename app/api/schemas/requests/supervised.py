@@ -103,11 +103,11 @@ class SupervisedJobIn(JobIn):
 
     effort: Effort = Field(
         "normal",
-        description="How much is computed. `normal`: a training of numbers is measured by five whole trainings, each "
-        "on four fifths of the rows: on 5,000 of more rows, and above 20,000 by one on nine tenths. Where kernel and "
-        "prior are left open several processes are learned, and weighted by how each predicts rows that it has not "
-        "learned from. `quick`: one model, or the best of few by evidence, without `score` unless a `validation` is "
-        "asked for. Classes are trained alike under both.",
+        description="How much is computed. `normal`: a training is measured by five whole trainings, each on four "
+        "fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine tenths. "
+        "Where kernel and prior are left open several processes are learned: of numbers they are weighted by how each "
+        "predicts rows that it has not learned from, of classes the one that predicts them best is taken. `quick`: one "
+        "model, or the best of few by evidence, without `score` unless a `validation` is asked for.",
     )
     prefer: Prefer = Field(
         "accuracy",
