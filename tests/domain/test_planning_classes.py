@@ -62,7 +62,7 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     assert (found.task, found.classes) == ("classification", classes)
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
     assert why in found.task_reason
-    assert found.spec.likelihood == ((request_.likelihood and Categorical(3)) or BernoulliPerClass(3))
+    assert found.spec.likelihood == (BernoulliPerClass(3) if request_.likelihood is None else Categorical(3))
     assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
     assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
     assert found.rivals == found.pool == ()

@@ -92,13 +92,17 @@ def chosen(
             reasons[place] = NOT_FITTED_TO_ALL
             continue
         compared = tuple(
-            Compared(spec, judged.score(other), reasons.get(other))
+            _compared(spec, judged.score(other), reasons.get(other))
             for other, spec in enumerate(specs)
             if other != place and (judged.n_rows or other in reasons)
         )
         validation, temperature = judged.figures(place), judged.temperature(place)
         return Chosen(fitted, specs[place], temperature, compared, validation, plan.folds, len(splits))
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
+
+
+def _compared(spec: Spec, score: float | None, reason: str | None) -> Compared:
+    return Compared(spec, score, reason, computable=reason not in {NOT_FITTED, NOT_FITTED_TO_ALL})
 
 
 @dataclass(frozen=True)

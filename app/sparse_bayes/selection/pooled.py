@@ -78,11 +78,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why it could not be fitted."""
+    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+
+    Some are not `computable` in floating point.
+    """
 
     spec: Spec
     score: float | None
     reason: str | None = None
+    computable: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +248,7 @@ class _Judgement:
 def _compared(spec: Spec, score: float) -> Compared:
     if np.isfinite(score):
         return Compared(spec, score)
-    return Compared(spec, None, "could not be fitted to each fold")
+    return Compared(spec, None, "could not be fitted to each fold", computable=False)
 
 
 def _judged(

@@ -311,7 +311,7 @@ def _ranked(
                 best, worse = (fit, best) if fit.beats(best) else (best, fit)
                 beaten.append(worse.contender)
         except NotPositiveDefiniteError as error:
-            lost.append(Compared(alternative, None, str(error)))
+            lost.append(Compared(alternative, None, str(error), computable=False))
     if best is None:
         raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
     return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))
