@@ -149,7 +149,7 @@ def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.Capture
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
     told = facts(changed(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
-    assert told["leave-one-out (diagnostic)"] == "rmse 1, coverage 95 0.9375"
+    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
     assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
