@@ -140,11 +140,31 @@ def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.Capt
     assert "compared" not in facts(VERSION, capsys)
 
 
+def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
+    each: Choice = {
+        "type": "kernel",
+        "kernel": {"type": "city_block"},
+        "width": {"type": "evidence_per_input", "shrinkage": 1.0},
+    }
+    one: Choice = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "evidence"}}
+    process: Choice = {"type": "gaussian_process"}
+    others = (
+        Alternative(each, process, {"type": "bernoulli"}, None, "fold_log_density", -0.25, None),
+        Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
+    )
+    score = Score(-0.125, 0.01, 100, 5, None)
+    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared"]
+    assert told == (
+        "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
+        "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
+    )
+
+
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
     told = facts(changed(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
-    assert told["leave-one-out (diagnostic)"] == "rmse 1, coverage 95 0.9375"
+    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
     assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
