@@ -32,6 +32,9 @@ COUNTED = frozenset({TWO})
 
 SPEC = r"/report/(plan/(spec|rivals/\*)|alternatives/\*)"
 FUNCTIONS = r"/model/(functions/\*|functions/\*/of|augmentation/functions)"
+BESIDE = r"/model/(functions/\*/of|augmentation/functions)"
+"""Functions whose kernel is no member's."""
+
 TASK = "(approximation|components)?"
 
 ACCEPTED: dict[str, frozenset[str]] = {
@@ -41,7 +44,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/report/integrated_evidence": ANY,
     r"/model/mean/\*(/\*)?": ANY,
     FUNCTIONS + r"/(places|origins|frequencies|phases)/\*(/\*)?": ANY,
-    FUNCTIONS + r"/kernel/offset": ANY,
+    BESIDE + r"/kernel/offset": ANY,
     r"/model/functions/\*/of/centres/\*/\*": ANY,  # wavelets
     SPEC + r"/basis/\*/kernel/offset": ANY,
     r"/report/metrics/validation/nll": ANY,
@@ -59,6 +62,8 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
     SPEC + r"/prior/least_gain": POSITIVE,
+    SPEC + r"/basis(/\*)?/width/shrinkage": POSITIVE,
+    r"/report/plan/max_score_loss": POSITIVE,
     r"/report/alternatives/\*/prior/(a|b|c|d)": POSITIVE,
     r"/report/alternatives/\*/likelihood/dof": frozenset({HUGE}),
     r"/report/metrics/(validation/(rmse|mae)|holdout/log_loss)": POSITIVE,
@@ -70,13 +75,14 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"(approximation|components)/report/(plan/widths/\*|widths/\*/width)": COUNTED,
     r"(/model|/report/plan/spec)/likelihood/noise_sd": COUNTED,
     # Counts, degrees, numbers of columns and versions, and seeds may be 2.
-    TASK + r"/source/version": COUNTED,
+    TASK + r"/(source/version|format_version)": COUNTED,
     TASK + r"/report/(rows_dropped|rows_held_out|rows_drawn|metrics/validation/rows|outliers/\*/row)": COUNTED,
     TASK + r"/report/(plan/(most|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
     SPEC + r"/(seed|prior/most)": COUNTED,
     r"/model/functions/\*/columns/\*": COUNTED,
-    FUNCTIONS + r"/(kernel/)?degree": COUNTED,
-    r"(components/model/functions|" + FUNCTIONS + r")/kernel/power": COUNTED,
+    FUNCTIONS + r"/degree": COUNTED,
+    BESIDE + r"/kernel/degree": COUNTED,
+    r"(components/model/functions|" + BESIDE + r")/kernel/power": COUNTED,
     SPEC + r"/basis/\*/(of/)?(harmonics|degree|levels|octaves|waves|directions|kernel/degree|kernel/power)": COUNTED,
 }
 """What may stand at places of these kinds beside what is there, and why; elsewhere nothing may."""
@@ -97,6 +103,9 @@ TOLD_TWICE: dict[str, tuple[str, ...]] = {
     "/model/evidence/price": ("/report/members/0/evidence/price",),
     "/model/likelihood/classes": ("/model/mean",),
     "/model/likelihood/temperature": ("/report/temperature",),
+    "/model/functions/*/kernel/offset": ("/report/members/0/kernel",),
+    "/model/functions/*/kernel/degree": ("/report/members/0/kernel",),
+    "/model/functions/*/kernel/power": ("/report/members/0/kernel",),
     "/model/functions/*/terms/*/input": (FOUND + "/terms",),
     "/model/functions/*/widths/*": (FOUND + "/widths/0/width",),
     "/model/functions/*/skew/*": (FOUND + "/warps/0/skew",),
@@ -250,7 +259,7 @@ TEXTS = [
     ("rich", "/report/plan/task_reason"),
     ("rich", "/report/plan/ignored/0/name"),
     ("rich", "/report/plan/ignored/0/reason"),
-    ("rich", "/report/terms/0/input"),
+    ("rich", FOUND + "/terms/0/input"),
     ("terms", "/report/plan/ignored/0/reason"),
     ("components", "/report/software_version"),
 ]

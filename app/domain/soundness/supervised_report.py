@@ -42,6 +42,8 @@ from app.domain.soundness.reports import (
     row_count_faults,
     width_faults,
 )
+from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.likelihoods import ClassLikelihood, StudentT
 from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
@@ -114,8 +116,15 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
                 (f"{where}/functions", member.functions, len(model.mean)),
             ]
         )
+        kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
+        if member.kernel is not None and kernels and member.kernel not in kernels:
+            yield Fault("Expected a kernel of the model's.", f"{where}/kernel")
         yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
         yield from _of_evidence(member, model, encoding.target, where)
+
+
+def _plain(kernel: Kernel | Additive) -> Kernel:
+    return kernel.kernel if isinstance(kernel, Additive) else kernel
 
 
 def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding, where: str) -> Iterator[Fault]:
