@@ -148,15 +148,17 @@ class Walk(Standing):
         return Kept(functions, rested.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
 
     def log_evidence(self, problem: Problem) -> LogEvidence:
-        """That of the functions in the model, at their precisions."""
-        here, likelihood, prior = self.evidence, problem.likelihood, problem.prior
-        value = here.value + problem.log_jacobian
+        """That of the functions in the model, from the objective of the end: rebuilt, evidence differs by rounding."""
+        likelihood, prior = problem.likelihood, problem.prior
+        value = self.state.objective + problem.log_jacobian
         approximate: EvidenceKind = "laplace" if likelihood.log_concave else "lower_bound"
         kind = "exact" if likelihood.conjugate else approximate
         if not isinstance(prior, Independent):
             return LogEvidence(value, kind)
-        pays = paid(problem.candidates.size, len(self.factors.active)) if prior.price else 0.0
-        return LogEvidence(value, kind, prior.log_density(here.posterior.alpha, here.beta), pays)
+        alpha, beta = self.state.alpha, self.state.beta
+        pays = paid(problem.candidates.size, len(self.state.active)) if prior.price else 0.0
+        value += pays - prior.log_hyperprior(alpha, beta)
+        return LogEvidence(value, kind, prior.log_density(alpha, beta), pays)
 
     def integral(self, problem: Problem) -> Integral:
         """Over log alpha and log beta, with the price of choice by dictionary: which of its functions each lent."""
