@@ -21,11 +21,13 @@ from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
 from app.sparse_bayes.likelihoods.categorical import Categorical
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
 from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
+from app.sparse_bayes.likelihoods.log_variance import LogVariance
 from app.sparse_bayes.likelihoods.one_against_rest import OneAgainstRest
 from app.sparse_bayes.likelihoods.poisson import Poisson
 from app.sparse_bayes.likelihoods.student_t import StudentT
 
-Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest
+Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | LogVariance
+"""Of targets all but the last, which is that of the second function of a model whose noise depends on the inputs."""
 
 Coupled = Categorical
 """Those whose rows have several latents, which the target couples."""
@@ -40,6 +42,7 @@ __all__ = [
     "GaussianNoise",
     "Likelihood",
     "LogGaussian",
+    "LogVariance",
     "OneAgainstRest",
     "Poisson",
     "Sharpened",
