@@ -26,7 +26,7 @@ from app.sparse_bayes.errors import DataError, IllegalCombinationError, SparseBa
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
-from app.sparse_bayes.spec import Spec, check, learning
+from app.sparse_bayes.spec import Spec, check, is_heteroscedastic, learning
 from app.sparse_bayes.types import Array, Indices
 
 __all__ = ["State", "Termination", "fit", "iterate", "pose", "rests", "standings"]
@@ -51,6 +51,8 @@ def pose(
     comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
+    if is_heteroscedastic(spec.likelihood):
+        raise SparseBayesError("expected noise of one size, or known by row: two fits in turn learn it as a function")
     check_rows(X, t, noise_sd)
     spec.likelihood.check(t)
     if spec.likelihood.noise_by_row != (noise_sd is not None):

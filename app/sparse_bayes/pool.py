@@ -41,8 +41,8 @@ def alone(model: LearnedModel) -> Model:
 
 
 def n_functions(model: LearnedModel) -> int:
-    """How many functions a model has, those of all members of a pool."""
-    return sum(len(member.mean) for member in members_of(model))
+    """How many functions a model has, those of all members of a pool and of the log noise included."""
+    return sum(member.size for member in members_of(model))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,14 @@ from math import inf
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.soundness.figures import POSITIVE, Figure, Interval, figure_faults
-from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, Likelihood, OneAgainstRest, StudentT
+from app.sparse_bayes.likelihoods import (
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogVariance,
+    OneAgainstRest,
+    StudentT,
+)
 
 NOISE_SD = Interval(1.0 / LARGEST, LARGEST)
 DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)
@@ -20,6 +27,8 @@ def likelihood_faults(likelihood: Likelihood, where: str, classes: int) -> Itera
             figures.append((f"{where}/noise_sd", sd, NOISE_SD))
         case StudentT(dof=float() | int() as dof):
             figures.append((f"{where}/dof", dof, DEGREES_OF_FREEDOM))
+        case LogVariance():
+            yield Fault("It is the likelihood of squares, and of no target.", where)
         case OneAgainstRest(sharpness=float() | int() as sharpness):
             figures.append((f"{where}/sharpness", sharpness, POSITIVE))
         case _:

@@ -8,11 +8,13 @@ import numpy as np
 
 from app.domain.encoding import EncodedTarget
 from app.exports.onnx_file.graph import Value
+from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
     GaussianNoise,
     LogGaussian,
+    LogVariance,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -44,6 +46,8 @@ class Found:
 def outputs(model: Model, target: EncodedTarget, found: Found) -> dict[str, Value]:
     """In the user's units."""
     match model.likelihood:
+        case LogVariance():
+            raise SparseBayesError("expected the function of a target, got that of its noise")
         case GaussianNoise() | StudentT():
             return _real(model, target, found)
         case LogGaussian():

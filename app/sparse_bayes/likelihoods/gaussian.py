@@ -70,11 +70,6 @@ class GaussianNoise:
         """Whether each row brings its own."""
         return self.noise_sd == "rows"
 
-    @property
-    def is_heteroscedastic(self) -> bool:
-        """Whether the noise is a function of the inputs that is learned too."""
-        return self.noise_sd == "heteroscedastic"
-
     def check(self, t: Array) -> None:
         """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
         if self.noise_sd in {"learned", "heteroscedastic"} and np.all(t == t[0]):

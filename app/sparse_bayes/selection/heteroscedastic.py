@@ -31,8 +31,10 @@ from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.prediction import latent
 from app.sparse_bayes.priors import GaussianProcess
+from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import EvidencePerInputWidth
-from app.sparse_bayes.selection.rows import Rows, Step
+from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
@@ -73,19 +75,26 @@ class TwoFunctions:
         )
 
 
-def is_heteroscedastic(spec: Spec) -> bool:
-    """Whether the noise is a function of the inputs that is learned too."""
-    return isinstance(spec.likelihood, GaussianNoise) and spec.likelihood.is_heteroscedastic
+def with_log_noise(
+    rows: Rows, spec: Spec, folding: Folding, trail: Trail, threads: int = 1
+) -> Generator[Step, None, tuple[Model, Spec]]:
+    """Both functions as one model, and the spec as run: a width that is searched for is that of noise of one size."""
+    check_rows(rows.X, rows.t)
+    spec.likelihood.check(rows.t)
+    resolved = yield from with_width(rows, replace(spec, likelihood=GaussianNoise()), folding, trail)
+    resolved = replace(resolved, likelihood=spec.likelihood)
+    found = yield from heteroscedastic(rows, resolved, trail, threads=threads)
+    return found.model, resolved
 
 
 def heteroscedastic(
-    rows: Rows, spec: Spec, trail: Trail, phase: str = "fit", threads: int = 1
+    rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1
 ) -> Generator[Step, None, TwoFunctions]:
     """Learn both functions from N rows, in rounds until the bound hardly rises; the best of the rounds.
 
     It begins with the function under noise that is the same everywhere. Raises DataError, NotPositiveDefiniteError.
     """
-    fits = _Fits(rows, spec, trail, phase, threads)
+    fits = _Fits(rows, spec, trail, threads)
     mean, of_mean = yield from fits.run(rows, replace(spec, likelihood=GaussianNoise()), None)
     of_noise: Hyperparameters | None = None
     best: TwoFunctions | None = None
@@ -139,7 +148,6 @@ class _Fits:
     rows: Rows
     spec: Spec
     trail: Trail
-    phase: str
     threads: int
 
     def run(
@@ -152,7 +160,7 @@ class _Fits:
         state: State | None = None
         for now in self.trail.standings(problem, spec):
             state = now.state
-            yield Step(self.phase, state.iteration, None, "looks", None, len(state.active))
+            yield Step("fit", state.iteration, None, "looks", None, len(state.active))
         if state is None:
             raise SparseBayesError("expected a state at least")
         return learned(problem, now), process_of(state).hyperparameters

@@ -16,12 +16,13 @@ from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.selection.heteroscedastic import with_log_noise
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
 from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
-from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
 
 MOST_CENTRES = 4_000
@@ -99,6 +100,9 @@ def train(
     if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
         yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
         return
+    if is_heteroscedastic(spec.likelihood):
+        yield from _with_log_noise(rows, spec, folding, folds, on, held_out)
+        return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
         fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
@@ -114,6 +118,25 @@ def train(
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+
+
+def _with_log_noise(
+    rows: Rows, spec: Spec, folding: Folding, folds: int, on: "_Way", held_out: Rows | None
+) -> Iterator[Step | Trained]:
+    """The training of a function and its log noise variance."""
+    yield Step("fit", 0, None, "looks")
+    model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
+        again, _ = yield from with_log_noise(some, spec, apart, on.trail, on.threads)
+        return again
+
+    validation: dict[str, float] = {}
+    if folds:
+        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+    yield Step("done", 1, 1, "fits", model.log_marginal_likelihood, model.size, model.noise_sd)
+    yield Trained(model, resolved, measured, {}, validation=validation)
 
 
 def _pooled(
