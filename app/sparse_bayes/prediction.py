@@ -73,7 +73,9 @@ class Ready:
         if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
             raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
         found = self.latent(X)
-        return self.model.likelihood.predictive(found, self._noise_sd(X) if noise_sd is None else noise_sd), found.support
+        return self.model.likelihood.predictive(
+            found, self._noise_sd(X) if noise_sd is None else noise_sd
+        ), found.support
 
     def _noise_sd(self, X: Array) -> Array | float | None:
         """The model's own at X (N, d): of each row where it depends on the inputs."""

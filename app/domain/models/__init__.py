@@ -16,7 +16,7 @@ from app.domain.models.supervised import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
+from app.domain.models.vectors import ClassWeight, FunctionName, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
     Learned,
     Model,
@@ -40,6 +40,7 @@ __all__ = [
     "ComponentsPredictor",
     "ComponentsReport",
     "Contender",
+    "FunctionName",
     "ImagePredictor",
     "ImageReport",
     "ImportedFrom",

@@ -24,7 +24,7 @@ from app.sparse_bayes.scales import (
     FixedWidth,
     InheritedWidth,
 )
-from app.sparse_bayes.spec import Prior, Spec, check
+from app.sparse_bayes.spec import Prior, Spec, check, is_heteroscedastic
 
 LARGEST_SEED = 2**63 - 1
 
@@ -100,6 +100,8 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
         return ()
+    if is_heteroscedastic(spec.likelihood):
+        return ()
     found = []
     if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
         found.append(replace(spec, likelihood=LogGaussian()))
@@ -124,6 +126,8 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, rows: int, inputs: i
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
         return ()
     if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    if is_heteroscedastic(spec.likelihood):
         return ()
     if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
         return ()

@@ -87,9 +87,7 @@ def with_log_noise(
     return found.model, resolved
 
 
-def heteroscedastic(
-    rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1
-) -> Generator[Step, None, TwoFunctions]:
+def heteroscedastic(rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1) -> Generator[Step, None, TwoFunctions]:
     """Learn both functions from N rows, in rounds until the bound hardly rises; the best of the rounds.
 
     It begins with the function under noise that is the same everywhere. Raises DataError, NotPositiveDefiniteError.
