@@ -229,7 +229,7 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
     counts = (model.rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
     return replace(
         report,
-        functions=len(model.mean),
+        functions=model.size,
         rows=model.rows,
         candidates=model.candidates,
         termination=model.termination,
@@ -311,6 +311,24 @@ def _pool(likelihood: Likelihood) -> ExportedSupervised:
     return with_model(members[0], pool)
 
 
+HETEROSCEDASTIC = GaussianNoise("heteroscedastic")
+
+
+def _varying_noise() -> ExportedSupervised:
+    """Noise that is a function of the inputs."""
+    basis = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
+    return version(HETEROSCEDASTIC, basis, PROCESS)
+
+
+def _pool_of_varying_noise() -> ExportedSupervised:
+    """Members whose noise is a function of the inputs each."""
+    first = _varying_noise()
+    basis = (KernelBasis(Matern32(), EvidencePerInputWidth()), Bias(), Inputs())
+    second = version(HETEROSCEDASTIC, basis, PROCESS)
+    pool = Pool((first.predictor.model, second.predictor.model), np.array([0.4, 0.6]))
+    return with_model(first, pool)
+
+
 def _constant() -> ExportedSupervised:
     return version(GaussianNoise(), (Bias(),))
 
@@ -344,6 +362,8 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     for name, basis in DICTIONARIES.items():
         made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
     made["a pool"] = partial(_pool, GaussianNoise())
+    made["heteroscedastic noise"] = _varying_noise
+    made["a pool, heteroscedastic noise"] = _pool_of_varying_noise
     made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))
     made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])
     made["inputs"] = partial(version, StudentT(), (Inputs(), Bias()))
