@@ -11,7 +11,9 @@ def test_every_likelihood_of_the_core_can_be_asked_for() -> None:
 
 
 def test_what_is_asked_for_is_shown_as_it_was() -> None:
-    gaussian: list[AnyLikelihood] = [GaussianLikelihood(sd) for sd in ("learned", "heteroscedastic", 0.5, NoiseColumn("sd"))]
+    gaussian: list[AnyLikelihood] = [
+        GaussianLikelihood(sd) for sd in ("learned", "heteroscedastic", 0.5, NoiseColumn("sd"))
+    ]
     others: list[AnyLikelihood] = [kind() for kind in get_args(AnyLikelihood) if kind is not GaussianLikelihood]
     for likelihood in (*gaussian, *others):
         meant, column = asked(likelihood)

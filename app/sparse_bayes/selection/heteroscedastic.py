@@ -46,7 +46,7 @@ MIN_GAIN = 1e-3
 
 MAX_CENTRES = 4_000
 
-CEILING = 100.0
+CEILING = 10.0
 """The noise variance at any x is at most so many times the greatest at the rows learned from."""
 
 MAX_LOG = 300.0
