@@ -19,7 +19,8 @@ from app.sparse_bayes.joint import joint
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise, LogVariance
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import Ready, latent, predict
+from app.sparse_bayes.prediction import Ready, RealPrediction, latent
+from app.sparse_bayes.prediction import predict as predicted
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.process import Rows as ProcessRows
@@ -47,6 +48,12 @@ def ended(steps: Generator[Step, None, T]) -> T:
         except StopIteration as end:
             value: T = end.value
             return value
+
+
+def predict(model: Model, X: Array) -> RealPrediction:
+    found = predicted(model, X)
+    assert isinstance(found, RealPrediction)
+    return found
 
 
 def both(X: Array, t: Array) -> TwoFunctions:
@@ -236,7 +243,7 @@ def test_a_joint_covariance_has_the_variances_on_its_diagonal() -> None:
     ready = Ready.of(both(X, t).model)
     at = np.linspace(-2.0, 2.0, 7)[:, None]
     mean, covariance = joint(ready, at)
-    prediction, _ = ready.predict(at)
+    prediction = predict(ready.model, at)
     np.testing.assert_allclose(mean, prediction.mean, rtol=1e-12)
     np.testing.assert_allclose(covariance.diagonal(), prediction.noise + prediction.weights + prediction.beyond)
     assert np.linalg.eigvalsh(covariance).min() > 0.0
