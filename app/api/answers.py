@@ -204,12 +204,18 @@ def _component_columns(answer: ComponentsAnswer, outputs: Sequence[str]) -> Colu
 
 def _latents(answer: ClassificationAnswer) -> list[object]:
     """One for two classes, a list of one for each where each has its own."""
-    means, variances = answer.latent_mean.tolist(), answer.latent_variance.tolist()
-    if answer.latent_mean.ndim == 1:
-        return [{"mean": mean, "variance": variance} for mean, variance in zip(means, variances, strict=True)]
+    means, variances = answer.latent_mean, answer.latent_variance
+    if means.ndim == 1:
+        pairs = zip(means.tolist(), variances.tolist(), strict=True)
+        return [{"mean": mean, "variance": variance} for mean, variance in pairs]
+    classes = answer.classes
+    each = variances.tolist() if variances.ndim > 1 else [[one] * len(classes) for one in variances.tolist()]
     return [
-        [{"label": label, "mean": mean, "variance": variance} for label, mean in zip(answer.classes, row, strict=True)]
-        for row, variance in zip(means, variances, strict=True)
+        [
+            {"label": label, "mean": mean, "variance": variance}
+            for label, mean, variance in zip(classes, row, spread, strict=True)
+        ]
+        for row, spread in zip(means.tolist(), each, strict=True)
     ]
 
 

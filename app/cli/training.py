@@ -43,6 +43,8 @@ class Choices:
     validation: int | None = None
     seed: int | None = None
     effort: str | None = None
+    prefer: str | None = None
+    max_score_loss: float | None = None
     priority: int | None = None
 
 
@@ -60,6 +62,8 @@ def spelled_out(choices: Choices, request: Path | None) -> Document:
         "validation": None if choices.validation is None else {"folds": choices.validation},
         "seed": choices.seed,
         "effort": choices.effort,
+        "prefer": choices.prefer,
+        "max_score_loss": choices.max_score_loss,
         "priority": choices.priority,
         "basis": _basis(choices.kernel, choices.width),
         "likelihood": _likelihood(choices),

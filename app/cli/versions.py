@@ -15,13 +15,14 @@ from app.client.answers import (
     Member,
     Outlier,
     Rival,
+    Score,
     SupervisedVersion,
     VersionBase,
 )
 
 MOST_OUTLIERS_SHOWN = 8
 
-MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out (diagnostic)"}
 """What figures were measured on, by the API's names."""
 
 UNSEEN = 100.0
@@ -150,16 +151,16 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
+            ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.log_marginal_likelihood)),
             *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
-            (
-                "score lost",
-                None if version.score_loss is None else f"{version.score_loss:.3f} nats a row, by few functions",
-            ),
+            ("score", None if version.score is None else _score(version.score)),
+            ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
             ("compared", _compared(version.contenders) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
+            *(("warning", warning.detail) for warning in version.warnings),
             ("ended by", version.termination.replace("_", " ")),
             ("time", f"{version.seconds:.1f} s"),
         ]
@@ -171,12 +172,37 @@ def _evidence(nats: float | None) -> str | None:
 
 
 def _member(member: Member, version: SupervisedVersion) -> str:
-    """A process of several: how much it weighs, and what it is."""
-    kernel = str(member.kernel["type"]).replace("_", " ")
-    bent = ", inputs bent" if member.warps else ""
+    """A model of several: its class or how much it weighs, and what it is."""
     widths = _widths(member.widths, standardised=version.standardised, linear=_has_linear_columns(version))
-    noise = f"noise sd {number(member.noise_sd)}"
-    return f"weight {member.weight:.2f}, {kernel}{bent}, {member.functions} functions, {noise}, width {widths}"
+    kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
+    parts = [
+        None if member.label is None else cell_text(member.label),
+        None if member.weight is None else f"weight {member.weight:.2f}",
+        kernel if kernel is None or not member.warps else f"{kernel}, inputs bent",
+        f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
+        None if member.noise_sd is None else f"noise sd {number(member.noise_sd)}",
+        f"width {widths}" if widths else None,
+    ]
+    return ", ".join(part for part in parts if part is not None)
+
+
+def _score(found: Score) -> str:
+    """How rows are predicted that were not learned from."""
+    if found.value is None:
+        return f"none: {found.reason}"
+    error = "" if found.standard_error is None else f" +- {number(found.standard_error)}"
+    rows = f"{found.rows:,} rows left out, in {found.folds} {'fold' if found.folds == 1 else 'folds'}"
+    text = f"{number(found.value)}{error} nats a row, on {rows}"
+    return text if found.reason is None else f"{text}; {found.reason}"
+
+
+def _score_loss(version: SupervisedVersion) -> str | None:
+    """What the reduction to few functions costs, and what it saves."""
+    if version.score_loss is None:
+        return None
+    text = f"{version.score_loss:.3f} nats a row, by few functions"
+    every = version.unreduced_functions
+    return text if every is None else f"{text}: {version.functions} of {every:,}"
 
 
 def imported_text(found: ImportedFrom | None) -> str | None:

@@ -21,7 +21,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import Shape
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, members_of
+from app.sparse_bayes.pool import LearnedModel, members_of
 from app.sparse_bayes.types import Indices
 
 MEAN: FunctionName = "mean"
@@ -46,7 +46,7 @@ Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
 
 
 def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
-    """One for each function, in the order of the weights, of a pool member by member; then those of the log noise."""
+    """One for each function, in the order of the weights, of several models in turn; then those of the log noise."""
     names, units = column_names(encoding), column_units(encoding)
     every = chain.from_iterable(one.functions for one in (*members_of(model), *_log_noises(model)))
     for functions, columns in map(ungrouped, every, repeat(encoding.width)):
@@ -94,8 +94,9 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
 def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:
     """The functions at these places, with their weights; those of several latents in the order of `classes`.
 
-    Those of a pool's members follow one another, each of which says its member's number, from 1. Behind them are those
-    of the log noise where that is a function: contributions to the mean are numbered as if these were not there.
+    Those of several models that predict together follow one another, each of which says its member's number, from 1.
+    Behind them are those of the log noise where that is a function: contributions to the mean are numbered as if these
+    were not there.
     """
     rest, first = iter(found), 0
     members = list(enumerate(members_of(model), 1))
@@ -103,7 +104,7 @@ def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]
     functions += [(number, one.log_noise.model, LOG_NOISE) for number, one in members if one.log_noise is not None]
     for number, one, function in functions:
         for vector in _listed(one, classes, islice(rest, len(one.mean))):
-            member = number if isinstance(model, Pool) else None
+            member = None if isinstance(model, Model) else number
             yield replace(vector, number=first + vector.number, member=member, function=function)
         first += len(one.mean)
 

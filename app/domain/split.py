@@ -76,24 +76,21 @@ NOTHING = Cut(0, 0)
 def cut(split: Split, all_ranks: Ranks, share: float) -> Cut:
     """Where to cut so that about the share of the rows (N,) is held out. `all_ranks` is sorted in place.
 
-    Random: exactly `held_out_rows` of them; equal rows stand together, so that at most one lot of them is divided.
-    By column: the number of whole groups that comes nearest, at least one on either side. By order: rows of one time
-    stay together, in the past where the cut falls among them, unless nothing would be left to hold out. `NOTHING` where
+    Random and by column: the number of whole lots of one rank, rows that stay together or groups, that comes nearest,
+    at least one on either side; exactly `held_out_rows` where all ranks differ. By order: rows of one time stay
+    together, in the past where the cut falls among them, unless nothing would be left to hold out. `NOTHING` where
     the share is 0, or all rows are one group or one time.
     """
     wanted = held_out_rows(len(all_ranks), share)
     if not wanted or len(all_ranks) < 2:
         return NOTHING
     all_ranks.sort()
-    if isinstance(split, RandomSplit):
-        level = all_ranks[wanted - 1]
-        return Cut(int(level), wanted - int(np.searchsorted(all_ranks, level)))
     starts = np.flatnonzero(np.r_[True, all_ranks[1:] != all_ranks[:-1]])
     ends = np.r_[starts[1:], len(all_ranks)]
     if len(ends) < 2:
         return NOTHING
     candidates = ends[:-1]
-    if isinstance(split, ColumnSplit):
+    if not isinstance(split, OrderSplit):
         chosen = int(np.argmin(np.abs(candidates - wanted)))
     else:
         chosen = max(0, int(np.searchsorted(candidates, wanted, side="right")) - 1)
@@ -104,8 +101,8 @@ def content_hash(block: Block, names: Iterable[str], seed: int) -> Ranks:
     """A hash (N,) of each row's values in the named columns, whatever their order; 0.0 and -0.0 are one value."""
     total = np.zeros(block_rows(block), np.uint64)
     for name in names:
-        total += _mixed(_bits(block[name]) ^ np.uint64(_text_hash(f"{seed}/{name}")))
-    return _mixed(total)
+        total += mixed(_bits(block[name]) ^ np.uint64(_text_hash(f"{seed}/{name}")))
+    return mixed(total)
 
 
 def _bits(column: Column) -> Ranks:
@@ -120,7 +117,7 @@ def _text_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _mixed(values: Ranks) -> Ranks:
+def mixed(values: Ranks) -> Ranks:
     """The finaliser of splitmix64 [STEELE2014]: each bit of the input turns each bit of the output half of the time."""
     mixed = values + _GOLDEN
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -31,6 +31,7 @@ from app.exports.schema import (
     LogNoisePart,
     ModelPart,
     NumberInput,
+    PerClassPart,
     PoolPart,
     SinglePart,
     SourcePart,
@@ -59,6 +60,7 @@ from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, Spli
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.model import LogNoise, Model
+from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
@@ -130,9 +132,25 @@ def _target(target: TargetPart) -> EncodedTarget:
     )
 
 
-def _learned(part: ModelPart | PoolPart, inputs: int, classes: int) -> LearnedModel:
-    if isinstance(part, ModelPart):
-        return _model(part, inputs, classes, "/model")
+def _learned(part: ModelPart | PoolPart | PerClassPart, inputs: int, classes: int) -> LearnedModel:
+    match part:
+        case ModelPart():
+            return _model(part, inputs, classes, "/model")
+        case PoolPart():
+            return _pool(part, inputs, classes)
+        case PerClassPart():
+            return _per_class(part, inputs, classes)
+
+
+def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
+    if len(part.members) != classes or classes < LEAST_CLASSES:
+        expected = f"Expected a model for each of the target's classes, {LEAST_CLASSES} at least"
+        raise wrong("/model/members", f"{expected}; got {len(part.members)} for {classes}.")
+    members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
+    return PerClass(tuple(members), part.likelihood)
+
+
+def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
     if not 2 <= len(part.members) <= MOST_MEMBERS:
         detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(part.members)}."
         raise wrong("/model/members", detail)

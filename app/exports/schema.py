@@ -21,7 +21,7 @@ from pydantic import (
 from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[1] = 1
@@ -222,13 +222,28 @@ class PoolPart(Part):
     members: Annotated[list[ModelPart], FirstFault()]
 
 
+class PerClassPart(Part):
+    """A model for each class against all others, in the order of the classes, and the likelihood of all together."""
+
+    likelihood: BernoulliPerClass
+    members: Annotated[list[ModelPart], FirstFault()]
+
+
 def _one_or_several(value: object) -> str:
-    several = isinstance(value, PoolPart) or (isinstance(value, dict) and "members" in value)
-    return "several" if several else "one"
+    match value:
+        case PoolPart() | {"members": _, "weights": _}:
+            return "several"
+        case PerClassPart() | {"members": _, "likelihood": _}:
+            return "per_class"
+        case {"members": _}:
+            return "several"
+        case _:
+            return "one"
 
 
 LearnedPart = Annotated[
-    Annotated[ModelPart, Tag("one")] | Annotated[PoolPart, Tag("several")], Discriminator(_one_or_several)
+    Annotated[ModelPart, Tag("one")] | Annotated[PoolPart, Tag("several")] | Annotated[PerClassPart, Tag("per_class")],
+    Discriminator(_one_or_several),
 ]
 
 

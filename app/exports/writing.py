@@ -22,6 +22,7 @@ from app.exports.schema import (
     LogNoisePart,
     ModelPart,
     NumberInput,
+    PerClassPart,
     PoolPart,
     SinglePart,
     SourcePart,
@@ -48,6 +49,7 @@ from app.sparse_bayes.basis import (
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.model import LogNoise, Model
+from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool
 from app.sparse_bayes.types import Array
 
@@ -121,10 +123,14 @@ def _target(target: EncodedTarget) -> TargetPart:
     )
 
 
-def _learned(learned: LearnedModel) -> ModelPart | PoolPart:
-    if isinstance(learned, Pool):
-        return PoolPart(weights=learned.weights.tolist(), members=[_model(member) for member in learned.members])
-    return _model(learned)
+def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart:
+    match learned:
+        case Pool(weights=weights, members=members):
+            return PoolPart(weights=weights.tolist(), members=[_model(member) for member in members])
+        case PerClass(likelihood=likelihood, members=members):
+            return PerClassPart(likelihood=likelihood, members=[_model(member) for member in members])
+        case Model():
+            return _model(learned)
 
 
 def _model(model: Model) -> ModelPart:

@@ -45,18 +45,19 @@ def choose(
     fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
     """
     M, a = K.shape[1], 1.0 / amplitude
-    K = K.copy()
+    K = np.array(K)
     left = np.ones(M)
     latents = gradient.reshape(len(gradient), -1)
     k = latents.shape[1]
-    g, V = _with_columns(latents, precision, fixed, alpha)
-    VK = V @ K
+    g, fixed_rows = _with_columns(latents, precision, fixed, alpha)
+    V, VK = _Stack.of(fixed_rows), _Stack.of(fixed_rows @ K)
+    scratch = np.empty_like(K)
     places: list[int] = []
     gains: list[float] = []
     while True:
-        squares = precision @ np.square(K)
+        squares = precision @ np.multiply(K, K, out=scratch)
         scale = np.where(left > residue, left, np.inf)
-        S = (squares - np.einsum("rm,rm->m", VK, VK)) / scale
+        S = (squares - np.einsum("rm,rm->m", VK.rows, VK.rows)) / scale
         Q2 = np.square(g.T @ K).sum(axis=0)
         gain = 0.5 * (k * np.log(a / (a + S)) + Q2 / scale / (a + S) + k * squares / scale / a)
         gain[places] = 0.0
@@ -64,15 +65,43 @@ def choose(
         if len(places) >= min(most, M) or gain[best] < least:
             return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
         phi, kappa = K[:, best] / np.sqrt(left[best]), K[best] / np.sqrt(left[best])
-        towards = V @ phi
-        v = (precision * phi - V.T @ towards) / np.sqrt(a + S[best])
+        towards = V.rows @ phi
+        v = (precision * phi - V.rows.T @ towards) / np.sqrt(a + S[best])
         g = g - np.outer(v, (phi @ g) / np.sqrt(a + S[best]))
-        K -= np.outer(phi, kappa)
+        K -= np.multiply(phi[:, None], kappa, out=scratch)
         left -= np.square(kappa)
-        V = np.vstack([V, v])
-        VK = np.vstack([VK - np.outer(towards, kappa), v @ K])
+        V.append(v)
+        VK.rows[:] -= np.outer(towards, kappa)
+        VK.append(v @ K)
         places.append(best)
         gains.append(float(gain[best]))
+
+
+@dataclass
+class _Stack:
+    """Rows (n, k) that grow in number, in memory for twice as many."""
+
+    memory: Array
+    count: int
+
+    @classmethod
+    def of(cls, rows: Array) -> "_Stack":
+        """With some rows."""
+        memory = np.empty((2 * len(rows) + 32, rows.shape[1]))
+        memory[: len(rows)] = rows
+        return cls(memory, len(rows))
+
+    @property
+    def rows(self) -> Array:
+        """All so far, as a view."""
+        return self.memory[: self.count]
+
+    def append(self, row: Array) -> None:
+        """One more."""
+        if self.count == len(self.memory):
+            self.memory = np.concatenate([self.memory, np.empty_like(self.memory)])
+        self.memory[self.count] = row
+        self.count += 1
 
 
 def _with_columns(gradient: Array, precision: Array, fixed: Array, alpha: Array) -> tuple[Array, Array]:

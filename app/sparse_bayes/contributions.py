@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.sparse_bayes.basis import evaluate
-from app.sparse_bayes.pool import AnyReady, ReadyPool
+from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.per_class import ReadyPerClass
+from app.sparse_bayes.pool import AnyReady, ReadyPool, ready_members
 from app.sparse_bayes.prediction import Ready, chunks
 from app.sparse_bayes.types import Array, Indices
 
@@ -16,8 +18,9 @@ class Contributions:
     """The functions that add most to the latent's mean at N points, greatest first, each (N, k).
 
     `functions` their positions in the model, those of a pool's members one after the other; `added` phi_r(x) mu_r in
-    the latent's units, of a pool times its member's share in the mean; `shares` of the sum of the sizes of all R of
-    them, 0 where nothing is added at all. `total` (N,) is what all R add: the latent's mean.
+    the latent's units, of a pool times its member's share in the mean, 0 of the models of other classes; `shares` of
+    the sum of the sizes of all R of them, 0 where nothing is added at all. `total` (N,) is what all R add: the latent's
+    mean.
     """
 
     functions: Indices
@@ -33,7 +36,7 @@ def contributions(
 
     `latents` (N,) says which one is told of at each point, where a row has several; `noise_sd` as in `Ready.predict`.
     """
-    members = ready.members if isinstance(ready, ReadyPool) else (ready,)
+    members = ready_members(ready)
     R = sum(len(member.model.mean) for member in members)
     shape = (len(X), min(most, R))
     functions, added, shares = np.empty(shape, np.intp), np.empty(shape), np.empty(shape)
@@ -53,12 +56,18 @@ def contributions(
 
 
 def _terms(ready: AnyReady, X: Array, latents: Indices | None, noise_sd: Array | None) -> Iterator[Array]:
-    """What each function adds at X (n, d): (n, R), of each member of a pool."""
-    if isinstance(ready, Ready):
-        mean = ready.model.mean
-        yield evaluate(ready.model.functions, X) * (mean if latents is None else mean[:, latents].T)
-        return
-    found, _ = ready.predictions(X, noise_sd)
-    shares = ready.shares(np.array([one.variance for one in found]))
-    for member, share in zip(ready.members, shares, strict=True):
-        yield evaluate(member.model.functions, X) * member.model.mean * share[:, None]
+    """What each function adds at X (n, d): (n, R), of each member; nothing of those of other classes."""
+    match ready:
+        case Ready(model=model):
+            yield evaluate(model.functions, X) * (model.mean if latents is None else model.mean[:, latents].T)
+        case ReadyPool(members=members):
+            found, _ = ready.predictions(X, noise_sd)
+            shares = ready.shares(np.array([one.variance for one in found]))
+            for member, share in zip(members, shares, strict=True):
+                yield evaluate(member.model.functions, X) * member.model.mean * share[:, None]
+        case ReadyPerClass(members=members):
+            if latents is None:
+                raise SparseBayesError("expected the class that is explained at each point")
+            for number, member in enumerate(members):
+                told = evaluate(member.model.functions, X) * member.model.mean
+                yield np.where((latents == number)[:, None], told, 0.0)

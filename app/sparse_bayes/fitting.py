@@ -23,7 +23,9 @@ from app.sparse_bayes.basis import (
     SingleFunctions,
 )
 from app.sparse_bayes.errors import DataError, IllegalCombinationError, SparseBayesError
+from app.sparse_bayes.folds import distinct
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic, learning
@@ -47,23 +49,28 @@ def pose(
 ) -> Problem:
     """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
+    Under independent weights they are on one row of each place: a function offered twice would enter twice.
+
     `inherited` are functions of another fit: kernels that inherit have their input map and covariance. `noise_sd` (N,)
     comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
-    if is_heteroscedastic(spec.likelihood):
+    likelihood = spec.model_likelihood
+    if is_heteroscedastic(likelihood):
         raise SparseBayesError("expected noise of one size, or known by row: two fits in turn learn it as a function")
     check_rows(X, t, noise_sd)
-    spec.likelihood.check(t)
-    if spec.likelihood.noise_by_row != (noise_sd is not None):
+    likelihood.check(t)
+    if likelihood.noise_by_row != (noise_sd is not None):
         raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
     rows = np.arange(len(X)) if centres is None else centres
+    if isinstance(spec.prior, Independent):
+        rows = rows[distinct(X[rows], t[rows])]
     learns = Learning()
     for basis in spec.basis:
         if isinstance(basis, KernelBasis):
             learns = learning(spec, basis)
     dictionaries = [_functions(basis, X, rows, learns, inherited) for basis in spec.basis]
-    working, log_jacobian = spec.likelihood.working(t)
+    working, log_jacobian = likelihood.working(t)
     precisions = None if noise_sd is None else noise_sd**-2
     centre = _centre(spec, working, precisions)
     candidates = Candidates(tuple(dictionaries))
@@ -71,7 +78,7 @@ def pose(
         X,
         working - centre,
         candidates,
-        spec.likelihood,
+        likelihood,
         spec.prior,
         learns,
         spec.seed,

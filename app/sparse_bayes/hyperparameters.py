@@ -74,6 +74,20 @@ class Hyperparameters:
         of_terms, slope = self.terms.log_prior()
         return value + of_terms, np.concatenate([*parts, slope])
 
+    def common_width(self, spread: Array, shrinkage: float) -> tuple[float, Array]:
+        """-1/2 shrinkage sum (log r_k - mean log r)^2, widths in units of the inputs' sds, with its gradient.
+
+        `spread` (d,) are these sds. The log widths are normal about a common one, which is free.
+        """
+        F, k = len(self.alpha), len(self.input_map.widths)
+        slope = np.zeros(len(self.packed()))
+        if k == 1:
+            return 0.0, slope
+        logs = np.log(self.input_map.widths / spread)
+        off = logs - logs.mean()
+        slope[2 + F : 2 + F + k] = -shrinkage * off
+        return -0.5 * shrinkage * float(off @ off), slope
+
 
 def gathered(log_beta: float, log_amplitude: float, log_alpha: Array, scales: MapGradient, logits: Array) -> Array:
     """A gradient in theta from its parts."""

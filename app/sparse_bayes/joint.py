@@ -4,7 +4,8 @@ import numpy as np
 
 from app.sparse_bayes.basis import KernelFunctions, evaluate
 from app.sparse_bayes.errors import DataError, SparseBayesError
-from app.sparse_bayes.pool import AnyReady, ReadyPool
+from app.sparse_bayes.per_class import ReadyPerClass
+from app.sparse_bayes.pool import AnyReady
 from app.sparse_bayes.prediction import Ready, RealPrediction
 from app.sparse_bayes.types import Array
 
@@ -20,7 +21,9 @@ def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Arr
     the correlations of member k and r_k(x) its share in the mean: positive semi-definite, with 1 on the diagonal.
     Raises DataError.
     """
-    if not isinstance(ready, ReadyPool):
+    if isinstance(ready, ReadyPerClass):
+        raise DataError(f"expected Gaussian noise, got {ready.likelihood.type}")
+    if isinstance(ready, Ready):
         return _of_one(ready, X, noise_sd)
     pooled, _ = ready.predict(X, noise_sd)
     covariances = [_of_one(member, X, noise_sd)[1] for member in ready.members]

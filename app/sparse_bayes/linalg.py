@@ -12,6 +12,10 @@ from app.sparse_bayes.types import Array
 FEW_INPUTS = 3
 """Up to this many inputs, distances are summed from differences, which loses nothing to cancellation."""
 
+FAR = 1e6
+"""A point whose square is above this loses more than 1e-9 of its squared distances to cancellation: a warp can send an
+outlying input to 10^7 widths, and the kernel of the point with itself came out as .88."""
+
 
 def cholesky(matrix: Array) -> Array:
     """Return the lower L (R, R) with L L' = matrix (R, R); raises NotPositiveDefiniteError."""
@@ -100,22 +104,33 @@ def squared_distances(U: Array, Z: Array) -> Array:
     """|u_n - z_m|^2 as (N, M), from U (N, d) and Z (M, d).
 
     With many inputs one matrix product of points centred on Z does it; what cancellation leaves below zero is zero.
+    Inputs in which a point is FAR are summed from differences.
     """
     if not len(Z):
         return np.empty((len(U), 0))
     if U.shape[1] <= FEW_INPUTS:
-        distances = np.subtract.outer(U[:, 0], Z[:, 0])
-        np.square(distances, out=distances)
-        for k in range(1, U.shape[1]):
-            difference = np.subtract.outer(U[:, k], Z[:, k])
-            distances += np.square(difference, out=difference)
-        return distances
+        return _from_differences(U, Z)
     if len(Z) == 1:  # what the product of points centred on it comes to
         difference = U - Z
         return np.asarray(np.vecdot(difference, difference)[:, None])
     centre = Z.mean(axis=0)
     U, Z = U - centre, Z - centre
+    of_U, of_Z = np.einsum("nd,nd->n", U, U), np.einsum("md,md->m", Z, Z)
+    if max(np.fmax.reduce(of_U, initial=0.0), np.fmax.reduce(of_Z, initial=0.0)) > FAR:
+        far = U.shape[1] * np.fmax.reduce(np.square(np.concatenate([U, Z]))) > FAR
+        distances = _from_differences(U[:, far], Z[:, far])
+        return distances if far.all() else distances + squared_distances(U[:, ~far], Z[:, ~far])
     distances = U @ (-2.0 * Z.T)
-    distances += np.einsum("nd,nd->n", U, U)[:, None]
-    distances += np.einsum("md,md->m", Z, Z)[None, :]
+    distances += of_U[:, None]
+    distances += of_Z[None, :]
     return np.maximum(distances, 0.0, out=distances)
+
+
+def _from_differences(U: Array, Z: Array) -> Array:
+    """The squared distances, summed input by input; of one input at least."""
+    distances = np.subtract.outer(U[:, 0], Z[:, 0])
+    np.square(distances, out=distances)
+    for k in range(1, U.shape[1]):
+        difference = np.subtract.outer(U[:, k], Z[:, k])
+        distances += np.square(difference, out=difference)
+    return distances

@@ -4,14 +4,16 @@
 predictions, arXiv:1410.7827.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.likelihoods import ClassLikelihood, TargetLikelihood
 from app.sparse_bayes.likelihoods.gaussian import RealPrediction
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.per_class import PerClass, ReadyPerClass
 from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.types import Array
 
@@ -24,24 +26,44 @@ class Pool:
     weights: Array
 
 
-LearnedModel: TypeAlias = Model | Pool
-"""What a fit learns."""
+LearnedModel: TypeAlias = Model | Pool | PerClass
+"""What a fit learns: one model, or several that predict together."""
 
 
 def members_of(model: LearnedModel) -> tuple[Model, ...]:
-    """The members of a pool, or the model alone."""
-    return model.members if isinstance(model, Pool) else (model,)
+    """The models that predict together, or the model alone."""
+    return (model,) if isinstance(model, Model) else model.members
 
 
 def alone(model: LearnedModel) -> Model:
-    """The model itself; raises SparseBayesError for a pool."""
-    if isinstance(model, Pool):
+    """The model itself; raises SparseBayesError where several predict together."""
+    if not isinstance(model, Model):
         raise SparseBayesError("expected one model, got several that predict together")
     return model
 
 
+def likelihood_of(model: LearnedModel) -> TargetLikelihood:
+    """That of the target; the members of a pool share theirs."""
+    return model.members[0].likelihood if isinstance(model, Pool) else model.likelihood
+
+
+def has_latent_per_class(model: LearnedModel) -> bool:
+    """Whether rows have a latent for each class, and not one alone."""
+    return likelihood_of(model).latents > 1
+
+
+def at_temperature(model: LearnedModel, temperature: float) -> LearnedModel:
+    """A model of classes whose probabilities have another temperature; raises SparseBayesError for one of numbers."""
+    if isinstance(model, PerClass):
+        return replace(model, likelihood=replace(model.likelihood, temperature=temperature))
+    single = alone(model)
+    if not isinstance(single.likelihood, ClassLikelihood):
+        raise SparseBayesError(f"expected classes, got {single.likelihood.type}")
+    return replace(single, likelihood=replace(single.likelihood, temperature=temperature))
+
+
 def n_functions(model: LearnedModel) -> int:
-    """How many functions a model has, those of all members of a pool and of the log noise included."""
+    """How many functions a model has, those of all members together and of their log noise included."""
     return sum(member.size for member in members_of(model))
 
 
@@ -89,11 +111,20 @@ class ReadyPool:
 
 PARTS = ("noise", "weights", "beyond")
 
-AnyReady: TypeAlias = Ready | ReadyPool
+AnyReady: TypeAlias = Ready | ReadyPool | ReadyPerClass
+
+
+def ready_members(ready: AnyReady) -> tuple[Ready, ...]:
+    """The models that predict together, or the model alone, each with all that its predictions need factorised."""
+    return (ready,) if isinstance(ready, Ready) else ready.members
 
 
 def ready_of(model: LearnedModel) -> AnyReady:
     """A model with all that its predictions need factorised once; raises NotPositiveDefiniteError."""
-    if isinstance(model, Pool):
-        return ReadyPool(tuple(Ready.of(member) for member in model.members), model.weights)
-    return Ready.of(model)
+    match model:
+        case Model():
+            return Ready.of(model)
+        case Pool(members=members, weights=weights):
+            return ReadyPool(tuple(map(Ready.of, members)), weights)
+        case PerClass(members=members, likelihood=likelihood):
+            return ReadyPerClass(tuple(map(Ready.of, members)), likelihood)

@@ -16,6 +16,7 @@ from app.sparse_bayes.priors.gaussian_process import Whitening
 from app.sparse_bayes.types import Array
 
 __all__ = [
+    "FIGURES",
     "ClassPrediction",
     "Latent",
     "Measured",
@@ -26,7 +27,9 @@ __all__ = [
     "chunks",
     "latent",
     "predict",
+    "prior_variance",
     "scores",
+    "whitened",
 ]
 
 BLOCK_BYTES = 2**20
@@ -68,14 +71,17 @@ class Ready:
 
         `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
         """
+        found = self.checked(X, noise_sd)
+        noise = self._noise_sd(X) if noise_sd is None else noise_sd
+        return self.model.likelihood.predictive(found, noise), found.support
+
+    def checked(self, X: Array, noise_sd: Array | None) -> Latent:
+        """The latent at X (N, d); raises DataError where X or `noise_sd` is not what the model can be asked with."""
         if X.ndim != 2 or X.shape[1] != self.model.inputs:
             raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
         if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
             raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
-        found = self.latent(X)
-        return self.model.likelihood.predictive(
-            found, self._noise_sd(X) if noise_sd is None else noise_sd
-        ), found.support
+        return self.latent(X)
 
     def _noise_sd(self, X: Array) -> Array | float | None:
         """The model's own at X (N, d): of each row where it depends on the inputs."""
@@ -140,6 +146,25 @@ def latent(model: Model, X: Array) -> Latent:
     return Ready.of(model).latent(X)
 
 
+def whitened(model: Model, X: Array) -> tuple[Array, Array]:
+    """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
+    columns, whitening = evaluate(model.functions, X), _whitening(model)
+    if whitening is None or model.amplitude is None:
+        return columns, model.alpha
+    m = len(whitening.lower)
+    shared = np.full(m, 1.0 / model.amplitude)
+    return np.hstack([whitening.columns(columns[:, :m]), columns[:, m:]]), np.append(shared, model.alpha[m:])
+
+
+def prior_variance(model: Model, X: Array) -> Array:
+    """p'A^-1 p (N,) of the functions kept, at X (N, d): what they say of the latent before any row is seen."""
+    parts = []
+    for first, stop in chunks(len(X), len(model.mean)):
+        columns, alpha = whitened(model, X[first:stop])
+        parts.append(np.square(columns) @ (1.0 / (alpha if alpha.ndim == 1 else alpha.min(axis=1))))
+    return np.concatenate(parts)
+
+
 def _whitening(model: Model) -> Whitening | None:
     """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
     if model.amplitude is None:
@@ -176,6 +201,10 @@ def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
 
 LARGEST = 1e150
 """An error whose square is still a number: beyond it r2 counts the greatest as this."""
+
+
+FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
+"""A row's figures: the first three of numbers, the others of classes."""
 
 
 @dataclass(frozen=True, eq=False)

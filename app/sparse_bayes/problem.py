@@ -51,7 +51,8 @@ class Problem:
     a row where each class has its own; less `centre`, () or (K,), which the constant's weight has beside its own. The
     evidence of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what
     comes out does not depend on how many they are. Under a Gaussian process prior `begin` is where its hyperparameters
-    start from, None for the usual starts.
+    start from, None for the usual starts, and `max_rows_for_scales` bounds the rows from which these are learned where
+    the evidence is exact, None for the usual bound.
     """
 
     X: Array
@@ -67,6 +68,7 @@ class Problem:
     centre: Array = field(default_factory=lambda: np.zeros(()))
     threads: int = 1
     begin: Hyperparameters | None = None
+    max_rows_for_scales: int | None = None
 
     @property
     def rows(self) -> int:

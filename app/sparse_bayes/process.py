@@ -66,11 +66,19 @@ class Bound:
 
 
 def bound(
-    rows: Rows, vectors: Vectors, kernel: Covariance, likelihood: Likelihood, h: Hyperparameters, rho: float = 0.0
+    rows: Rows,
+    vectors: Vectors,
+    kernel: Covariance,
+    likelihood: Likelihood,
+    h: Hyperparameters,
+    rho: float = 0.0,
+    *,
+    near: Settled | None = None,
 ) -> Bound:
     """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
 
-    With rho above 0, for Gaussian noise, it is power EP's: see `Power`.
+    With rho above 0, for Gaussian noise, it is power EP's: see `Power`. `near` is where it settled at hyperparameters
+    near these, with the same rows and as many vectors.
     """
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
@@ -87,7 +95,7 @@ def bound(
         found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
         value = found.value - found.posterior.latents * power.price
         return Bound(value, found, whitening, E, P, left, *power.slopes(found))
-    found = settled(P, rows.t, c, alpha, likelihood, beta)
+    found = settled(P, rows.t, c, alpha, likelihood, beta, near=near)
     left_slope = -0.5 * found.posterior.latents * found.sites.precision
     return Bound(found.value, found, whitening, E, P, left, left_slope, found.sites.noise_slope)
 
@@ -130,22 +138,22 @@ def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Ar
     U, t, F = h.input_map(rows.X), as_columns(rows.t), rows.F
     latents = t.shape[1]
     K = h.covariance(kernel)(U, U)
-    C = h.amplitude * K + (F / h.alpha) @ F.T
+    C = (F / h.alpha) @ F.T
+    scaled = h.amplitude * K
+    C += scaled
     noise = 1.0 / rows.precision(h.beta)
     C.flat[:: len(t) + 1] += noise
     lower = cholesky(C)
     inverse = inverse_from_cholesky(lower)
     solved = inverse @ t
     value = -0.5 * (latents * (len(t) * np.log(2.0 * np.pi) + log_determinant(lower)) + float(np.vdot(t, solved)))
-    M = solved @ solved.T
+    determined = np.einsum("nf,nf->f", F, inverse @ F)
+    M = np.matmul(solved, solved.T, out=C)
     M -= inverse if latents == 1 else latents * inverse
     M *= 0.5
-    dU, logits = h.terms.pull_symmetric(kernel, U, h.amplitude * M, K)
-    theta = gathered(
-        -float(np.sum(noise * M.diagonal())),
-        h.amplitude * float(np.einsum("ij,ij->", M, K)),
-        -np.einsum("nf,nf->f", F, M @ F) / h.alpha,
-        h.input_map.pull(rows.X, dU),
-        logits,
-    )
-    return float(value), theta, np.einsum("nf,nf->f", F, inverse @ F) / h.alpha
+    log_beta, log_alpha = -float(np.sum(noise * M.diagonal())), -np.einsum("nf,nf->f", F, M @ F) / h.alpha
+    log_amplitude = float(np.vdot(M, scaled))
+    M *= h.amplitude
+    dU, logits = h.terms.pull_symmetric(kernel, U, M, K)
+    theta = gathered(log_beta, log_amplitude, log_alpha, h.input_map.pull(rows.X, dU), logits)
+    return float(value), theta, determined / h.alpha

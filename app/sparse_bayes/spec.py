@@ -9,11 +9,11 @@ from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from app.sparse_bayes.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import Learning
+from app.sparse_bayes.scales import EvidencePerInputWidth, Learning
 
-__all__ = ["Algorithm", "Basis", "Likelihood", "Prior", "Spec", "check"]
+__all__ = ["Algorithm", "Basis", "Prior", "Spec", "TargetLikelihood", "check"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,19 @@ class Spec:
     `seed` decides folds and subsets, together with the rows' content.
     """
 
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     basis: tuple[Basis, ...] = (KernelBasis(), Bias())
     prior: Prior = Independent()
     algorithm: Algorithm = Sequential()
     seed: int = 0
+
+    @property
+    def model_likelihood(self) -> Likelihood:
+        """That of the one model that is fitted; raises IllegalCombinationError where each class has a model."""
+        if isinstance(self.likelihood, BernoulliPerClass):
+            detail = f'"{self.likelihood.type}" is that of several fits, one for each class'
+            raise IllegalCombinationError("likelihood", detail)
+        return self.likelihood
 
 
 LEGAL: dict[str, frozenset[str]] = {
@@ -89,7 +97,7 @@ def check(spec: Spec) -> None:
             raise IllegalCombinationError("basis", detail)
 
 
-def is_heteroscedastic(likelihood: Likelihood) -> bool:
+def is_heteroscedastic(likelihood: TargetLikelihood) -> bool:
     """Whether the noise is a function of the inputs that is learned too."""
     return isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "heteroscedastic"
 
@@ -116,7 +124,7 @@ def _check_hyperpriors(spec: Spec, prior: Independent) -> None:
         raise IllegalCombinationError("prior", "expected c and d of 0, since no noise precision is learned")
 
 
-def _learns_noise(likelihood: Likelihood) -> bool:
+def _learns_noise(likelihood: TargetLikelihood) -> bool:
     """Whether there is a precision between where learning begins and the greatest, whatever the targets are."""
     start, greatest = likelihood.start(np.array([1.0, 2.0]))
     return greatest > start
@@ -140,6 +148,7 @@ def learning(spec: Spec, basis: KernelBasis) -> Learning:
         LEARNED[spec.prior.type].get(basis.width.type, "none"),
         warp=basis.warp == "evidence",
         additive=basis.additive == "evidence",
+        shrinkage=basis.width.shrinkage if isinstance(basis.width, EvidencePerInputWidth) else 0.0,
     )
 
 

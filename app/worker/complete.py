@@ -9,7 +9,7 @@ from app.domain.encoding import gaps
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import InputColumn
 from app.domain.tables import Block, block_rows, taken
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.types import Array, Mask
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""
@@ -25,6 +25,12 @@ class Part:
     block: Block
     numbers: Array
     dropped: int
+
+    def take(self, chosen: Mask) -> "Part":
+        """Without the rows for which `chosen` (N,) is false, which are left out too."""
+        rows = np.flatnonzero(chosen)
+        block = {name: taken(column, rows) for name, column in self.block.items()}
+        return Part(block, self.numbers[rows], self.dropped + len(chosen) - len(rows))
 
 
 def complete_rows(

@@ -9,11 +9,14 @@ import numpy as np
 
 from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target
 from app.domain.errors import TrainingFailedError
-from app.domain.requests import RandomSplit, SupervisedPlan
-from app.domain.split import NOTHING, Cut, Ranks, cut, fold_keys, ranks
+from app.domain.requests import ColumnSplit, RandomSplit, SupervisedPlan
+from app.domain.split import NOTHING, fold_keys
 from app.domain.tables import Block, taken
 from app.sparse_bayes.types import Array, Mask
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
+from app.worker.copies import WrittenRows, drop_copies
+from app.worker.holdout import Holdout
+from app.worker.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
 
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""
@@ -27,7 +30,8 @@ class Materialised:
 
     Each row is its `inputs` encoded numbers, then t, its noise sd (0 where no column says it), the fold key (a number
     for each group, or the place in time, else 0) and the number of its dataset row. `dropped` rows stand in neither
-    part: they have gaps, or were to be held out but hold something that the training rows don't know.
+    part: they have gaps or outlying inputs, repeat another row, or were to be held out but hold something that the
+    training rows don't know. `copies` of them repeat another row, and `outlying` says which inputs were outlying.
     """
 
     path: Path
@@ -36,6 +40,8 @@ class Materialised:
     held_out: int
     dropped: int
     inputs: int
+    copies: int = 0
+    outlying: tuple[OutlyingInput, ...] = ()
 
     def rows(self) -> Array:
         """All its rows, mapped read-only."""
@@ -45,27 +51,54 @@ class Materialised:
 def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells: int) -> Materialised:
     """Write `rows.f64` in `directory`, in two passes over the blocks, three where rows are held out.
 
+    Where inputs have outlying values there are two more: their rows are left out, and named.
+
     Memory holds one block and a piece of it, encoded; while the rows to hold out are chosen, 16 bytes a row too. Raises
     TrainingFailedError when what is left can't be learned from, or rows times inputs exceed `most_cells`.
     """
-    where = _where_to_cut(plan, read)
-    statistics, usable, dropped = Statistics(plan), 0, 0
-    for part, held_out in _divided(plan, read, where):
-        statistics.add(part.block, ~held_out)
-        usable += len(part.numbers)
-        dropped += part.dropped
+    holdout = _holdout(plan, read)
+    limits: AllLimits = {}
+    gathered = _gathered(plan, read, holdout, limits)
+    outlying: tuple[OutlyingInput, ...] = ()
+    if found := gathered.statistics.limits():
+        limits, outlying = found, outlying_inputs(_complete(plan, read), found)
+        gathered = _gathered(plan, read, holdout, limits)
+    statistics, usable, dropped = gathered.statistics, gathered.usable, gathered.dropped
     encoding = statistics.encoding()
     _check(plan, statistics, cells=usable * encoding.width, most_cells=most_cells)
     path, training = directory / "rows.f64", statistics.rows
     with path.open("wb") as file:
-        measured = _write(file, _divided(plan, read, where), plan=plan, encoding=encoding, training=training)
+        measured = _write(file, _divided(plan, read, holdout, limits), plan=plan, encoding=encoding, training=training)
     if plan.holdout and not measured:
         raise TrainingFailedError(
             "Every row to hold out has a category that no row to train on has; take another seed or a larger `holdout`,"
             " or leave that column out.",
             kind="nothing-to-hold-out",
         )
-    return Materialised(path, encoding, training, measured, dropped + usable - training - measured, encoding.width)
+    copies = 0
+    if plan.spec.likelihood.in_target_units:
+        written = WrittenRows(path, training, measured, encoding.width)
+        copies = drop_copies(written, by_group=isinstance(plan.split, ColumnSplit))
+    dropped += usable - training - measured + copies
+    return Materialised(path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying)
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """What a pass over the rows says: statistics of those to train on, how many can be used, and how many not."""
+
+    statistics: Statistics
+    usable: int
+    dropped: int
+
+
+def _gathered(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimits) -> _Gathered:
+    statistics, usable, dropped = Statistics(plan), 0, 0
+    for part, held_out in _divided(plan, read, holdout, limits):
+        statistics.add(part.block, ~held_out)
+        usable += len(part.numbers)
+        dropped += part.dropped
+    return _Gathered(statistics, usable, dropped)
 
 
 def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
@@ -73,7 +106,7 @@ def training_rows(plan: SupervisedPlan, read: Read) -> Iterator[Block]:
 
     Raises TrainingFailedError where none can be held out as the plan says.
     """
-    for part, held_out in _divided(plan, read, _where_to_cut(plan, read)):
+    for part, held_out in _divided(plan, read, _holdout(plan, read), {}):
         kept = np.flatnonzero(~held_out)
         yield {name: taken(column, kept) for name, column in part.block.items()}
 
@@ -86,34 +119,15 @@ def _complete(plan: SupervisedPlan, read: Read) -> Iterator[Part]:
     return complete_rows(read, plan.inputs, beside=beside, needed=[*beside, *needed])
 
 
-def _ranks(plan: SupervisedPlan, part: Part) -> Ranks:
-    names = [plan.target, *(column.name for column in plan.inputs)]
-    return ranks(plan.split, part.block, numbers=part.numbers, names=names, seed=plan.spec.seed)
+def _holdout(plan: SupervisedPlan, read: Read) -> Holdout:
+    return Holdout.of(plan, _complete(plan, read)) if plan.holdout else Holdout(plan, NOTHING)
 
 
-def _where_to_cut(plan: SupervisedPlan, read: Read) -> Cut:
-    if not plan.holdout:
-        return NOTHING
-    found = [_ranks(plan, part) for part in _complete(plan, read)]
-    everything = np.concatenate(found) if found else np.empty(0, np.uint64)
-    where = cut(plan.split, everything, plan.holdout)
-    if where == NOTHING and len(everything) > 1 and not isinstance(plan.split, RandomSplit):
-        column = plan.split.column
-        raise TrainingFailedError(
-            f"`{column}` is the same in all rows without gaps, so none can be held out by it; split by another column.",
-            kind="nothing-to-hold-out",
-        )
-    return where
-
-
-def _divided(plan: SupervisedPlan, read: Read, where: Cut) -> Iterator[tuple[Part, Mask]]:
-    """Every part with the rows (N,) of it that are held out."""
-    for part in _complete(plan, read):
-        if where == NOTHING:
-            yield part, np.zeros(len(part.numbers), np.bool_)
-        else:
-            held_out, where = where.apply(_ranks(plan, part))
-            yield part, held_out
+def _divided(plan: SupervisedPlan, read: Read, holdout: Holdout, limits: AllLimits) -> Iterator[tuple[Part, Mask]]:
+    """Every part with the rows (N,) of it that are held out, without those that lie outside limits."""
+    for part, held_out in holdout.divide(_complete(plan, read)):
+        ordinary = ~outside(part, limits)
+        yield (part, held_out) if ordinary.all() else (part.take(ordinary), held_out[ordinary])
 
 
 def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cells: int) -> None:

@@ -64,7 +64,7 @@ _ADVICE: Mapping[str, tuple[str, str, str]] = {
     "NotPositiveDefiniteError": (
         "not-computable",
         "The fit left the range of floating point",
-        'send "standardise": true, a larger noise sd, or another width',
+        "more jitter and more noise were tried; leave out inputs that nearly repeat others, or name another kernel",
     ),
 }
 

@@ -22,6 +22,7 @@ from app.domain.models import (
     Learned,
     Member,
     NewSupervisedVersion,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
 )
@@ -29,9 +30,11 @@ from app.domain.requests import SupervisedPlan
 from app.domain.scales import model_terms, model_warps, model_widths, named_widths
 from app.sparse_bayes.basis import Group, KernelBasis
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, StudentT
+from app.sparse_bayes.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
+from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import Pool, members_of, n_functions
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import Pool, likelihood_of, members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.selection import Step, Trained
 from app.sparse_bayes.spec import Spec
@@ -39,6 +42,7 @@ from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
+from app.worker.warnings import warnings
 
 
 def progress(step: Step, made: Materialised) -> Progress:
@@ -68,7 +72,7 @@ def new_version(
     learned, encoding = trained.learned, _settled(made.encoding, trained)
     target = encoding.target
     # What stands for the whole where several models predict together: none of their figures is the whole's.
-    model, alone = members_of(learned)[0], not isinstance(learned, Pool)
+    model, alone = members_of(learned)[0], isinstance(learned, Model)
     report = SupervisedReport(
         task=plan.task,
         plan=replace(plan, spec=_recorded(trained.spec, plan.spec)),
@@ -82,7 +86,11 @@ def new_version(
         outliers=outliers(model, made),
         members=_members(trained, encoding),
         compared=_compared(trained, target),
+        warnings=warnings(trained, made),
         score_loss=trained.score_loss,
+        temperature=_temperature(likelihood_of(learned)),
+        unreduced_functions=trained.unreduced,
+        score=_score(trained, target),
         class_rows=class_rows(made),
         standardised=plan.standardise,
         noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
@@ -122,9 +130,35 @@ def new_version(
 
 
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """The processes of a pool."""
-    if not isinstance(trained.learned, Pool):
-        return ()
+    """The processes of a pool, or the models of classes."""
+    match trained.learned:
+        case Pool() as pool:
+            return _of_pool(trained, pool, encoding)
+        case PerClass() as per_class:
+            return _of_classes(trained, per_class, encoding)
+        case _:
+            return ()
+
+
+def _of_classes(trained: Trained, learned: PerClass, encoding: Encoding) -> tuple[Member, ...]:
+    return tuple(
+        Member(
+            kernel=_kernel_of(spec),
+            weight=None,
+            functions=len(model.mean),
+            widths=model_widths(model, encoding),
+            warps=model_warps(model, encoding),
+            noise_sd=None,
+            process_sd=user_process_sd(encoding.target, model.amplitude),
+            log_marginal_likelihood=user_log_evidence(encoding.target, model.log_marginal_likelihood, model.rows),
+            process_log_marginal_likelihood=None,
+            label=label,
+        )
+        for label, spec, model in zip(encoding.target.classes, trained.class_specs, learned.members, strict=True)
+    )
+
+
+def _of_pool(trained: Trained, learned: Pool, encoding: Encoding) -> tuple[Member, ...]:
     target = encoding.target
     return tuple(
         Member(
@@ -133,18 +167,19 @@ def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
             functions=one.functions,
             widths=model_widths(model, encoding),
             warps=model_warps(model, encoding),
-            noise_sd=user_noise_sd(target, model.noise_sd) or 0.0,
-            process_sd=user_process_sd(target, model.amplitude) or 0.0,
+            noise_sd=user_noise_sd(target, model.noise_sd),
+            process_sd=user_process_sd(target, model.amplitude),
             log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
             process_log_marginal_likelihood=user_log_evidence(target, one.evidence, model.rows),
         )
-        for one, model in zip(trained.members, trained.learned.members, strict=True)
+        for one, model in zip(trained.members, learned.members, strict=True)
     )
 
 
-def _kernel_of(spec: Spec) -> Kernel:
-    (kernel,) = (basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis))
-    return kernel
+def _kernel_of(spec: Spec) -> Kernel | None:
+    """The one kernel, None without or of several."""
+    kernels = [basis.kernel for basis in spec.basis if isinstance(basis, KernelBasis)]
+    return kernels[0] if len(kernels) == 1 else None
 
 
 def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
@@ -161,14 +196,25 @@ def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
     )
 
 
+def _score(trained: Trained, target: EncodedTarget) -> Score:
+    """In nats of the target in the user's units."""
+    found = trained.score
+    value = None if found.value is None else user_log_evidence(target, found.value, 1)
+    return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+
+
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:
     """With what was open until the likelihood was chosen: whether the latent is the target's logarithm."""
-    logarithmic = isinstance(members_of(trained.learned)[0].likelihood, LogGaussian)
+    logarithmic = isinstance(likelihood_of(trained.learned), LogGaussian)
     return replace(encoding, target=replace(encoding.target, logarithmic=logarithmic))
 
 
 def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
     return float(likelihood.dof) if isinstance(likelihood, StudentT) and likelihood.dof != "learned" else None
+
+
+def _temperature(likelihood: TargetLikelihood) -> float | None:
+    return temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
 
 
 def _recorded(spec: Spec, planned: Spec) -> Spec:

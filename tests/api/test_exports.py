@@ -346,7 +346,7 @@ KERNEL = {
 }
 AUGMENTATION = {"functions": KERNEL, "spread": 0.1, "precisions": None}
 AMPLITUDE = {"/model/amplitude": 1.0}
-SHARP = {"type": "one_against_rest", "classes": 3, "sharpness": 0.0}
+COLD = {"type": "one_against_rest", "classes": 3, "temperature": 0.0}
 
 CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     (
@@ -358,7 +358,7 @@ CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     ("small", {"/target/noise_column": "y"}, "/target/noise_column", "in a column of its own"),
     ("states", {"/target/classes": ["gas", "solid", "liquid"]}, "/target/classes", "different labels in their order"),
     ("states", {"/target/classes/1": "li\0quid"}, "/target/classes/1", "the character NUL"),
-    ("states", {"/model/likelihood": SHARP}, "/model/likelihood/sharpness", "a finite number above 0, got 0"),
+    ("states", {"/model/likelihood": COLD}, "/model/likelihood/temperature", "a finite number above 0, got 0"),
     ("states", {"/model/mean": [1.0, -2.0, 0.5]}, "/model/mean", "a weight for each of 3 classes"),
     (
         "small",

@@ -94,6 +94,7 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "members": [],
         "compared": [],
         "score_loss": None,
+        "warnings": [],
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
         "software_version": "0.1.0",

@@ -55,7 +55,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/target/scale": COUNTED,
     r"/model/(augmentation/functions|functions/\*/of)/widths/\*": POSITIVE,
     FUNCTIONS + r"/spans/\*": POSITIVE,
-    r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*|likelihood/sharpness)": POSITIVE,
+    r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*|likelihood/temperature)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
     SPEC + r"/prior/least_gain": POSITIVE,
     r"/report/contenders/\*/prior/(a|b|c|d)": POSITIVE,
@@ -90,6 +90,7 @@ TOLD_TWICE: dict[str, tuple[str, ...]] = {
     "/model/next_gain": ("/report/next_gain",),
     "/model/likelihood/dof": ("/report/degrees_of_freedom",),
     "/model/likelihood/classes": ("/model/mean",),
+    "/model/likelihood/temperature": ("/report/temperature",),
     "/model/functions/*/terms/*/input": ("/report/terms",),
     "/model/functions/*/widths/*": ("/report/widths/0/width",),
     "/model/functions/*/skew/*": ("/report/warps/0/skew",),

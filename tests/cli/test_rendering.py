@@ -14,6 +14,7 @@ from app.client.answers import (
     InputWidth,
     Outlier,
     RegressionVersion,
+    TrainingWarning,
 )
 
 VERSION = RegressionVersion(
@@ -93,6 +94,12 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
     told = facts(version, capsys)
     assert told["scatter"] == "student t with 2.5 degrees of freedom"
     assert told["outliers"] == said
+
+
+def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> None:
+    detail = "`z` lies far outside its other values (-3 to 3): row 17 is left out."
+    assert facts(changed(VERSION, warnings=(TrainingWarning("outlying_input", detail),)), capsys)["warning"] == detail
+    assert "warning" not in facts(VERSION, capsys)
 
 
 def contender(prior: str, likelihood: str, score: float, functions: int | None = 7) -> Contender:

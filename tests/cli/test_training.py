@@ -11,7 +11,7 @@ from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.kernels import Kernel as KernelUnion
-from app.sparse_bayes.likelihoods import Likelihood as LikelihoodUnion
+from app.sparse_bayes.likelihoods import TargetLikelihood as LikelihoodUnion
 from app.sparse_bayes.scales import FixedWidth, Width
 
 

@@ -32,7 +32,8 @@ INDEPENDENT = Spec(
 
 
 def asking(target: str = "y") -> SupervisedRequest:
-    return SupervisedRequest(DATASET_ID, target)
+    """One process and its rivals: several have tests of their own."""
+    return SupervisedRequest(DATASET_ID, target, effort="quick")
 
 
 def test_nothing_said_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:

@@ -86,10 +86,10 @@ def test_only_a_target_gives_a_whole_plan() -> None:
     assert found.standardise
     assert (found.spec.likelihood, found.spec.prior, found.spec.algorithm) == (
         GaussianNoise(),
-        GaussianProcess(least_gain=2.0),
+        GaussianProcess(vectors="rows", least_gain=2.0),
         Greedy(),
     )
-    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth(), warp="evidence"), Bias(), Inputs())
+    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
     assert [rival.prior for rival in found.rivals] == [Independent(price=True)]
     assert (found.model, found.missing, found.holdout, found.target_kind) == ("small-table", "refuse", 0, "number")
 

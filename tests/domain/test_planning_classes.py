@@ -93,7 +93,12 @@ def test_two_classes_may_have_a_latent_each(column: Column) -> None:
 @pytest.mark.parametrize(
     ("column", "likelihood", "pointer", "said"),
     [
-        (SIX, Bernoulli(), "/likelihood/type", '"bernoulli" is for two classes, and `t` has 3; use "categorical".'),
+        (
+            SIX,
+            Bernoulli(),
+            "/likelihood/type",
+            '"bernoulli" is for two classes, and `t` has 3; use "bernoulli_per_class" or "categorical".',
+        ),
         (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; without `classes` they are counted."),
     ],
     ids=["of two", "of another number"],

@@ -41,9 +41,9 @@ def pooled(api: Api) -> SupervisedVersion:
 
 def test_a_version_tells_its_members_what_was_compared_and_its_score(pooled: SupervisedVersion) -> None:
     assert len(pooled.members) >= 2
-    assert sum(member.weight for member in pooled.members) == pytest.approx(1.0)
+    assert sum(member.weight or 0.0 for member in pooled.members) == pytest.approx(1.0)
     assert sum(member.functions for member in pooled.members) == pooled.functions
-    assert all(30.0 > member.noise_sd > 0.5 for member in pooled.members)
+    assert all(30.0 > (member.noise_sd or 0.0) > 0.5 for member in pooled.members)
     assert pooled.log_marginal_likelihood is None
     assert pooled.hyperparameters.noise_sd is None
     assert len(pooled.compared) == 5
@@ -62,6 +62,7 @@ def test_relevance_vectors_name_their_member(api: Api, pooled: SupervisedVersion
     for number, member in enumerate(pooled.members, 1):
         own = [one for one in vectors if one.member == number]
         assert len(own) == member.functions
+        assert member.kernel is not None
         assert {one.kind for one in own} <= {str(member.kernel["type"]), "bias", "input"}
 
 

@@ -45,14 +45,18 @@ from app.sparse_bayes.kernels import (
 )
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
+    BernoulliPerClass,
     Categorical,
+    ClassLikelihood,
     GaussianNoise,
-    Likelihood,
     LogGaussian,
     OneAgainstRest,
     Poisson,
     StudentT,
+    TargetLikelihood,
 )
+from app.sparse_bayes.likelihoods.temperature import temperature_of
+from app.sparse_bayes.per_class import PerClass, without_functions
 from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
@@ -97,7 +101,7 @@ KERNELS: tuple[Kernel, ...] = (
     ThinPlate(),
     Sigmoid(-0.5),
 )
-LIKELIHOODS: tuple[Likelihood, ...] = (
+LIKELIHOODS: tuple[TargetLikelihood, ...] = (
     GaussianNoise(),
     GaussianNoise(0.1),
     GaussianNoise("rows"),
@@ -107,6 +111,11 @@ LIKELIHOODS: tuple[Likelihood, ...] = (
     Bernoulli(),
     Categorical(3),
     OneAgainstRest(3),
+    BernoulliPerClass(3),
+    Bernoulli(1.7),
+    Categorical(3, 0.6),
+    OneAgainstRest(3, 2.0),
+    BernoulliPerClass(3, 1.4),
 )
 DICTIONARIES: dict[str, tuple[Basis, ...]] = {
     "steps": (Steps(), Bias()),
@@ -145,7 +154,7 @@ def block(inputs: tuple[EncodedNumber | EncodedCategory, ...], rows: int, seed: 
     return columns
 
 
-def targets(likelihood: Likelihood, encoded: Array) -> Array:
+def targets(likelihood: TargetLikelihood, encoded: Array) -> Array:
     """Drawn of a curve in the first input and a line in the last."""
     rng = np.random.default_rng(7)
     f = np.sin(2.0 * encoded[:, 0]) + 0.3 * encoded[:, -1]
@@ -153,7 +162,7 @@ def targets(likelihood: Likelihood, encoded: Array) -> Array:
     match likelihood:
         case Bernoulli():
             return (noisy > 0.0).astype(np.float64)
-        case Categorical() | OneAgainstRest():
+        case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return np.digitize(noisy, [-0.5, 0.5]).astype(np.float64)
         case Poisson():
             return rng.poisson(np.exp(1.0 + f)).astype(np.float64)
@@ -163,12 +172,12 @@ def targets(likelihood: Likelihood, encoded: Array) -> Array:
             return noisy
 
 
-def encoded_target(likelihood: Likelihood) -> EncodedTarget:
+def encoded_target(likelihood: TargetLikelihood) -> EncodedTarget:
     """In the user's units where these are others."""
     match likelihood:
         case Bernoulli():
             return EncodedTarget("y", "boolean", 0.0, 1.0, (False, True))
-        case Categorical() | OneAgainstRest():
+        case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return EncodedTarget("y", "category", 0.0, 1.0, ("gas", "liquid", "solid"))
         case Poisson():
             return EncodedTarget("y", "number", 0.0, 1.0, ())
@@ -181,7 +190,7 @@ def encoded_target(likelihood: Likelihood) -> EncodedTarget:
 
 
 def version(
-    likelihood: Likelihood,
+    likelihood: TargetLikelihood,
     basis: tuple[Basis, ...],
     prior: Prior = INDEPENDENT,
     inputs: tuple[EncodedNumber | EncodedCategory, ...] = MIXED,
@@ -194,7 +203,7 @@ def version(
     known = np.linspace(0.05, 0.2, ROWS) if likelihood.noise_by_row else None
     *_, found = train(Rows(rows, targets(likelihood, rows), known), spec)
     assert isinstance(found, Trained)
-    return exported(SupervisedPredictor(encoding, found.model), spec)
+    return exported(SupervisedPredictor(encoding, found.learned), spec)
 
 
 def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
@@ -224,9 +233,11 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
     """With the figures that are the model's, or those of the members of a pool."""
     if isinstance(predictor.learned, Pool):
         return of_pool(report, predictor, predictor.learned)
+    if isinstance(predictor.learned, PerClass):
+        return of_classes(report, predictor, predictor.learned)
     model, target = predictor.model, predictor.encoding.target
     dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
-    counts = (model.rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
+    likelihood = model.likelihood
     return replace(
         report,
         functions=model.size,
@@ -241,7 +252,50 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
         warps=model_warps(model, predictor.encoding),
         terms=model_terms(model, predictor.encoding),
         degrees_of_freedom=None if dof is None or isinstance(dof, str) else float(dof),
-        class_rows=tuple(map(ClassRows, target.classes, counts)) if target.classes else (),
+        class_rows=class_rows(model.rows, target),
+        temperature=temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None,
+    )
+
+
+def class_rows(rows: int, target: EncodedTarget) -> tuple[ClassRows, ...]:
+    """Ten of each class but the first."""
+    counts = (rows - 10 * (len(target.classes) - 1), *[10] * (len(target.classes) - 1))
+    return tuple(map(ClassRows, target.classes, counts)) if target.classes else ()
+
+
+def of_classes(report: SupervisedReport, predictor: SupervisedPredictor, learned: PerClass) -> SupervisedReport:
+    """The report of a model for each class."""
+    encoding, first = predictor.encoding, learned.members[0]
+    members = tuple(
+        Member(
+            Gaussian(),
+            None,
+            len(model.mean),
+            model_widths(model, encoding),
+            model_warps(model, encoding),
+            None,
+            model.amplitude,
+            model.log_marginal_likelihood,
+            None,
+            label,
+        )
+        for label, model in zip(encoding.target.classes, learned.members, strict=True)
+    )
+    return replace(
+        report,
+        functions=n_functions(learned),
+        rows=first.rows,
+        candidates=first.candidates,
+        termination=first.termination,
+        log_marginal_likelihood=None,
+        widths=(),
+        noise_sd=None,
+        process_sd=None,
+        last_gain=None,
+        next_gain=None,
+        members=members,
+        class_rows=class_rows(first.rows, encoding.target),
+        temperature=temperature_of(learned.likelihood.temperature),
     )
 
 
@@ -296,7 +350,7 @@ def _bent() -> ExportedSupervised:
     return with_model(made, replace(made.predictor.model, functions=(additive, *others)))
 
 
-def _pool(likelihood: Likelihood) -> ExportedSupervised:
+def _pool(likelihood: TargetLikelihood) -> ExportedSupervised:
     """A smooth process, a rough one, and one that sees inputs bent, with linear columns."""
     each = EvidencePerInputWidth()
     bases = (
@@ -329,6 +383,17 @@ def _pool_of_varying_noise() -> ExportedSupervised:
     return with_model(first, pool)
 
 
+def _class_without_functions() -> ExportedSupervised:
+    """One class is as probable everywhere as it is frequent."""
+    made = version(BernoulliPerClass(3), _kernel(Gaussian()), PROCESS)
+    learned = made.predictor.learned
+    assert isinstance(learned, PerClass)
+    first, second, third = learned.members
+    t = (np.arange(second.rows) < 2).astype(np.float64)
+    constant = without_functions(second.inputs, t, second.candidates)
+    return with_model(made, replace(learned, members=(first, constant, third)))
+
+
 def _constant() -> ExportedSupervised:
     return version(GaussianNoise(), (Bias(),))
 
@@ -348,10 +413,16 @@ def _no_functions() -> ExportedSupervised:
     return with_model(made, model)
 
 
+def is_class_default(likelihood: TargetLikelihood) -> bool:
+    """Whether it is one of classes whose temperature is left open."""
+    return isinstance(likelihood, ClassLikelihood) and likelihood.temperature == "learned"
+
+
 def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     made: dict[str, Callable[[], ExportedSupervised]] = {}
     for likelihood in LIKELIHOODS:
-        name = f"{likelihood.type} {getattr(likelihood, 'noise_sd', '')}".strip()
+        given = getattr(likelihood, "noise_sd", getattr(likelihood, "temperature", ""))
+        name = likelihood.type if given == "" or is_class_default(likelihood) else f"{likelihood.type} {given}"
         made[f"{name}, independent"] = partial(version, likelihood, _kernel(Gaussian()))
         made[f"{name}, process"] = partial(version, likelihood, _kernel(Gaussian()), PROCESS)
     for kernel in KERNELS:
@@ -365,6 +436,7 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     made["heteroscedastic noise"] = _varying_noise
     made["a pool, heteroscedastic noise"] = _pool_of_varying_noise
     made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))
+    made["a class without functions"] = _class_without_functions
     made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])
     made["inputs"] = partial(version, StudentT(), (Inputs(), Bias()))
     made["bent, additive, free"] = _bent

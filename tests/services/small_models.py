@@ -58,7 +58,7 @@ def small_version(
     )
     noise_sd = None if labels else 0.1
     model = Model(
-        likelihood=plan.spec.likelihood,
+        likelihood=plan.spec.model_likelihood,
         functions=(
             KernelFunctions(
                 Gaussian(), InputMap.isotropic(1.5), np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 1.0]]), np.array([3, 7])

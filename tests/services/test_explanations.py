@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app.domain.encoding import encode_inputs
+from app.domain.encoding import EncodedTarget, encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.listing import Place, listed_terms
 from app.domain.models import ClassWeight, NewSupervisedVersion, RelevanceVector
@@ -17,7 +17,10 @@ from app.services.catalogue import Catalogue
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import Likelihood, LogGaussian, Poisson
+from app.sparse_bayes.likelihoods import LogGaussian, Poisson, TargetLikelihood
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import members_of, n_functions
 from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import FixedWidth
@@ -35,7 +38,7 @@ each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
 each_prior = pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.type)
 
 
-def answering(likelihood: Likelihood, prior: Prior) -> SupervisedAnswering:
+def answering(likelihood: TargetLikelihood, prior: Prior) -> SupervisedAnswering:
     made = version(likelihood, BASIS, prior)
     return SupervisedAnswering.of(made.predictor, made.report)
 
@@ -71,35 +74,41 @@ def assert_adds_up(found: Explanation, mean: Array) -> None:
 @each_prior
 @pytest.mark.parametrize("most", [1, 20])
 def test_a_baseline_the_contributions_and_the_others_are_the_mean(
-    likelihood: Likelihood, prior: Prior, most: int
+    likelihood: TargetLikelihood, prior: Prior, most: int
 ) -> None:
     known = answering(likelihood, prior)
     answer = known.answer(NEW, Wanted(explain=most))
     assert isinstance(answer, RegressionAnswer | ClassificationAnswer)
     assert answer.explanation is not None
     assert_adds_up(answer.explanation, latent_mean(known, answer))
-    if most >= len(known.predictor.model.mean):
+    if most >= n_functions(known.predictor.learned):
         assert_allclose(answer.explanation.others, 0.0, atol=1e-9 * np.abs(answer.explanation.mean).max())
     elif most == 1 and isinstance(prior, GaussianProcess):
         assert np.abs(answer.explanation.others).max() > 1e-3
 
 
 @each_likelihood
-def test_weights_times_functions_are_what_is_added(likelihood: Likelihood) -> None:
+def test_weights_times_functions_are_what_is_added(likelihood: TargetLikelihood) -> None:
     made = version(likelihood, BASIS)
-    model, target = made.predictor.model, made.predictor.encoding.target
+    learned, target = made.predictor.learned, made.predictor.encoding.target
     answer = SupervisedAnswering.of(made.predictor, made.report).answer(NEW, Wanted(explain=20))
     assert isinstance(answer, RegressionAnswer | ClassificationAnswer)
     found = answer.explanation
     assert found is not None
-    if model.mean.ndim > 1:
-        return
-    weights = np.array(
-        [of_kind(float, vector(weight).in_units(target.latent_unit).weight_mean) for weight in model.mean]
-    )
     inputs, _ = encode_inputs(made.predictor.encoding, NEW)
-    terms = evaluate(model.functions, inputs) * weights
+    if isinstance(learned, Model) and learned.mean.ndim > 1:
+        return
+    terms = np.hstack([added(model, inputs, target) for model in members_of(learned)])
+    if isinstance(learned, PerClass):
+        assert isinstance(answer, ClassificationAnswer)
+        of_class = np.repeat(np.arange(3), [len(model.mean) for model in learned.members])
+        terms = np.where(of_class == answer.most_probable[:, None], terms, 0.0)
     assert_allclose(found.added, np.take_along_axis(terms, found.functions, axis=1), rtol=1e-9)
+
+
+def added(model: Model, inputs: Array, target: EncodedTarget) -> Array:
+    weights = [of_kind(float, vector(weight).in_units(target.latent_unit).weight_mean) for weight in model.mean]
+    return np.asarray(evaluate(model.functions, inputs) * np.array(weights))
 
 
 def vector(weight: float) -> RelevanceVector:

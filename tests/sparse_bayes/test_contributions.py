@@ -22,7 +22,7 @@ NEW = np.linspace(-14.0, 14.0, 17)[:, None]
 
 def fitted(name: str) -> Model:
     spec = SPECS[name]
-    return fit(*rows_for(spec.likelihood, 40, 0), spec)
+    return fit(*rows_for(spec.model_likelihood, 40, 0), spec)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -65,7 +65,7 @@ def test_of_several_latents_each_point_has_that_of_its_own(spec: Spec) -> None:
 def test_where_nothing_is_added_no_share_is_had() -> None:
     X, t = sinc(40, 0)
     spec = spec_for(GaussianNoise())
-    model = fit(X, t, Spec(spec.likelihood, spec.basis[:1]))
+    model = fit(X, t, Spec(spec.model_likelihood, spec.basis[:1]))
     found = contributions(Ready.of(model), np.array([[1e9]]), 3)
     np.testing.assert_array_equal(found.added, 0.0)
     np.testing.assert_array_equal(found.shares, 0.0)

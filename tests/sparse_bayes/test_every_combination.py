@@ -34,7 +34,7 @@ NUMBERS = {
     "classes": (3,),
     "folds": (2,),
     "harmonics": (5,),
-    "sharpness": (1.5,),
+    "temperature": (1.5,),
 }
 """What an option of this name may be, where not any number within its bounds is sensible for these few rows."""
 
@@ -190,7 +190,7 @@ def test_what_is_refused_names_a_field_of_the_request(spec: Spec) -> None:
 @given(spec=legal)
 @walk
 def test_whatever_is_legal_trains_and_predicts(spec: Spec) -> None:
-    rows, borrowed = rows_for(spec.likelihood), inheriting(spec)
+    rows, borrowed = rows_for(spec.model_likelihood), inheriting(spec)
     lender, rivals = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
     if not fitting_widths(spec):
         with pytest.raises(IllegalCombinationError, match="one for each input"):
@@ -221,7 +221,7 @@ def assert_sound(found: Trained, X: Array) -> None:
 @walk
 def test_no_objective_falls_within_a_phase(spec: Spec) -> None:
     given = with_fixed_widths(spec, places=[*searched(spec), *inheriting(spec)])
-    rows = rows_for(given.likelihood)
+    rows = rows_for(given.model_likelihood)
     states = list(iterate(pose(rows.X, rows.t, given, noise_sd=rows.noise_sd), given))
     for before, after in pairwise(states):
         if phase(before) == phase(after):

@@ -102,3 +102,22 @@ def test_noise_and_widths_move_only_where_they_are_learned(one: bool) -> None:
     assert h.free(noise=True, widths=True).tolist() == [True] * (4 + k)
     assert h.free(noise=False, widths=True).tolist() == [False] + [True] * (3 + k)
     assert h.free(noise=True, widths=False).tolist() == [True] * 4 + [False] * k
+
+
+@pytest.mark.parametrize("warp", [False, True])
+def test_the_hyperprior_of_a_common_width_has_its_gradient_and_no_unit(warp: bool) -> None:
+    h, spread = drawn(2, 4, one=False, warp=warp), np.array([1.0, 2.0, 0.5, 3.0])
+    value, slope = h.common_width(spread, 0.7)
+    logs = np.log(h.input_map.widths / spread)
+    assert value == pytest.approx(-0.35 * 4 * logs.var())
+    by_hand = by_differences(lambda theta: h.unpacked(theta).common_width(spread, 0.7)[0], h.packed())
+    np.testing.assert_allclose(slope, by_hand, atol=1e-8)
+    common = replace(h, input_map=InputMap(9.0 * spread, h.input_map.skew, h.input_map.tail))
+    assert common.common_width(spread, 0.7)[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_one_width_has_no_other_to_be_drawn_to() -> None:
+    h = drawn(2, 4, one=True, warp=False)
+    value, slope = h.common_width(np.ones(4), 0.7)
+    assert value == 0.0
+    assert not slope.any()

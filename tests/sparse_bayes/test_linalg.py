@@ -140,6 +140,18 @@ def test_a_point_has_no_distance_from_itself_and_none_is_negative(inputs: int) -
     np.testing.assert_allclose(distances.diagonal(), 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("inputs", [4, 9])
+def test_one_far_point_takes_nothing_from_the_distances_of_the_others(inputs: int) -> None:
+    U = np.random.default_rng(inputs).standard_normal((20, inputs))
+    near = squared_distances(U[1:], U[1:])
+    U[0, 1] = 1e8
+    distances = squared_distances(U, U)
+    np.testing.assert_allclose(distances[1:, 1:], near, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(distances.diagonal(), 0.0, atol=1e-12)
+    U[0] = np.nan
+    np.testing.assert_allclose(squared_distances(U, U[1:])[1:], near, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e4])
 def test_the_factor_of_a_sum_with_the_identity_is_choleskys_but_for_signs(size: float) -> None:
     Y = size * np.random.default_rng(3).standard_normal((9, 4))

@@ -324,3 +324,14 @@ def test_with_terms_and_a_vector_on_every_row_the_bound_is_the_evidence(
     value, _, _ = exact(rows, kernel, h)
     found = bound(rows, on_rows(rows, list(range(20))), kernel, GaussianNoise(), h)
     assert found.value == pytest.approx(value, abs=1e-6 * 20)
+
+
+@pytest.mark.parametrize("likelihood", [Bernoulli(), Categorical(3)], ids=["two classes", "three"])
+def test_from_sites_that_settled_nearby_the_bound_is_the_same(likelihood: Likelihood) -> None:
+    rows, h = drawn(likelihood, rows=40), guessed()
+    vectors = on_rows(rows, [3, 17, 8, 30])
+    near = bound(rows, vectors, Gaussian(), likelihood, h.unpacked(h.packed() + 0.1)).settled
+    anew, goes_on = (bound(rows, vectors, Gaussian(), likelihood, h, near=start) for start in (None, near))
+    assert goes_on.value == pytest.approx(anew.value, abs=1e-7)
+    slopes = [bound_gradient(rows, vectors, Gaussian(), h, found)[0] for found in (anew, goes_on)]
+    np.testing.assert_allclose(slopes[1], slopes[0], atol=1e-3)

@@ -87,10 +87,12 @@ TRAININGS: dict[str, Training] = {
 
 
 def rows_of(training: Training) -> Rows:
-    if training.spec.likelihood == GaussianNoise() and not any(isinstance(one, Steps) for one in training.spec.basis):
+    if training.spec.model_likelihood == GaussianNoise() and not any(
+        isinstance(one, Steps) for one in training.spec.basis
+    ):
         X, t, _ = friedman(training.rows, seed=3)
         return Rows(X[:, :3], t)
-    return Rows(*rows_for(training.spec.likelihood, training.rows, 1))
+    return Rows(*rows_for(training.spec.model_likelihood, training.rows, 1))
 
 
 def steps(training: Training, trail: Trail) -> Iterator[Step | Trained]:

@@ -47,7 +47,7 @@ def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Mod
     functions = KernelFunctions(Gaussian(), InputMap.isotropic(0.5), np.array(rows.X[on]), on)
     weights = np.arange(1.0, len(on) + 2.0)
     return Model(
-        likelihood=spec.likelihood,
+        likelihood=spec.model_likelihood,
         functions=(functions, ConstantFunction()),
         mean=weights,
         covariance=np.diag(weights**2),

@@ -5,6 +5,7 @@ from typing import Literal
 
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
+    BernoulliPerClass,
     Categorical,
     GaussianNoise,
     LogGaussian,
@@ -13,7 +14,7 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
-from app.sparse_bayes.spec import Likelihood
+from app.sparse_bayes.spec import TargetLikelihood
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,12 @@ class GaussianLikelihood:
     type: Literal["gaussian"] = "gaussian"
 
 
-AnyLikelihood = GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest
+AnyLikelihood = (
+    GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | BernoulliPerClass
+)
 
 
-def asked(likelihood: AnyLikelihood | None) -> tuple[Likelihood | None, str | None]:
+def asked(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:
     """In the core's words, and the column of each row's noise."""
     if not isinstance(likelihood, GaussianLikelihood):
         return likelihood, None
@@ -47,7 +50,7 @@ def asked(likelihood: AnyLikelihood | None) -> tuple[Likelihood | None, str | No
     return GaussianNoise(likelihood.noise_sd), None
 
 
-def shown(likelihood: Likelihood, noise_column: str | None) -> AnyLikelihood:
+def shown(likelihood: TargetLikelihood, noise_column: str | None) -> AnyLikelihood:
     """As it was asked for."""
     assert not isinstance(likelihood, LogVariance), "expected the likelihood of a target"
     if not isinstance(likelihood, GaussianNoise):

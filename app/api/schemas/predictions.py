@@ -104,7 +104,7 @@ class LatentOut(BaseModel):
 
 
 class ClassLatentOut(BaseModel):
-    """The Gaussian of one class's latent function, before the softmax; all classes share the variance."""
+    """The Gaussian of one class's latent function; all share the variance, but with a model for each class."""
 
     label: Label
     mean: float

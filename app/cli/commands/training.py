@@ -44,6 +44,7 @@ class Likelihood(StrEnum):
     BERNOULLI = "bernoulli"
     CATEGORICAL = "categorical"
     ONE_AGAINST_REST = "one_against_rest"
+    BERNOULLI_PER_CLASS = "bernoulli_per_class"
 
 
 class Prior(StrEnum):
@@ -67,6 +68,13 @@ class Effort(StrEnum):
 
     QUICK = "quick"
     NORMAL = "normal"
+
+
+class Prefer(StrEnum):
+    """How far several processes are reduced to few functions."""
+
+    ACCURACY = "accuracy"
+    SMALL = "small"
 
 
 def train(
@@ -120,7 +128,15 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
     effort: Annotated[
         Effort | None,
-        typer.Option(help="quick (the default): one model; normal: several, weighted and measured by folds."),
+        typer.Option(help="normal (the default): several models, weighted and measured by folds; quick: one model."),
+    ] = None,
+    prefer: Annotated[
+        Prefer | None,
+        typer.Option(help="accuracy (the default), or small: fewer functions, for .05 nats a row of the score."),
+    ] = None,
+    max_score_loss: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="NATS", help="A row, that fewer functions may cost; .01 by default."),
     ] = None,
     priority: Annotated[
         int | None, typer.Option(min=-100, max=100, help="Begin sooner than your jobs of less; 0 by default.")
@@ -157,6 +173,8 @@ def train(
         validation=validation,
         seed=seed,
         effort=effort,
+        prefer=prefer,
+        max_score_loss=max_score_loss,
         priority=priority,
     )
     document = spelled_out(choices, request)

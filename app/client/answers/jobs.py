@@ -149,6 +149,7 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     seed: int
     validation: Choice | None = None
     effort: str = "quick"
+    max_score_loss: float = 0.01
     pool: tuple[Choice, ...] = ()
 
 

@@ -59,7 +59,7 @@ class Hyperparameters:
     Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that; where the
     noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
     Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
-    best that did not.
+    best that did not. `temperature` is that of the probabilities of classes.
     """
 
     noise_sd: float | None
@@ -70,6 +70,7 @@ class Hyperparameters:
     process_sd: float | None
     last_gain: float | None
     next_gain: float | None
+    temperature: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,14 @@ class Outlier:
 
     row: int
     typicality: float
+
+
+@dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence."""
+
+    kind: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -95,17 +104,22 @@ class Contender:
 
 @dataclass(frozen=True)
 class Member:
-    """A Gaussian process of several that predict together; its `weight`, all of which add to 1, was chosen by folds."""
+    """A model of several that predict together.
 
-    kernel: Choice
-    weight: float
+    A Gaussian process, whose `weight`, all of which add to 1, was chosen by folds; or that of the class `label` against
+    all others, without weight and noise.
+    """
+
+    kernel: Choice | None
+    weight: float | None
     functions: int
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
-    noise_sd: float
-    process_sd: float
+    noise_sd: float | None
+    process_sd: float | None
     log_marginal_likelihood: float
-    process_log_marginal_likelihood: float
+    process_log_marginal_likelihood: float | None
+    label: Label | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +130,17 @@ class Compared:
     prior: Choice
     likelihood: Choice
     score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
     reason: str | None
 
 
@@ -197,7 +222,11 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     imported: ImportedFrom | None = None
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
+    score: Score | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
     score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
     @property
     def noise_column(self) -> str | None:

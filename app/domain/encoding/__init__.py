@@ -12,6 +12,7 @@ from app.domain.encoding.columns import (
 )
 from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
+from app.domain.encoding.outlying import Limits
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
 from app.domain.encoding.spec import in_columns
 from app.domain.encoding.statistics import InputStatistics, Statistics
@@ -34,6 +35,7 @@ __all__ = [
     "Encoding",
     "InputEncoding",
     "InputStatistics",
+    "Limits",
     "Statistics",
     "column_names",
     "column_units",

@@ -12,6 +12,7 @@ from app.domain.encoding.columns import (
     Encoding,
     InputEncoding,
 )
+from app.domain.encoding.outlying import Limits, ValueSample
 from app.domain.encoding.raw import gaps, real_values
 from app.domain.moments import Moments
 from app.domain.requests import InputColumn, Missing, SupervisedPlan
@@ -23,10 +24,11 @@ from app.sparse_bayes.types import Mask
 class ColumnStatistics:
     """What was seen of one column in the rows to train on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sampled: bool = False) -> None:
         self.gaps = 0
         self.moments = Moments()
         self.counts: dict[str, int] = {}
+        self.sample = ValueSample() if sampled else None
 
     def add(self, block: Block, name: str, chosen: Mask) -> None:
         """Take in the column's cells in the rows of `block` for which `chosen` (N,) is true."""
@@ -40,7 +42,17 @@ class ColumnStatistics:
                 if count:
                     self.counts[label] = self.counts.get(label, 0) + count
         else:
-            self.moments += Moments.of(real_values(column)[present])
+            values = real_values(column)[present]
+            self.moments += Moments.of(values)
+            if self.sample is not None:
+                self.sample.add(values)
+
+    @property
+    def limits(self) -> Limits | None:
+        """Those of its ordinary values, where some are outlying and a sample was kept."""
+        if self.sample is None or not self.moments.count:
+            return None
+        return self.sample.limits(self.moments.minimum, self.moments.maximum)
 
     @property
     def constant(self) -> bool:
@@ -55,7 +67,10 @@ class InputStatistics:
         self._inputs = inputs
         self._standardise = standardise
         self._accepts_gaps = missing == "indicator"
-        self._seen = {column.name: ColumnStatistics() for column in inputs}
+        self._seen = {
+            column.name: ColumnStatistics(sampled=standardise and column.kind in {"number", "timestamp"})
+            for column in inputs
+        }
         self.rows = 0
 
     def add(self, block: Block, chosen: Mask) -> None:
@@ -63,6 +78,11 @@ class InputStatistics:
         self.rows += int(chosen.sum())
         for name, seen in self._seen.items():
             seen.add(block, name, chosen)
+
+    def limits(self) -> dict[str, Limits]:
+        """Of the standardised inputs that have outlying values, by name."""
+        found = {name: seen.limits for name, seen in self._seen.items()}
+        return {name: limits for name, limits in found.items() if limits is not None}
 
     def encoding(self) -> InputEncoding:
         """The encoding of these rows."""
@@ -104,6 +124,10 @@ class Statistics:
     def rows(self) -> int:
         """How many were seen."""
         return self._inputs.rows
+
+    def limits(self) -> dict[str, Limits]:
+        """Of the standardised inputs that have outlying values, by name."""
+        return self._inputs.limits()
 
     @property
     def one_target(self) -> bool:

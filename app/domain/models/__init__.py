@@ -13,8 +13,10 @@ from app.domain.models.supervised import (
     InputWidth,
     Member,
     Outlier,
+    Score,
     SupervisedPredictor,
     SupervisedReport,
+    TrainingWarning,
 )
 from app.domain.models.vectors import ClassWeight, FunctionName, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
@@ -60,9 +62,11 @@ __all__ = [
     "Outlier",
     "Predictor",
     "RelevanceVector",
+    "Score",
     "SupervisedPredictor",
     "SupervisedReport",
     "TermsError",
+    "TrainingWarning",
     "Version",
     "VersionReport",
 ]

@@ -1,6 +1,7 @@
 """What a fit to numbers or classes leaves: what its owner may know, and what predictions need."""
 
 from dataclasses import dataclass
+from typing import Literal
 from uuid import UUID
 
 from app.domain.encoding import Encoding
@@ -9,7 +10,7 @@ from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods import TargetLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone
 from app.sparse_bayes.priors import Prior
@@ -60,6 +61,19 @@ class Outlier:
 
 
 @dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence.
+
+    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
+    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
+    matrix.
+    """
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    detail: str
+
+
+@dataclass(frozen=True)
 class Contender:
     """One of the fits that were compared: `score` is the log of its evidence with the hyperparameters integrated out.
 
@@ -68,29 +82,32 @@ class Contender:
     """
 
     prior: Prior
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     functions: int | None
     score: float
 
 
 @dataclass(frozen=True)
 class Member:
-    """A Gaussian process of several that predict together: their densities are multiplied, to the power `weight` each.
+    """A model of several that predict together.
 
-    The weights add to 1. `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
+    A Gaussian process of a pool, whose densities are multiplied, to the power `weight` each: the weights add to 1.
+    `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
     `process_log_marginal_likelihood` that of the process itself with the log hyperprior, in nats of the target in the
-    user's units.
+    user's units. Or the model of one class, `label`, against all others, which has no weight and no noise. `kernel` is
+    None where it has no kernel, or several; `process_sd` where it is no process.
     """
 
-    kernel: Kernel
-    weight: float
+    kernel: Kernel | None
+    weight: float | None
     functions: int
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
-    noise_sd: float
-    process_sd: float
+    noise_sd: float | None
+    process_sd: float | None
     log_marginal_likelihood: float
-    process_log_marginal_likelihood: float
+    process_log_marginal_likelihood: float | None
+    label: Label | None = None
 
 
 @dataclass(frozen=True)
@@ -102,8 +119,23 @@ class Compared:
 
     basis: Basis
     prior: Prior
-    likelihood: Likelihood
+    likelihood: TargetLikelihood
     score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows that the training was measured on, by what was learned without them.
+
+    With the `standard_error` of the mean, over `rows` rows in `folds` folds. `value` is None where there is none;
+    `reason` says why, or why not all folds were measured.
+    """
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
     reason: str | None
 
 
@@ -119,12 +151,15 @@ class SupervisedReport:
     would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
     Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
     for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
-    `members` are the processes that predict together, empty where one model does; with them `noise_sd`, `process_sd`,
+    `members` are the models that predict together, empty where one does; with them `noise_sd`, `process_sd`,
     `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
     is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
-    row. `class_rows` are the rows learned from by class, in the plan's order; empty for numbers, and in versions that
-    are older than this. `terms` are the inputs that a process sees apart from the others. `imported` is None for what
-    was trained here; else all other figures are those of where it was.
+    row, where there were `unreduced_functions` before. `score` is by rows that were not learned from, before that
+    reduction; None in versions that are older than this. `class_rows` are the rows learned from by class, in the plan's
+    order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
+    from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
+    `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
+    `warnings` say what was left out, and what could not be done as planned.
     """
 
     task: Task
@@ -157,6 +192,10 @@ class SupervisedReport:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    temperature: float | None = None
+    unreduced_functions: int | None = None
+    score: Score | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

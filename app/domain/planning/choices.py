@@ -15,7 +15,7 @@ from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance, Matern32
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian
+from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
     CrossValidationWidth,
@@ -33,9 +33,6 @@ MOST_ROWS_FOR_INDEPENDENT = 5_000
 
 MOST_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
-
-MOST_ROWS_FOR_POOL = 1_000
-"""Above, one process is learned by default: the exact evidence of a process costs the cube of the rows."""
 
 SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
@@ -58,7 +55,7 @@ def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, inputs:
     )
 
 
-def _prior(request: SupervisedRequest, likelihood: Likelihood) -> Prior:
+def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
     """The one asked for; else a Gaussian process where functions and algorithm allow it."""
     match request.prior:
         case Independent() as prior:
@@ -114,14 +111,14 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
     return tuple(found)
 
 
-def pooled_specs(request: SupervisedRequest, spec: Spec, *, rows: int, inputs: int) -> tuple[Spec, ...]:
+def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
     """The processes that are learned together where the choices that tell them apart are left open; else none.
 
     A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
     with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
     """
     asked = KernelChoice() if request.basis is None else request.basis
-    if request.effort == "quick" or rows * (1.0 - request.holdout) > MOST_ROWS_FOR_POOL:
+    if request.effort == "quick":
         return ()
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
         return ()

@@ -9,18 +9,21 @@ from app.domain.requests import Task
 from app.domain.tables import ColumnSummary
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
+    BernoulliPerClass,
     Categorical,
+    ClassLikelihood,
     GaussianNoise,
-    Likelihood,
     LogGaussian,
     OneAgainstRest,
     Poisson,
     StudentT,
+    TargetLikelihood,
 )
+from app.sparse_bayes.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
 
-LIKELIHOODS: dict[Task, tuple[type[Likelihood], ...]] = {
+LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
     "regression": (GaussianNoise, StudentT, LogGaussian, Poisson),
-    "classification": (Bernoulli, Categorical, OneAgainstRest),
+    "classification": (Bernoulli, Categorical, OneAgainstRest, BernoulliPerClass),
 }
 """The likelihoods that go with each task."""
 
@@ -33,14 +36,14 @@ LEAST_DOF, MOST_DOF = 2.0, 200.0
 as Gaussian."""
 
 
-def is_for(likelihood: Likelihood, task: Task) -> bool:
+def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
     """Whether a likelihood goes with a task."""
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
-def chosen_likelihood(asked: Likelihood | None, task: Task, classes: int) -> Likelihood:
+def chosen_likelihood(asked: TargetLikelihood | None, task: Task, classes: int) -> TargetLikelihood:
     """The one asked for, of as many classes as the target has where that is left open; else the task's default."""
-    if isinstance(asked, Categorical | OneAgainstRest) and asked.classes is None and classes:
+    if isinstance(asked, Categorical | OneAgainstRest | BernoulliPerClass) and asked.classes is None and classes:
         return replace(asked, classes=classes)
     if asked is not None:
         return asked
@@ -51,13 +54,14 @@ def chosen_likelihood(asked: Likelihood | None, task: Task, classes: int) -> Lik
     return Categorical(classes) if classes > 2 else Bernoulli()
 
 
-def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
+def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:
     """What the task, the values of the target, its number of classes, or float64 have against a likelihood."""
     if not is_for(likelihood, task):
         names = [f'"{fitting.type}"' for fitting in LIKELIHOODS[task]]
         fitting = f"{' and '.join([', '.join(names[:-1]), names[-1]])} are" if len(names) > 1 else f"{names[0]} is"
         yield Fault(f'"{likelihood.type}" is not a likelihood for {task}; {fitting}.', "/likelihood/type")
         return
+    yield from _temperature_faults(likelihood)
     match likelihood:
         case GaussianNoise(noise_sd=float() | int() as noise_sd) if not 1 / LARGEST <= noise_sd <= LARGEST:
             detail = f"The noise sd must be from {1 / LARGEST:g} to {LARGEST:g}, got {noise_sd:g}."
@@ -66,9 +70,15 @@ def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary,
             detail = f"`dof` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
             yield Fault(detail, "/likelihood/dof")
         case Bernoulli() if classes > 2:
-            detail = f'"bernoulli" is for two classes, and `{target.name}` has {classes}; use "categorical".'
+            others = 'use "bernoulli_per_class" or "categorical"'
+            detail = f'"bernoulli" is for two classes, and `{target.name}` has {classes}; {others}.'
             yield Fault(detail, "/likelihood/type", column=target.name)
-        case Categorical(classes=said) | OneAgainstRest(classes=said) if said != classes:
+        case BernoulliPerClass() if classes == 2:
+            detail = f'"bernoulli_per_class" is for three classes and more, and `{target.name}` has 2; use "bernoulli".'
+            yield Fault(detail, "/likelihood/type", column=target.name)
+        case Categorical(classes=said) | OneAgainstRest(classes=said) | BernoulliPerClass(classes=said) if (
+            said != classes
+        ):
             detail = f"`{target.name}` has {classes} classes, got {said}; without `classes` they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
         case Poisson() if (unfit := _no_counts(target)) is not None:
@@ -77,6 +87,16 @@ def likelihood_faults(likelihood: Likelihood, task: Task, target: ColumnSummary,
             yield Fault(unfit, "/likelihood", column=target.name)
         case _:
             pass
+
+
+def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
+    """A temperature out of bounds."""
+    if not isinstance(likelihood, ClassLikelihood) or likelihood.temperature == "learned":
+        return
+    if not MIN_TEMPERATURE <= likelihood.temperature <= MAX_TEMPERATURE:
+        bounds = f"from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
+        detail = f"`temperature` must be {bounds}, got {likelihood.temperature:g}."
+        yield Fault(detail, "/likelihood/temperature")
 
 
 def _no_counts(target: ColumnSummary) -> str | None:

@@ -3,13 +3,13 @@
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
-from app.sparse_bayes.spec import Likelihood
+from app.sparse_bayes.spec import TargetLikelihood
 
 POINTER = "/likelihood/noise_sd/column"
 """Where a request names it."""
 
 
-def noise_faults(dataset: Dataset, likelihood: Likelihood, name: str | None, *, target: str) -> list[Fault]:
+def noise_faults(dataset: Dataset, likelihood: TargetLikelihood, name: str | None, *, target: str) -> list[Fault]:
     """What is wrong with the column of that name, or with there being one; gaps are seen with those of all columns."""
     if likelihood.noise_by_row != (name is not None):
         wrong = "Noise that is known for each row needs the column that holds it, and no other likelihood has one."

@@ -18,7 +18,7 @@ from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
-from app.domain.requests import SupervisedPlan, SupervisedRequest
+from app.domain.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
 
 
 def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:
@@ -48,7 +48,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     ]
     if faults:
         raise refusal(*faults)
-    first, *pool = pooled_specs(request, spec, rows=dataset.rows, inputs=len(inputs)) or (spec,)
+    first, *pool = pooled_specs(request, spec, inputs=len(inputs)) or (spec,)
     return SupervisedPlan(
         task=target.task,
         task_reason=target.reason,
@@ -68,4 +68,5 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         noise_column=request.noise_column,
         pool=tuple(pool),
         effort=request.effort,
+        max_score_loss=request.max_score_loss or MAX_SCORE_LOSSES[request.prefer],
     )

@@ -9,7 +9,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
 from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary, Label
-from app.sparse_bayes.likelihoods import Categorical, Likelihood, OneAgainstRest
+from app.sparse_bayes.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
 
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""
@@ -28,7 +28,7 @@ class Resolved:
     classes: tuple[Label, ...]
 
 
-def resolve_target(dataset: Dataset, name: str, asked: Task | None, likelihood: Likelihood | None) -> Resolved:
+def resolve_target(dataset: Dataset, name: str, asked: Task | None, likelihood: TargetLikelihood | None) -> Resolved:
     """The target's column, and the task as `asked` for, else as column and likelihood have it.
 
     Raises InvalidRequestError, since without them nothing else can be judged.
@@ -80,14 +80,14 @@ def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
     return refusal(Fault(detail, "/target", column=column.name))
 
 
-def _inferred(column: ColumnSummary, likelihood: Likelihood | None) -> tuple[Task, str]:
+def _inferred(column: ColumnSummary, likelihood: TargetLikelihood | None) -> tuple[Task, str]:
     if column.kind == "boolean":
         return "classification", f"`{column.name}` holds true and false, so these two are the classes."
     if column.kind == "category":
         return "classification", f"`{column.name}` holds texts, so these are the classes."
     if likelihood is not None and is_for(likelihood, "regression"):
         return "regression", f'`{column.name}` holds numbers, and "{likelihood.type}" is for quantities.'
-    if isinstance(likelihood, Categorical | OneAgainstRest):
+    if isinstance(likelihood, Categorical | OneAgainstRest | BernoulliPerClass):
         return "classification", f'`{column.name}` holds numbers, and "{likelihood.type}" is for classes.'
     if column.integral and column.distinct == 2:
         low, high = _number_labels(column)

@@ -23,6 +23,7 @@ from app.domain.requests.scoring import (
 )
 from app.domain.requests.supervised import (
     LEAST_FOLDS,
+    MAX_SCORE_LOSSES,
     MOST_FOLDS,
     AutomaticPrior,
     BasisChoice,
@@ -31,6 +32,7 @@ from app.domain.requests.supervised import (
     GroupChoice,
     KernelChoice,
     OrderSplit,
+    Prefer,
     PriorChoice,
     RandomSplit,
     Split,
@@ -45,6 +47,7 @@ TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | Compo
 
 __all__ = [
     "LEAST_FOLDS",
+    "MAX_SCORE_LOSSES",
     "MOST_FOLDS",
     "AnyTask",
     "ApproximationPlan",
@@ -70,6 +73,7 @@ __all__ = [
     "OrderSplit",
     "PredictionPlan",
     "PredictionRequest",
+    "Prefer",
     "PriorChoice",
     "PromotionPlan",
     "PromotionRequest",

@@ -11,14 +11,14 @@ from app.sparse_bayes.dictionaries import Dictionary
 from app.sparse_bayes.kernels import Gaussian, Kernel
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import Width
-from app.sparse_bayes.spec import Algorithm, Likelihood, Spec
+from app.sparse_bayes.spec import Algorithm, Spec, TargetLikelihood
 
 Task = Literal["regression", "classification"]
 
 
 @dataclass(frozen=True)
 class RandomSplit:
-    """Rows are held out, and folded, by a hash of their content and the seed."""
+    """Rows are held out, and folded, by a hash of their content and the seed, rows with equal inputs together."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
@@ -51,7 +51,13 @@ class OrderSplit:
 Split = RandomSplit | ColumnSplit | OrderSplit
 
 Effort = Literal["quick", "normal"]
-"""How much a training may compute: one model, or several that are weighted and measured by folds."""
+"""How much a training may compute: one fit, or, of numbers, all that is open and its score by folds."""
+
+Prefer = Literal["accuracy", "small"]
+"""Whether a pool keeps functions until little is lost, or fewer of them."""
+
+MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
+"""Nats a row of its score that a pool may lose by its reduction to few functions."""
 
 
 LEAST_FOLDS = 2
@@ -129,7 +135,7 @@ class SupervisedRequest:
     inputs: tuple[str, ...] | None = None
     model: str | None = None
     task: Task | None = None
-    likelihood: Likelihood | None = None
+    likelihood: TargetLikelihood | None = None
     basis: BasisChoice | tuple[BasisChoice, ...] | None = None
     prior: PriorChoice | None = None
     algorithm: Algorithm | None = None
@@ -140,7 +146,9 @@ class SupervisedRequest:
     validation: Validation | None = None
     seed: int = 0
     noise_column: str | None = None
-    effort: Effort = "quick"
+    effort: Effort = "normal"
+    prefer: Prefer = "accuracy"
+    max_score_loss: float | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,8 @@ class SupervisedPlan:
 
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
     `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
-    `pool` are processes that are learned beside that of `spec` and weighted by folds, where rows are few.
+    `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
+    `max_score_loss` nats a row of their score by their reduction to few functions.
     `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
@@ -171,6 +180,7 @@ class SupervisedPlan:
     noise_column: str | None = None
     pool: tuple[Spec, ...] = ()
     effort: Effort = "quick"
+    max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
 
     target_member: ClassVar[str] = "target"
     """What a request calls the target."""

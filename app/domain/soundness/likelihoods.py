@@ -7,19 +7,21 @@ from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.soundness.figures import POSITIVE, Figure, Interval, figure_faults
 from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
     Categorical,
     GaussianNoise,
-    Likelihood,
     LogVariance,
     OneAgainstRest,
     StudentT,
+    TargetLikelihood,
 )
 
 NOISE_SD = Interval(1.0 / LARGEST, LARGEST)
 DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)
 
 
-def likelihood_faults(likelihood: Likelihood, where: str, classes: int) -> Iterator[Fault]:
+def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) -> Iterator[Fault]:
     """Return what is wrong with the parameters that are given, for a target of so many `classes`."""
     figures: list[Figure] = []
     match likelihood:
@@ -29,16 +31,17 @@ def likelihood_faults(likelihood: Likelihood, where: str, classes: int) -> Itera
             figures.append((f"{where}/dof", dof, DEGREES_OF_FREEDOM))
         case LogVariance():
             yield Fault("It is the likelihood of squares, and of no target.", where)
-        case OneAgainstRest(sharpness=float() | int() as sharpness):
-            figures.append((f"{where}/sharpness", sharpness, POSITIVE))
+        case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():
+            if likelihood.temperature != "learned":
+                figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))
         case _:
             pass
-    if isinstance(likelihood, OneAgainstRest | Categorical):
+    if isinstance(likelihood, OneAgainstRest | Categorical | BernoulliPerClass):
         figures.append((f"{where}/classes", likelihood.classes, Interval(classes, classes)))
     yield from figure_faults(figures)
 
 
-def noise_by_row_faults(likelihood: Likelihood, where: str, noise_column: str | None) -> Iterator[Fault]:
+def noise_by_row_faults(likelihood: TargetLikelihood, where: str, noise_column: str | None) -> Iterator[Fault]:
     """Return a fault for noise by row where no column has it."""
     if likelihood.noise_by_row and noise_column is None:
         yield Fault("Noise by row needs the target's `noise_column`.", f"{where}/noise_sd")

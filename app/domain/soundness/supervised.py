@@ -20,6 +20,7 @@ from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
+    BernoulliPerClass,
     Categorical,
     GaussianNoise,
     LogGaussian,
@@ -27,6 +28,7 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
 )
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import Pool, members_of
 from app.sparse_bayes.spec import is_heteroscedastic
 
@@ -51,17 +53,18 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
         *_of_target(encoding.target, task),
         *(
             replace(fault, pointer=f"/model/members/{place}{fault.pointer.removeprefix('/model')}")
-            if isinstance(learned, Pool) and fault.pointer is not None and fault.pointer.startswith("/model")
+            if not isinstance(learned, Model) and fault.pointer is not None and fault.pointer.startswith("/model")
             else fault
             for place, model in enumerate(members)
-            for fault in _of_model(model, encoding.target)
+            for fault in _of_model(model, encoding.target, of_class=isinstance(learned, PerClass))
         ),
         *(_of_pool(learned) if isinstance(learned, Pool) else ()),
+        *(_of_classes(learned, encoding.target) if isinstance(learned, PerClass) else ()),
     )
 
 
-def _of_model(model: Model, target: EncodedTarget) -> Iterator[Fault]:
-    yield from _of_likelihood(model, target)
+def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:
+    yield from _of_class(model, target) if of_class else _of_likelihood(model, target)
     yield from _of_function(model)
     if is_heteroscedastic(model.likelihood) != (model.log_noise is not None):
         yield Fault('A second function goes with a `noise_sd` of "heteroscedastic", and with nothing else.', LOG_NOISE)
@@ -93,6 +96,34 @@ def _of_pool(pool: Pool) -> Iterator[Fault]:
             yield Fault("Expected the first member's.", f"{where}/likelihood")
         if member.rows != first.rows:
             yield Fault("Expected the first member's.", f"{where}/rows")
+
+
+def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
+    """One model for each of three classes at least, learned from the same rows."""
+    likelihood, first = learned.likelihood, learned.members[0]
+    yield from likelihood_faults(likelihood, "/model/likelihood", len(target.classes))
+    if len(target.classes) < LEAST_CLASSES or len(learned.members) != len(target.classes):
+        expected = f"one for each of {LEAST_CLASSES} classes at least"
+        got = f"got {len(learned.members)} for {len(target.classes)}"
+        yield Fault(f"Expected models of classes, {expected}; {got}.", "/model/members")
+    for place, member in enumerate(learned.members):
+        if member.rows != first.rows:
+            yield Fault("Expected the first member's.", f"/model/members/{place}/rows")
+
+
+def _of_class(model: Model, target: EncodedTarget) -> Iterator[Fault]:
+    """One class against all others: what is said of all of them together is said there alone."""
+    if model.likelihood != BernoulliPerClass.member:
+        yield Fault(
+            'Expected "bernoulli" without a temperature: that of all classes stands above.', "/model/likelihood"
+        )
+    if model.noise_sd is not None:
+        yield Fault('"bernoulli" has no noise.', "/model/noise_sd")
+    if target.logarithmic:
+        yield Fault('The logarithm is learned under "log_gaussian", and there alone.', "/target/logarithmic")
+    if target.noise_column is not None:
+        detail = 'A column of noise goes with a `noise_sd` of "rows", and with nothing else.'
+        yield Fault(detail, "/target/noise_column")
 
 
 def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:

@@ -27,9 +27,11 @@ from app.domain.soundness.reports import (
     row_count_faults,
     width_faults,
 )
-from app.sparse_bayes.likelihoods import StudentT
+from app.sparse_bayes.likelihoods import ClassLikelihood, StudentT
+from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import Pool, members_of
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import Pool, likelihood_of, members_of
 
 HOLDOUT = Interval(0.0, 0.9)
 
@@ -53,12 +55,13 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from row_count_faults(report.rows_dropped, report.rows_held_out)
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
-    if isinstance(predictor.learned, Pool):
-        yield from _of_members(predictor.learned, report, encoding)
-    else:
+    yield from _of_score(report)
+    if isinstance(predictor.learned, Model):
         yield from _of_scales(report, predictor.learned, encoding)
         if report.members:
             yield Fault("One model has no members.", f"{WHERE}/members")
+    else:
+        yield from _of_members(predictor.learned, report, encoding)
     yield from _of_rows(report)
     yield from figure_faults([(f"{WHERE}/plan/holdout", report.plan.holdout, HOLDOUT)])
     yield from _of_split(report.plan.split)
@@ -72,7 +75,8 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
     """These are the model's, in the user's units."""
     target, model = predictor.encoding.target, members_of(predictor.learned)[0]
-    alone = not isinstance(predictor.learned, Pool)
+    alone, likelihood = isinstance(predictor.learned, Model), likelihood_of(predictor.learned)
+    temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
     dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
     yield from difference_faults(
         [
@@ -89,22 +93,28 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
             (f"{WHERE}/degrees_of_freedom", report.degrees_of_freedom, None if dof == "learned" else dof),
         ]
     )
+    if report.temperature is not None:  # versions that are older than it have none
+        yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
     if report.termination != model.termination:
         yield Fault("Expected the model's.", f"{WHERE}/termination")
 
 
-def _of_members(pool: Pool, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """Each is a member of the pool, in the user's units; of the whole there are no scales."""
+def _of_members(learned: Pool | PerClass, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
+    """Each is a member of the model, in the user's units; of the whole there are no scales."""
     yield from _named_faults("widths", _by_place(report.widths), [])
     yield from _named_faults("warps", _by_place(report.warps), [])
     yield from _named_faults("terms", _by_place(report.terms), [])
-    if len(report.members) != len(pool.members):
-        yield Fault(f"Expected {len(pool.members)} members, got {len(report.members)}.", f"{WHERE}/members")
+    if len(report.members) != len(learned.members):
+        yield Fault(f"Expected {len(learned.members)} members, got {len(report.members)}.", f"{WHERE}/members")
         return
-    for place, (told, model, weight) in enumerate(
-        zip(report.members, pool.members, pool.weights.tolist(), strict=True)
-    ):
-        where, target = f"members/{place}", encoding.target
+    target = encoding.target
+    none: list[None] = [None] * len(learned.members)
+    weights = learned.weights.tolist() if isinstance(learned, Pool) else none
+    labels = none if isinstance(learned, Pool) else target.classes
+    for place, (told, model, weight) in enumerate(zip(report.members, learned.members, weights, strict=True)):
+        where = f"members/{place}"
+        if place < len(labels) and told.label != labels[place]:
+            yield Fault("Expected the class that the member is of, and none for numbers.", f"{WHERE}/{where}/label")
         yield from difference_faults(
             [
                 (f"{WHERE}/{where}/weight", told.weight, weight),
@@ -129,6 +139,29 @@ def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
                 yield from figure_faults([(where, value, known[figure])])
             else:
                 yield Fault(f"Expected one of {', '.join(sorted(known))}.", where)
+
+
+def _of_score(report: SupervisedReport) -> Iterator[Fault]:
+    """A score has a value or a reason."""
+    yield from figure_faults(
+        [
+            (f"{WHERE}/unreduced_functions", report.unreduced_functions, COUNT),
+            (f"{WHERE}/plan/max_score_loss", report.plan.max_score_loss, NOT_NEGATIVE),
+        ]
+    )
+    found = report.score
+    if found is None:
+        return
+    yield from figure_faults(
+        [
+            (f"{WHERE}/score/value", found.value, FINITE),
+            (f"{WHERE}/score/standard_error", found.standard_error, NOT_NEGATIVE),
+            (f"{WHERE}/score/rows", found.rows, COUNT),
+            (f"{WHERE}/score/folds", found.folds, COUNT),
+        ]
+    )
+    if found.value is None and found.reason is None:
+        yield Fault("Expected a value, or the reason why there is none.", f"{WHERE}/score")
 
 
 def _of_scales(report: SupervisedReport, model: Model, encoding: Encoding) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from app.exports.onnx_file.graph import Graph, Value
 from app.exports.onnx_file.inputs import Encoded
 from app.exports.onnx_file.predictions import Found
 from app.sparse_bayes.linalg import solve_lower
-from app.sparse_bayes.model import LogNoise
+from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.pool import Pool
 from app.sparse_bayes.prediction import Ready
 
@@ -60,6 +60,13 @@ def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None
             [part * found.noise_sd.square() for part, (found, _) in zip(parts, members, strict=True)]
         ).sqrt(),
     ), total([share * support for share, support in zip(shares, supports, strict=True)]) if known else None
+
+
+def of_members(graph: Graph, members: Sequence[Model], rows: Encoded) -> tuple[list[Found], Value | None]:
+    """The latents of models, and the mean of their supports where one is known."""
+    found = [latent(graph, Ready.of(member), rows) for member in members]
+    known = [support for _, support in found if support is not None]
+    return [one for one, _ in found], total(known) * (1.0 / len(known)) if known else None
 
 
 def total(values: Sequence[Value]) -> Value:

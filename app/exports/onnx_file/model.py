@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 
+from app.domain.encoding import EncodedTarget
 from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
 from app.domain.models import COMPONENTS_TOLD, ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
 from app.exports.onnx_file.components import told_of
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
-from app.exports.onnx_file.latent import latent, pooled
-from app.exports.onnx_file.predictions import outputs
-from app.sparse_bayes.pool import Pool, members_of
+from app.exports.onnx_file.latent import latent, of_members, pooled
+from app.exports.onnx_file.predictions import of_classes, outputs
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import LearnedModel, Pool, has_latent_per_class, members_of
 from app.sparse_bayes.prediction import Ready
 
 CLASSES = "relevance.classes"
@@ -67,18 +70,34 @@ def _told(graph: Graph, exported: ExportedVersion) -> Told:
 
 
 def _supervised(graph: Graph, predictor: SupervisedPredictor) -> Told:
-    learned, target = predictor.learned, predictor.encoding.target
+    learned, target, labels = predictor.learned, predictor.encoding.target, predictor.encoding.target.classes
     model = members_of(learned)[0]
     rows = with_noise(encoded(graph, predictor.encoding), target, model.noise_sd)
-    if isinstance(learned, Pool):
-        found, support = pooled(graph, learned, rows)
-    else:
-        found, support = latent(graph, Ready.of(model), rows)
-    told = outputs(model, target, found) | ({} if support is None else {"support": support})
-    several = ("probabilities", *(("latent_mean",) if model.mean.ndim > 1 else ()))
-    labels = target.classes
+    told, support = _predicted(graph, learned, target, rows)
+    told |= {} if support is None else {"support": support}
+    several = [
+        "probabilities",
+        *(["latent_mean"] if has_latent_per_class(learned) else []),
+        *(["latent_variance"] if isinstance(learned, PerClass) else []),
+    ]
     metadata = {CLASSES: json.dumps(labels)} if labels else {}
     return Told(told, rows, dict.fromkeys(several, len(labels)), metadata)
+
+
+def _predicted(
+    graph: Graph, learned: LearnedModel, target: EncodedTarget, rows: Encoded
+) -> tuple[dict[str, Value], Value | None]:
+    """The outputs by name, and the support."""
+    match learned:
+        case Model(likelihood=likelihood):
+            found, support = latent(graph, Ready.of(learned), rows)
+            return outputs(likelihood, target, found), support
+        case Pool():
+            found, support = pooled(graph, learned, rows)
+            return outputs(learned.members[0].likelihood, target, found), support
+        case PerClass(members=members, likelihood=of_all):
+            each, support = of_members(graph, members, rows)
+            return of_classes(of_all, each), support
 
 
 def _approximation(graph: Graph, predictor: ApproximationPredictor) -> Told:

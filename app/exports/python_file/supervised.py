@@ -1,6 +1,5 @@
 """`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +20,12 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
+from app.sparse_bayes.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
 from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
+from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import Pool
 from app.sparse_bayes.prediction import Ready
 
@@ -41,10 +43,14 @@ def notes(target: EncodedTarget) -> str:
 def body(program: Program, predictor: SupervisedPredictor) -> str:
     """`functions` and `predict`; raises NotPositiveDefiniteError."""
     target = predictor.encoding.target
-    if isinstance(predictor.learned, Pool):
-        return _pooled(program, target, predictor.learned)
-    parts = _Predicting(program, target, Ready.of(predictor.model))
-    return f"{parts.functions()}\n\n{parts.predict()}"
+    match predictor.learned:
+        case Model() as model:
+            parts = _Predicting(program, target, Ready.of(model))
+            return f"{parts.functions()}\n\n{parts.predict()}"
+        case Pool() as pool:
+            return _pooled(program, target, pool)
+        case PerClass() as per_class:
+            return _per_class(program, target, per_class)
 
 
 def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
@@ -65,6 +71,30 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
         f"mean, noise, weights, beyond, support = product(members, {pool.weights.tolist()!r})",
         f"told = real(mean, noise, weights, beyond, {target.shift!r}, {target.scale!r})",
         *(['told |= {"support": support}'] if all(member.knows_places for member in members) else []),
+        "return sound_rows(told, sound)",
+    ]
+    return "\n\n".join([*(member.functions() for member in members), predict(lines)])
+
+
+def _per_class(program: Program, target: EncodedTarget, learned: PerClass) -> str:
+    """The functions of each class's model, and `predict`, which normalises what they predict."""
+    members = [_Predicting(program, target, Ready.of(one), f"_{k}") for k, one in enumerate(learned.members, 1)]
+    knows = any(member.knows_places for member in members)
+    lines = [
+        "X = encode(columns)",
+        "sound = np.isfinite(X).all(axis=1)",
+        "X = np.where(sound[:, None], X, 0.0)",
+        f"means, variances{', supports' if knows else ''} = [], []{', []' if knows else ''}",
+    ]
+    for member in members:
+        lines += [*member.latent(), "means.append(mean)", "variances.append(weights + beyond)"]
+        lines += ["supports.append(np.maximum(1.0 - left, 0.0))"] if member.knows_places else []
+    probabilities = _tempered("normalised(alone)", learned.likelihood.temperature)
+    lines += [
+        "alone = np.column_stack([logistic_share(*one) for one in zip(means, variances)])",
+        "mean, variance = np.column_stack(means), np.column_stack(variances)",
+        f"told = {_class_members(probabilities, 'variance')}",
+        *(['told |= {"support": np.mean(supports, axis=0)}'] if knows else []),
         "return sound_rows(told, sound)",
     ]
     return "\n\n".join([*(member.functions() for member in members), predict(lines)])
@@ -185,17 +215,25 @@ class _Predicting:
                 return f"heavy_tailed(mean, noise_sd**2, weights, beyond, {known!r}, {units})"
             case Poisson():
                 return f"counts(mean, weights, beyond, {units})"
-            case Bernoulli():
-                return _class_members("of_two(mean, weights + beyond)")
-            case Categorical():
-                spread = f"np.sqrt(1.0 + {math.pi / 8.0!r} * (weights + beyond))[:, None]"
-                return _class_members(f"softmax(mean / {spread})")
-            case OneAgainstRest(sharpness=sharpness):
-                sharp = SLOPE * (1.0 if sharpness == "learned" else float(sharpness))
+            case Bernoulli(temperature=temperature):
+                return _class_members(_tempered("of_two(mean, weights + beyond)", temperature))
+            case Categorical(temperature=temperature):
+                points, shares = (
+                    self.program.constant(name, numbers)
+                    for name, numbers in (("POINTS", GUMBEL_POINTS), ("SHARES", GUMBEL_WEIGHTS))
+                )
+                averaged = f"integrated_softmax(mean, weights + beyond, {points}, {shares})"
+                return _class_members(_tempered(averaged, temperature))
+            case OneAgainstRest(temperature=temperature):
                 sd = "np.sqrt(noise_sd**2 + weights + beyond)[:, None]"
-                return _class_members(f"softmax({sharp!r} * mean / {sd})")
+                return _class_members(f"softmax({SLOPE / temperature_of(temperature)!r} * mean / {sd})")
 
 
-def _class_members(probabilities: str) -> str:
-    members = {"probabilities": probabilities, "latent_mean": "mean", "latent_variance": "weights + beyond"}
+def _tempered(probabilities: str, temperature: Temperature) -> str:
+    t = temperature_of(temperature)
+    return probabilities if t == 1.0 else f"tempered({probabilities}, {t!r})"
+
+
+def _class_members(probabilities: str, variance: str = "weights + beyond") -> str:
+    members = {"probabilities": probabilities, "latent_mean": "mean", "latent_variance": variance}
     return "{\n" + "".join(f'        "{name}": {value},\n' for name, value in members.items()) + "    }"

@@ -92,7 +92,10 @@ def _class(answer: ClassificationAnswer, output: str) -> Iterator[tuple[str, Fla
                 yield "latent_mean", answer.latent_mean
             else:
                 yield from zip((f"latent_mean_{name}" for name in names), answer.latent_mean.T, strict=True)
-            yield "latent_variance", answer.latent_variance
+            if answer.latent_variance.ndim == 1:
+                yield "latent_variance", answer.latent_variance
+            else:
+                yield from zip((f"latent_variance_{name}" for name in names), answer.latent_variance.T, strict=True)
 
 
 def _component(answer: ComponentsAnswer, output: str) -> Iterator[tuple[str, FlatColumn]]:

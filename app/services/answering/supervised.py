@@ -19,7 +19,7 @@ from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
 from app.sparse_bayes.model import KernelFunctions
-from app.sparse_bayes.pool import AnyReady, ReadyPool, members_of, ready_of
+from app.sparse_bayes.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
 from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
 from app.sparse_bayes.types import Array, Indices, Mask
 
@@ -62,10 +62,10 @@ class ClassificationAnswer:
     """Predictions of N rows for K classes: `probabilities` (N, K) in the order of `classes`.
 
     Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
-    (N, K), and they share the variance. `support` in [0, 1], None where the model does not know it; `explanation` where
-    it was wanted, in the latent's units, of that of the most probable class. `decisions` where they were wanted, by the
-    `probabilities`, which are those under the priors asked for then; the latents stay. A row with a fault is NaN
-    throughout.
+    (N, K), and so is `latent_variance` where each has a model of its own; else they share it, (N,). `support` in
+    [0, 1], None where the model does not know it; `explanation` where it was wanted, in the latent's units, of that of
+    the most probable class, before the temperature. `decisions` where they were wanted, by the `probabilities`, which
+    are those under the priors asked for then; the latents stay. A row with a fault is NaN throughout.
     """
 
     classes: tuple[Label, ...]
@@ -104,8 +104,7 @@ class SupervisedAnswering:
     @property
     def bytes(self) -> int:
         """About how much memory its arrays take."""
-        members = self.ready.members if isinstance(self.ready, ReadyPool) else (self.ready,)
-        return sum(map(_bytes, members))
+        return sum(map(_bytes, ready_members(self.ready)))
 
     def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
@@ -191,8 +190,7 @@ def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Ru
     decisions = None
     if rule is not None:
         probabilities, decisions = rule.apply(probabilities)
-    several = members_of(known.predictor.learned)[0].mean.ndim > 1
-    latents = most_probable(probabilities) if several else None
+    latents = most_probable(probabilities) if has_latent_per_class(known.predictor.learned) else None
     return ClassificationAnswer(
         classes=known.predictor.encoding.target.classes,
         probabilities=_joined([probabilities], asked.sound),
@@ -268,7 +266,7 @@ def _figures_of_one(target: EncodedTarget, part: NumberPrediction, interval: flo
 
 def _covariance(known: SupervisedAnswering, asked: _Asked) -> Array:
     """(N, N), in the user's units squared."""
-    likelihood = members_of(known.predictor.learned)[0].likelihood
+    likelihood = likelihood_of(known.predictor.learned)
     if not isinstance(likelihood, GaussianNoise):
         raise _refused(f'A covariance is answered under Gaussian noise alone; the model has "{likelihood.type}".')
     rows = len(asked.inputs) if asked.sound is None else len(asked.sound)

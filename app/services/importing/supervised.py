@@ -16,8 +16,9 @@ from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.likelihoods import Likelihood
-from app.sparse_bayes.pool import Pool, members_of
+from app.sparse_bayes.likelihoods import TargetLikelihood
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.pool import likelihood_of
 from app.sparse_bayes.spec import is_heteroscedastic
 from app.sparse_bayes.types import Indices
 
@@ -44,7 +45,7 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     report, predictor = exported.report, exported.predictor
     yield from supervised_report_faults(predictor, report)
     yield from spec_faults(report.plan, predictor.encoding.width)
-    planned, fitted = report.plan.spec.likelihood, members_of(predictor.learned)[0].likelihood
+    planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
     if _kind(planned) != _kind(fitted):
         yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
@@ -52,7 +53,7 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
         yield Fault("The classes are others than the target's.", "/report/class_rows")
 
 
-def _kind(likelihood: Likelihood) -> tuple[str, bool, bool]:
+def _kind(likelihood: TargetLikelihood) -> tuple[str, bool, bool]:
     return likelihood.type, likelihood.noise_by_row, is_heteroscedastic(likelihood)
 
 
@@ -63,7 +64,7 @@ def _try(exported: ExportedSupervised) -> None:
             answering = SupervisedAnswering.of(exported.predictor, exported.report)
     except NotPositiveDefiniteError as error:
         detail = "The covariance is not positive definite, or the kernel's of its vectors is not."
-        where = "/model" if isinstance(exported.predictor.learned, Pool) else "/model/covariance"
+        where = "/model/covariance" if isinstance(exported.predictor.learned, Model) else "/model"
         raise InvalidRequestError(detail, [Fault(detail, where)]) from error
     with np.errstate(all="ignore"):
         answer = answering.answer(_usual_rows(exported.predictor.encoding), Wanted())

@@ -6,14 +6,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.objectives import with_hyperparameters
 from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import Kept, Process, Standing, State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
+from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
-from app.sparse_bayes.priors.gaussian_process import Whitening
+from app.sparse_bayes.priors.gaussian_process import JITTER, Whitening
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
 
@@ -45,11 +47,47 @@ class Greedy:
         return ProcessStanding(state)
 
     def step(self, problem: Problem, now: Standing) -> "ProcessStanding":
-        """One burst of the phase that the state is in."""
+        """One burst of the phase that the state is in, or the same state with more jitter where rounding forbids it."""
         task, state = Task.of(problem), now.state
         process = process_of(state)
-        there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
+        try:
+            there = replace(STEPS[process.phase](task, state, process), iteration=state.iteration + 1)
+        except NotPositiveDefiniteError as error:
+            return ProcessStanding(with_more_jitter(state, error))
         return ProcessStanding(_promising(task, there) if process_of(there).phase == "functions" else there)
+
+
+MAX_JITTER = 1e-3
+"""A step that can't be computed with this much fails."""
+
+MORE = 10.0
+"""The factor of jitter, and of the noise variance before there are functions, from one attempt to the next."""
+
+
+def with_more_jitter(state: State, error: NotPositiveDefiniteError) -> State:
+    """The state from which a phase is attempted again after an error, the last one where the fit had ended.
+
+    Raises the error where there is no process, or its jitter is at its most.
+    """
+    process = state.process
+    if process is None:
+        raise error
+    h = process.hyperparameters
+    jitter = MORE * (JITTER if h.jitter is None else h.jitter)
+    if jitter > MAX_JITTER * (1.0 + 1e-9):
+        raise error
+    beta = h.beta / MORE if process.phase == "functions" else h.beta
+    again = replace(state, iteration=state.iteration + 1, termination=None)
+    return with_hyperparameters(again, replace(h, beta=beta, jitter=jitter))
+
+
+def _centres(task: Task, state: State) -> Array:
+    """Where the functions stand, (m, d): on their rows, or where they moved to, in the units of the inputs."""
+    process, vectors = process_of(state), task.vectors(state)
+    if process.moved is None:
+        return vectors.X
+    input_map = process.hyperparameters.input_map
+    return input_map.inverse(process.moved / input_map.widths)
 
 
 def _promising(task: Task, state: State) -> State:
@@ -85,7 +123,7 @@ class ProcessStanding(Standing):
         covariance = unwhitened @ rested.covariance @ unwhitened.T
         covariance = 0.5 * (covariance + covariance.T)
         prior = np.square(unwhitened) @ (1.0 / rested.alpha)
-        centres = vectors.X if process.moved is None else h.input_map.inverse(process.moved / h.input_map.widths)
+        centres = _centres(task, self.state)
         stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
         functions = (KernelFunctions(kernel, h.input_map, centres, stand), *task.fixed(self.state))
         mean = unwhitened @ rested.mean

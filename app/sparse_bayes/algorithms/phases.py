@@ -19,7 +19,15 @@ from app.sparse_bayes.algorithms.burst import climbed
 from app.sparse_bayes.algorithms.objectives import of_bound, of_process, with_hyperparameters
 from app.sparse_bayes.algorithms.separation import separated
 from app.sparse_bayes.algorithms.state import Process, State, Termination
-from app.sparse_bayes.algorithms.task import CAUTIOUS, GREATEST, RISE, Task, process_of
+from app.sparse_bayes.algorithms.task import (
+    CAUTIOUS,
+    GREATEST,
+    MOST_PIVOTS,
+    PIVOTS_FOR_STARTS,
+    RISE,
+    Task,
+    process_of,
+)
 from app.sparse_bayes.choice import choose
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.scales import InputMap
@@ -46,7 +54,7 @@ def _scales(task: Task, state: State, process: Process) -> State:
     h = task.start(number) if number < last else process.hyperparameters
     cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
     rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
-    objective = of_process(task, rows, h)
+    objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MOST_PIVOTS)
     iterations, origin = SHORT if number < last else LONG, task.origin(rows)
     theta, value = climbed(
         objective,

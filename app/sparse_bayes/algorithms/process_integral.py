@@ -1,6 +1,6 @@
 """The evidence of a Gaussian process integrated over its hyperparameters."""
 
-from math import log
+from math import log, pi
 
 import numpy as np
 
@@ -41,6 +41,8 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     logs = np.concatenate([[log(h.beta) + unit - USUAL_LOG_BETA, log(h.amplitude) - unit], np.log(h.alpha) + unit])
     given = normal(logs[own])
     n = int(own.sum())
+    drawn, shrunk = _common_width(task, h)
+    curvature = curvature + shrunk[np.ix_(active, active)]
     paid = sum(log_choices(size, chosen) for size, chosen in _without_kernel(task, state))
     value = Peak(state.objective - paid, *given, curvature[:n, :n]).integral
     scales = _log_squares(task, h)[relevant]
@@ -49,13 +51,26 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE), normal(h.terms.logits, terms.WIDE))
     paid += log(process.structures) + (log_choices(widths, len(scales)) if task.learns else 0.0)
     whole = Peak(
-        state.objective - paid,
+        state.objective + drawn - paid,
         sum(part[0] for part in parts),
         np.concatenate([part[1] for part in parts]),
         np.concatenate([part[2] for part in parts]),
         curvature,
     )
     return Integral(value, whole.integral - value)
+
+
+def _common_width(task: Task, h: Hyperparameters) -> tuple[float, Array]:
+    """The log normaliser of the hyperprior that draws log widths to a common one, and minus its Hessian in theta.
+
+    The Hessian of k widths is shrinkage (I - 11'/k), of rank k - 1: the common one is free.
+    """
+    F, k, shrinkage = len(h.alpha), len(h.input_map.widths), task.problem.learning.shrinkage
+    precision = np.zeros((len(h.packed()),) * 2)
+    if not shrinkage or k == 1:
+        return 0.0, precision
+    precision[2 + F : 2 + F + k, 2 + F : 2 + F + k] = shrinkage * (np.eye(k) - 1.0 / k)
+    return 0.5 * (k - 1) * log(shrinkage / (2.0 * pi)), precision
 
 
 def _without_kernel(task: Task, state: State) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ where the prior doesn't say.
 """
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
+from app.sparse_bayes.likelihoods.bernoulli_per_class import BernoulliPerClass
 from app.sparse_bayes.likelihoods.categorical import Categorical
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
 from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
@@ -27,17 +28,22 @@ from app.sparse_bayes.likelihoods.poisson import Poisson
 from app.sparse_bayes.likelihoods.student_t import StudentT
 
 Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | LogVariance
-"""Of targets all but the last, which is that of the second function of a model whose noise depends on the inputs."""
+"""Those that one model has: of targets, or that of the log noise variance of a model of them."""
+
+TargetLikelihood = Likelihood | BernoulliPerClass
+"""Those that a target is learned by: of one model, or of one for each class."""
+
+ClassLikelihood = Bernoulli | Categorical | OneAgainstRest | BernoulliPerClass
+"""Those of classes, whose probabilities have a temperature."""
 
 Coupled = Categorical
 """Those whose rows have several latents, which the target couples."""
 
-Sharpened = OneAgainstRest
-"""Those whose probabilities are sharpened by how rows are predicted without themselves."""
-
 __all__ = [
     "Bernoulli",
+    "BernoulliPerClass",
     "Categorical",
+    "ClassLikelihood",
     "Coupled",
     "GaussianNoise",
     "Likelihood",
@@ -45,6 +51,6 @@ __all__ = [
     "LogVariance",
     "OneAgainstRest",
     "Poisson",
-    "Sharpened",
     "StudentT",
+    "TargetLikelihood",
 ]

@@ -6,8 +6,10 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from app.sparse_bayes.errors import DataError, OneClassError
+from app.sparse_bayes.likelihoods.integrated_softmax import integrated_softmax
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.likelihoods.temperature import Temperature, tempered
 from app.sparse_bayes.types import Array, ForRows
 
 MOST_STEPS = 60
@@ -25,12 +27,13 @@ class Categorical:
     The bound is the tilted one, E log sum exp f <= 1/2 v sum a_k^2 + log sum exp(m + (1 - 2a) v/2), the latents
     N(m_k, v) of a row having one variance, with a at its best, where a = softmax(m + (1 - 2a) v/2) [KNOWLES2011:
     Knowles & Minka, Non-conjugate variational message passing, NIPS 24]. `classes` is K, found from the target where it
-    is not said.
+    is not said; `temperature` that of the probabilities: see `tempered`.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     classes: int | None = None
+    temperature: Temperature = "learned"
     type: Literal["categorical"] = "categorical"
 
     conjugate: ClassVar[bool] = False
@@ -39,7 +42,7 @@ class Categorical:
     log_concave: ClassVar[bool] = False
     in_target_units: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 40.0
-    least_gain: ClassVar[float] = 1.0
+    least_gain: ClassVar[float] = 0.1
 
     @property
     def latents(self) -> int:
@@ -126,9 +129,9 @@ class Categorical:
         return np.asarray((slopes - p * slopes.sum(axis=1, keepdims=True)) / self.latents)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-        """softmax(f / sqrt(1 + pi v / 8)): about its average over the Gaussians of the latents."""
-        probabilities, _ = softmax(latent.mean / np.sqrt(1.0 + np.pi / 8.0 * latent.variance)[:, None])
-        return ClassPrediction(probabilities, latent.mean, latent.variance)
+        """The softmax integrated over the Gaussians of the latents, at its temperature."""
+        probabilities = integrated_softmax(latent.mean, latent.variance)
+        return ClassPrediction(tempered(probabilities, self.temperature), latent.mean, latent.variance)
 
 
 def check_classes(t: Array, classes: int) -> None:

@@ -1,22 +1,17 @@
 """Each class against all others: K curves through zeros and ones, as cheap as one."""
 
 from dataclasses import dataclass, replace
-from math import exp, inf, log, pi
-from typing import ClassVar, Literal, Self, TypeAlias
+from math import inf, pi
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-import scipy
 
 from app.sparse_bayes.likelihoods.categorical import check_classes, indicators, softmax
 from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.likelihoods.temperature import Temperature, fitted_temperature, temperature_of
 from app.sparse_bayes.types import Array, ForRows
-
-DULLEST, SHARPEST = 0.2, 10.0
-"""Bounds of the sharpness where it is learned."""
-
-Sharpness: TypeAlias = Literal["learned"] | float
 
 LEAST_NOISE = 0.1
 """The noise's sd is at least this share of the indicators' root mean square. A few rows of many classes are fitted
@@ -33,14 +28,14 @@ class OneAgainstRest:
 
     Sites don't depend on f and all K latents share their covariance, so that everything is in closed form and learning
     costs what it does for one number. What a new row's class is says which of its K noisy observations is greatest.
-    `classes` is K, found from the target where it is not said [RASMUSSEN2006, section 6.5]. `sharpness` is what this
+    `classes` is K, found from the target where it is not said [RASMUSSEN2006, section 6.5]. `temperature` is what this
     misses: zeros and ones do not scatter like Gaussians, least where a class is certain.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
     classes: int | None = None
-    sharpness: Sharpness = "learned"
+    temperature: Temperature = "learned"
     type: Literal["one_against_rest"] = "one_against_rest"
 
     noise_by_row: ClassVar[bool] = False
@@ -102,20 +97,13 @@ class OneAgainstRest:
         return np.zeros_like(f)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
-        """softmax(pi f sharpness / sqrt(6 (1/beta + v))): about how probably its observation is the greatest."""
+        """softmax(pi f / (T sqrt(6 (1/beta + v)))): about how probably its observation is the greatest."""
         sd = np.sqrt(np.square(0.0 if noise_sd is None else noise_sd) + latent.variance)
-        sharpness = 1.0 if self.sharpness == "learned" else float(self.sharpness)
-        probabilities, _ = softmax(latent.mean * (SLOPE * sharpness / sd)[:, None])
+        probabilities, _ = softmax(latent.mean * (SLOPE / (temperature_of(self.temperature) * sd))[:, None])
         return ClassPrediction(probabilities, latent.mean, latent.variance)
 
-    def sharpened(self, t: Array, without: Latent, noise_sd: ForRows | None) -> Self:
-        """With the sharpness under which classes t (N,) are most probable at latents found without their rows."""
-        if self.sharpness != "learned":
+    def with_temperature(self, t: Array, without: Latent, noise_sd: ForRows | None) -> Self:
+        """With the temperature of classes t (N,) at latents found without their rows, where it is learned."""
+        if self.temperature != "learned":
             return self
-
-        def loss(log_sharpness: float) -> float:
-            tried = replace(self, sharpness=exp(log_sharpness))
-            return -float(tried.predictive(without, noise_sd).log_density(t).sum())
-
-        found = scipy.optimize.minimize_scalar(loss, bounds=(log(DULLEST), log(SHARPEST)), method="bounded")
-        return replace(self, sharpness=exp(float(found.x)))
+        return replace(self, temperature=fitted_temperature(self.predictive(without, noise_sd).probabilities, t))

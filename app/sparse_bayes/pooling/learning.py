@@ -1,5 +1,6 @@
 """Members of a pool before they are reduced to few functions: processes through as many functions as there are rows."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -8,9 +9,12 @@ import numpy as np
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.choice import Chosen, choose
+from app.sparse_bayes.fitting import learned, standings
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
 from app.sparse_bayes.linalg import cholesky, solve_lower
+from app.sparse_bayes.model import Model
+from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.spec import Spec
@@ -25,6 +29,9 @@ MIN_GAIN = 0.03
 """Nats that the last function of a member brings before any is left out to save cost."""
 
 MAX_FUNCTIONS = 512
+
+MAX_ROWS_FOR_EXACT = 5_000
+"""Up to so many rows a process predicts through as many functions."""
 
 FIRST_WITH_FUNCTIONS = "functions"
 """The phase of a fit in which its scales are learned, and no function is chosen yet."""
@@ -54,11 +61,15 @@ class Whole:
         return self.state.objective + self.problem.log_jacobian
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
-        """The exact predictive distribution at X (n, d) [RASMUSSEN2006, eqs 2.25 and 2.26]; O(N^3 + N^2 n).
+        """The predictive distribution of the process at X (n, d), given all rows; O(N^3 + N^2 n).
 
+        Exact [RASMUSSEN2006, eqs 2.25 and 2.26] up to MAX_ROWS_FOR_EXACT of them, above through MAX_FUNCTIONS.
         `noise_sd` (n,) where each row brings its own. Raises NotPositiveDefiniteError.
         """
-        task, h, rows = self.task, self.hyperparameters, self.task.rows_for_scales(self.state)
+        if self.problem.rows > MAX_ROWS_FOR_EXACT:
+            ordered = Ordered.of(self)
+            return predict(ordered.at_scales(len(ordered.chosen.gains)), X, noise_sd)
+        task, h, rows = self.task, self.hyperparameters, self.task.rows(self.state)
         kernel, U, V = h.covariance(task.kernel), h.input_map(rows.X), h.input_map(X)
         F = self.problem.candidates.columns(X, self.state.active[: len(h.alpha)])
         C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
@@ -87,19 +98,20 @@ def jitter(h: Hyperparameters) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A member's functions in the order in which they gain most."""
+    """A member's functions in the order in which they gain most, on so many `rows`."""
 
     whole: Whole
     chosen: Chosen
+    rows: int
 
     @classmethod
     def of(cls, member: Whole) -> "Ordered":
         """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most."""
         task, h = member.task, member.hyperparameters
-        rows = task.rows_for_scales(member.state)
+        places, rows = task.rows_for_functions(member.state)
         U = h.input_map(rows.X)
         chosen = choose(
-            h.covariance(task.kernel)(U, U),
+            h.covariance(task.kernel)(U, U[: len(places)]),
             amplitude=h.amplitude,
             gradient=rows.precision(h.beta) * rows.t,
             precision=np.array(np.broadcast_to(rows.precision(h.beta), len(rows.t))),
@@ -109,7 +121,7 @@ class Ordered:
             most=MAX_FUNCTIONS,
             residue=min(1e-6, jitter(h)),
         )
-        return cls(member, chosen)
+        return cls(member, replace(chosen, places=places[chosen.places]), len(rows.t))
 
     def worth(self, gain: float) -> int:
         """How many functions stand before the first that brings less than `gain` nats."""
@@ -129,3 +141,16 @@ class Ordered:
         )
         numbers = (int(self.whole.task.first + place) for place in self.chosen.places[:functions])
         return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)
+
+    def at_scales(self, functions: int) -> Model:
+        """The model through the first functions at the member's scales: noise and precisions alone are learned anew.
+
+        Raises NotPositiveDefiniteError.
+        """
+        problem, spec = self.whole.problem, self.whole.spec
+        for now in standings(problem, spec, self.through(functions, jitter(self.whole.hyperparameters))):
+            if process_of(now.state).phase in {"vectors", "together"}:
+                break
+        rows = replace(now.state, process=replace(process_of(now.state), phase="rows", moved=None))
+        (last,) = deque(standings(problem, spec, rows), maxlen=1)
+        return learned(problem, last)

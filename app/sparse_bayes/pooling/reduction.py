@@ -46,7 +46,7 @@ def losses(member: Ordered) -> Array:
     of it. On five public tables, from 30 to 500 functions, new rows lost at most half of that, which is taken here.
     """
     gains = member.chosen.gains
-    left = np.append(np.cumsum(gains[::-1])[::-1], 0.0) / member.whole.problem.rows
+    left = np.append(np.cumsum(gains[::-1])[::-1], 0.0) / member.rows
     return np.asarray(0.25 * np.log1p(2.0 * left))
 
 

@@ -1,7 +1,20 @@
 """Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
 
-from app.sparse_bayes.selection.pooled import Compared, Member
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.scoring import FOLDS, Score
 from app.sparse_bayes.selection.training import Contender, Trained, train
 
-__all__ = ["Compared", "Contender", "Folding", "Member", "Rows", "Step", "Trained", "train"]
+__all__ = [
+    "FOLDS",
+    "MAX_SCORE_LOSS",
+    "Compared",
+    "Contender",
+    "Folding",
+    "Member",
+    "Rows",
+    "Score",
+    "Step",
+    "Trained",
+    "train",
+]

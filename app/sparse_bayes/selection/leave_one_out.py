@@ -6,19 +6,16 @@ import numpy as np
 
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.folds import subset
-from app.sparse_bayes.likelihoods import Sharpened
+from app.sparse_bayes.likelihoods import OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
+from app.sparse_bayes.linalg import factors_of_sum
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import latent, scores
+from app.sparse_bayes.prediction import latent, prior_variance, scores, whitened
 from app.sparse_bayes.selection.rows import Rows
-from app.sparse_bayes.types import ForRows
-
-SURE = 1e-9
-"""A row that determines its own fit to within this share says nothing of how it would be predicted without."""
-
+from app.sparse_bayes.types import Array, ForRows
 
 MOST_ROWS = 5_000
-"""So many rows are enough for one number."""
+"""So many rows are enough for one number; on more, shares are of the posterior covariance, by blocks."""
 
 TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
 
@@ -38,12 +35,12 @@ def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
     return {name: score for name, score in scores(predicted, rows.t).items() if name in TOLD}
 
 
-def sharpened(model: Model, rows: Rows) -> Model:
-    """With what of the likelihood only rows predicted without themselves can say."""
-    if not isinstance(model.likelihood, Sharpened):
+def with_temperature(model: Model, rows: Rows) -> Model:
+    """With the temperature of rows that are predicted without themselves, where that has a closed form."""
+    if not isinstance(model.likelihood, OneAgainstRest):
         return model
     some = rows.take(subset(rows.X, rows.t, MOST_ROWS, 0))
-    return replace(model, likelihood=model.likelihood.sharpened(some.t, *_without(model, some, 0.0)))
+    return replace(model, likelihood=model.likelihood.with_temperature(some.t, *_without(model, some, 0.0)))
 
 
 def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
@@ -53,5 +50,23 @@ def _without(model: Model, rows: Rows, rho: float) -> tuple[Latent, ForRows]:
     if noise_sd is None:
         raise SparseBayesError("expected a likelihood with noise")
     found = latent(model, rows.X)
-    left = np.maximum(1.0 - found.weights / (np.square(noise_sd) + rho * found.beyond), SURE)
+    noise = np.square(noise_sd) + rho * found.beyond
+    left = _left(model, rows.X, noise) if _is_small(model, rows) else 1.0 - found.weights / noise
+    # No row tells more of its latent than the prior leaves open.
+    left = np.maximum(left, noise / (noise + prior_variance(model, rows.X)))
     return Latent(targets - ((targets - found.mean).T / left).T, found.weights / left, found.beyond), noise_sd
+
+
+def _is_small(model: Model, rows: Rows) -> bool:
+    return model.mean.ndim == 1 and len(rows.t) <= MOST_ROWS
+
+
+def _left(model: Model, X: Array, noise: Array) -> Array:
+    """1 - h of rows (N,) whose noise has these variances (N,), to all digits.
+
+    With Y = diag(noise)^-1/2 P A^-1/2, h_n = |q_n|^2 in the QR factorisation of [Y; I] by orthonormal columns. The
+    posterior covariance says the same, but where noise is next to none its rounding is more than 1 - h.
+    """
+    columns, alpha = whitened(model, X)
+    _, orthogonal = factors_of_sum(columns / np.sqrt(np.outer(noise, alpha)))
+    return np.asarray(1.0 - np.vecdot(orthogonal, orthogonal))

@@ -7,16 +7,19 @@ reduced to functions on rows.
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import State
+from app.sparse_bayes.algorithms.task import ROWS_FOR_SCALES
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import Split
 from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods.gaussian import RealPrediction
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, Pool
@@ -26,12 +29,20 @@ from app.sparse_bayes.pooling.reduction import Reduction, reduced
 from app.sparse_bayes.prediction import Measured, Prediction, Ready, predict
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.scales import EvidencePerInputWidth
-from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.rows import Rows, Step
+from app.sparse_bayes.selection.scoring import figures, standard_error
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array, Indices
 
-FOLDS = 5
+PARTS = 5
+"""Into which rows that one training was measured on are cut, for weights from the other parts."""
+
+MAX_ROWS_FOR_SCALES_IN_FOLDS = 700
+"""Of more rows than all tell the scales: a fold then costs a third of the fit to all rows."""
+
+NEXT_TO_NO_NOISE = 1e3
+"""The targets' square over the noise's from which on the widths of one kernel mislead another's."""
 
 MAX_SCORE_LOSS = 0.01
 """Nats a row of the pool's fold score that its reduction to few functions may lose, ..."""
@@ -78,8 +89,8 @@ class Compared:
 class Pooled:
     """The model, the spec that stands for it, and what decided.
 
-    `score` are the figures of the rows left out, by what was learned without them; `score_loss` what the reduction to
-    few functions costs, in nats a row.
+    `score` are the figures of the rows left out, by what was learned without them, before the reduction to few
+    functions: `score_loss` is what that costs, in nats a row, and `unreduced` are the functions without it.
     """
 
     model: LearnedModel
@@ -88,6 +99,7 @@ class Pooled:
     compared: tuple[Compared, ...]
     score: dict[str, float]
     score_loss: float
+    unreduced: int
 
 
 @dataclass(frozen=True)
@@ -101,39 +113,52 @@ Begun: TypeAlias = Whole | Lost
 
 
 def pooled(
-    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], folding: Folding, folds: int, trail: Trail
+    rows: Rows,
+    specs: Sequence[Spec],
+    rivals: Sequence[Spec],
+    splits: Sequence[Split],
+    trail: Trail,
+    *,
+    max_score_loss: float = MAX_SCORE_LOSS,
 ) -> Generator[Step, None, Pooled]:
     """Learn a pool of the processes `specs` from N rows, or the one of `rivals` that the folds clearly prefer.
 
-    The first of `specs` has a width for each input. Raises NotPositiveDefiniteError where nothing can be fitted.
+    The first of `specs` has a width for each input; `splits` are the folds. The pool loses at most `max_score_loss`
+    nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
+    nothing can be fitted.
     """
-    judgement = yield from _judged(rows, specs, rivals, folding.splits(rows, folds, specs[0].seed), trail)
+    judgement = yield from _judged(rows, specs, rivals, splits, trail)
     best = judgement.best_rival
     if best is not None:
-        model = yield from _rival(rows, rivals[best], specs[0], trail)
-        return Pooled(
-            model, rivals[best], (), judgement.compared(specs, rivals, best), judgement.rival_score(best), 0.0
-        )
+        model = yield from _rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
+        if model is not None:
+            score = judgement.rival_score(best)
+            others = judgement.compared(specs, rivals, best)
+            return Pooled(model, rivals[best], (), others, score, 0.0, len(model.mean))
     compared = judgement.compared(specs, rivals)
     sound = judgement.sound
     if not len(sound):
         model = yield from _sparse(rows, specs[0], None, trail, FIT)
-        return Pooled(model, specs[0], (), compared, {}, 0.0)
+        return Pooled(model, specs[0], (), compared, {}, 0.0, len(model.mean))
     begun = yield from _begun(rows, [specs[place] for place in sound], trail, FIT)
-    learned_again = [place for place, one in enumerate(begun) if isinstance(one, Whole)]
+    yield FIT
+    ordered = [one if isinstance(one, Lost) else _ordered(one) for one in begun]
+    learned_again = [place for place, one in enumerate(ordered) if isinstance(one, Ordered)]
     if not learned_again:
-        raise NotPositiveDefiniteError("; ".join(one.reason for one in begun if isinstance(one, Lost)))
+        raise NotPositiveDefiniteError("; ".join(one.reason for one in ordered if isinstance(one, Lost)))
     judgement = judgement.only(sound[learned_again])
-    members = [one for one in begun if isinstance(one, Whole)]
-    reduction, models = yield from _reduced(members, judgement, trail)
+    sequences = [one for one in ordered if isinstance(one, Ordered)]
+    members = [one.whole for one in sequences]
+    reduction, models = yield from _reduced(sequences, judgement, max_score_loss, trail)
     kept = [members[place] for place in reduction.places]
-    told = tuple(
+    of_members = tuple(
         Member(one.spec, float(weight), len(model.mean), one.evidence)
         for one, weight, model in zip(kept, reduction.weights, models, strict=True)
     )
     pool = models[0] if len(models) == 1 else Pool(tuple(models), reduction.weights)
     spec = kept[int(reduction.weights.argmax())].spec
-    return Pooled(pool, spec, told, compared, _figures(judgement.measured), reduction.loss)
+    unreduced = len(members) * len(rows.t)
+    return Pooled(pool, spec, of_members, compared, figures(judgement.measured), reduction.loss, unreduced)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +195,12 @@ class _Judgement:
 
     @property
     def measured(self) -> Measured:
-        """Of the pool of all members, each fold with weights from the other folds."""
+        """Of the pool of all members, each part of the rows with weights from the other parts: the folds, or PARTS of
+        one."""
         parts, stop = list[Measured](), 0
-        for _, fold in self.splits:
-            here = np.arange(stop, stop := stop + len(fold))
+        sizes = [len(fold) for _, fold in self.splits]
+        places = [np.arange(stop, stop := stop + size) for size in sizes]
+        for here in places if len(places) > 1 else np.array_split(places[0], min(PARTS, len(self.t))):
             others = np.setdiff1d(np.arange(len(self.t)), here)
             weights = self.densities.rows(others).best_weights(self.t[others])
             mean, variance = self.densities.rows(here).product(weights)
@@ -183,7 +210,7 @@ class _Judgement:
 
     def rival_score(self, place: int) -> dict[str, float]:
         """A rival's figures."""
-        return _figures(self._rival(place))
+        return figures(self._rival(place))
 
     def _rival(self, place: int) -> Measured:
         nll, mae, inside = self.rivals[place]
@@ -200,7 +227,7 @@ class _Judgement:
             return None
         pool = self.only(members).measured.each["nll"]
         gains = {place: pool - self.rivals[place, 0] for place in sound}
-        clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * _standard_error(gain)]
+        clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * standard_error(gain)]
         return max(clear, key=lambda place: float(gains[place].mean()), default=None)
 
     def compared(self, specs: Sequence[Spec], rivals: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
@@ -220,20 +247,10 @@ def _compared(spec: Spec, score: float) -> Compared:
     return Compared(spec, None, "could not be fitted to each fold")
 
 
-def _figures(measured: Measured) -> dict[str, float]:
-    nll = measured.each["nll"]
-    return {**measured.scores(), "nll_se": _standard_error(nll), "rows": float(len(measured.t))}
-
-
-def _standard_error(each: Array) -> float:
-    return float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
-
-
 def _judged(
     rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], splits: Sequence[Split], trail: Trail
 ) -> Generator[Step, None, _Judgement]:
     """Every member and rival learned from each fold's other rows, and measured on the fold."""
-    splits = tuple((others, fold) for others, fold in splits if len(fold) and len(others) >= 2)
     tables = [np.empty((2 * len(specs) + 3 * len(rivals), 0))]
     yield Step("folds", 0, len(splits), "folds")
     for number, (others, fold) in enumerate(splits):
@@ -248,7 +265,7 @@ def _judged(
     table, K = np.hstack(tables), len(specs)
     chosen = np.concatenate([np.zeros(0, np.intp), *(fold for _, fold in splits)])
     of_rivals = table[2 * K :].reshape(len(rivals), 3, len(chosen))
-    return _Judgement(splits, chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_rivals)
+    return _Judgement(tuple(splits), chosen, rows.t[chosen], table[:K].T, table[K : 2 * K].T, of_rivals)
 
 
 def _fold(
@@ -256,7 +273,8 @@ def _fold(
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    begun = yield from _begun(others, specs, trail, step)
+    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_SCALES else None
+    begun = yield from _begun(others, specs, trail, step, most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:
@@ -276,26 +294,40 @@ def _fold(
     return np.array([*means, *variances, *figures])
 
 
-def _begun(rows: Rows, specs: Sequence[Spec], trail: Trail, step: Step) -> Generator[Step, None, list[Begun]]:
-    """Each member with its scales learned; those with a width for each input begin where the first ended."""
+def _begun(
+    rows: Rows, specs: Sequence[Spec], trail: Trail, step: Step, most: int | None = None
+) -> Generator[Step, None, list[Begun]]:
+    """Each member with its scales learned, on so many rows at most.
+
+    Those with a width for each input begin where the first ended; another kernel has starts of its own where that found
+    next to no noise.
+    """
     found: list[Begun] = []
     for spec in specs:
         first = found[0] if found else None
-        begin = first.hyperparameters if isinstance(first, Whole) and _widths_by_input(spec) else None
-        found.append((yield from _scaled(rows, spec, begin, trail, step)))
+        begins = isinstance(first, Whole) and _widths_by_input(spec)
+        if isinstance(first, Whole) and _kernel(spec) != _kernel(specs[0]):
+            begins = begins and first.hyperparameters.beta * first.problem.square < NEXT_TO_NO_NOISE
+        begin = first.hyperparameters if isinstance(first, Whole) and begins else None
+        found.append((yield from _scaled(rows, spec, begin, trail, step, most)))
     return found
 
 
 def _scaled(
-    rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step
+    rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step, most: int | None = None
 ) -> Generator[Step, None, Begun]:
     try:
-        problem = replace(pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd), begin=begin)
+        posed = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
+        problem = replace(posed, begin=begin, max_rows_for_scales=most)
         for member in whole(problem, spec, trail):  # noqa: B007 - the last is the member
             yield step
     except (NotPositiveDefiniteError, DataError) as error:
         return Lost(str(error))
     return member
+
+
+def _kernel(spec: Spec) -> Kernel | None:
+    return next((one.kernel for one in spec.basis if isinstance(one, KernelBasis)), None)
 
 
 def _widths_by_input(spec: Spec) -> bool:
@@ -316,12 +348,20 @@ def _rival_prediction(
         return None
 
 
-def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail) -> Generator[Step, None, Model]:
-    """A rival on all rows; one of independent weights has the input map of the process `first`."""
+def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail, *, needed: bool) -> Generator[Step, None, Model | None]:
+    """A rival on all rows; one of independent weights has the input map of the process `first`.
+
+    None where it is not computable; raises NotPositiveDefiniteError there if it is `needed`.
+    """
     lent = None
     if not isinstance(rival.prior, GaussianProcess):
         lent = _lent((yield from _scaled(rows, first, None, trail, FIT)))
-    return (yield from _sparse(rows, rival, lent, trail, FIT))
+    try:
+        return (yield from _sparse(rows, rival, lent, trail, FIT))
+    except NotPositiveDefiniteError:
+        if needed:
+            raise
+        return None
 
 
 def _lent(member: Begun) -> KernelFunctions | None:
@@ -335,24 +375,35 @@ def _lent(member: Begun) -> KernelFunctions | None:
 def _sparse(
     rows: Rows, spec: Spec, lent: KernelFunctions | None, trail: Trail, step: Step
 ) -> Generator[Step, None, Model]:
-    """A fit to its end."""
+    """A fit to its end, from which predictions can be computed."""
     problem = pose(rows.X, rows.t, spec, inherited=lent, noise_sd=rows.noise_sd)
-    for now in trail.standings(problem, spec):
-        yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
-    return learned(problem, now)
+    begin: State | None = None
+    while True:
+        for now in trail.standings(problem, spec, begin):
+            yield step if step.phase == "folds" else replace(step, completed=now.state.iteration)
+        model = learned(problem, now)
+        try:
+            Ready.of(model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return model
+
+
+def _ordered(member: Whole) -> Ordered | Lost:
+    try:
+        return Ordered.of(member)
+    except NotPositiveDefiniteError as error:
+        return Lost(str(error))
 
 
 def _reduced(
-    members: Sequence[Whole], judgement: _Judgement, trail: Trail
+    ordered: Sequence[Ordered], judgement: _Judgement, max_score_loss: float, trail: Trail
 ) -> Generator[Step, None, tuple[Reduction, list[Model]]]:
     """The members that stay, through few functions, learned on from there together with all scales."""
-    ordered = []
-    for member in members:
-        yield FIT
-        ordered.append(Ordered.of(member))
     yield FIT
     reduction = reduced(
-        ordered, judgement.densities, judgement.t, max_score_loss=MAX_SCORE_LOSS, max_cost=MAX_PREDICTION_COST
+        ordered, judgement.densities, judgement.t, max_score_loss=max_score_loss, max_cost=MAX_PREDICTION_COST
     )
     models = []
     for place, size in zip(reduction.places, reduction.sizes, strict=True):

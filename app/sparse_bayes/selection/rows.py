@@ -1,9 +1,11 @@
 """What is selected with: rows, how they are kept apart, and how far a training is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds
+import numpy as np
+
+from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, without_copies
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -27,21 +29,36 @@ class Rows:
 class Folding:
     """How rows are kept apart in cross-validation. `keys` (N,).
 
-    Group codes for "groups", positions in time for "order", None for "random".
+    Group codes for "groups", positions in time for "order", None for "random". Where they are `stratified`, as classes
+    are, every random fold has its share of each value of t.
     """
 
     by: Literal["random", "groups", "order"] = "random"
     keys: Array | None = None
+    stratified: bool = False
 
     def splits(self, rows: Rows, folds: int, seed: int) -> list[Split]:
-        """Pairs of rows to learn from and rows to measure on."""
+        """Pairs of rows to learn from and rows to measure on, equal inputs on one side.
+
+        Of groups, rows that recur in another are left out where that is measured on. In order they stay: by the time
+        that a row is predicted its earlier copy is known.
+        """
         if self.by == "random" or self.keys is None:
-            return random_folds(rows.X, rows.t, folds, seed)
-        return group_folds(self.keys, folds, seed) if self.by == "groups" else ordered_folds(self.keys, folds)
+            return random_folds(rows.X, rows.t, folds, seed, stratified=self.stratified)
+        if self.by == "order":
+            return ordered_folds(self.keys, folds)
+        return without_copies(rows.X, group_folds(self.keys, folds, seed))
+
+    def tenth(self, rows: Rows, seed: int) -> Split:
+        """About nine tenths of the rows to learn from and one to measure on: groups whole, the last in time."""
+        if self.by == "order" and self.keys is not None:
+            late = self.keys >= np.quantile(self.keys, 0.9)
+            return np.flatnonzero(~late), np.flatnonzero(late)
+        return self.splits(rows, 10, seed)[0]
 
     def take(self, chosen: Indices) -> "Folding":
         """That of some of the rows."""
-        return Folding(self.by, None if self.keys is None else self.keys[chosen])
+        return replace(self, keys=None if self.keys is None else self.keys[chosen])
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,36 @@
 """One training: the width where it is searched for, the fit, its rivals, and what was measured."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from math import isfinite, nan
 
-from app.sparse_bayes.algorithms.state import Standing
+from app.sparse_bayes.algorithms.greedy import with_more_jitter
+from app.sparse_bayes.algorithms.state import Standing, State
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.errors import TooManyCandidatesError
+from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import subset
 from app.sparse_bayes.integrated import Integral
+from app.sparse_bayes.likelihoods import ClassLikelihood
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, alone, n_functions, ready_of
-from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
+from app.sparse_bayes.prediction import Ready, predict, scores
 from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import InheritedWidth
+from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
+from app.sparse_bayes.selection.by_folds import chosen
+from app.sparse_bayes.selection.classes import (
+    Fit,
+    FittedClasses,
+    fitted_classes,
+    learns_temperature,
+    with_fold_temperature,
+)
 from app.sparse_bayes.selection.heteroscedastic import with_log_noise
-from app.sparse_bayes.selection.leave_one_out import leave_one_out, sharpened
-from app.sparse_bayes.selection.pooled import FOLDS, Compared, Member, pooled
+from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
+from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
@@ -28,8 +39,7 @@ from app.sparse_bayes.trail import Trail
 MOST_CENTRES = 4_000
 """Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
 
-MAX_ROWS_FOR_POOL = 1_000
-"""The exact evidence of a process costs the cube of the rows."""
+NOT_ASKED = "No rows were left out to measure on: ask for a validation."
 
 CLEAR = 0.1
 """Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
@@ -54,7 +64,9 @@ class Trained:
 
     `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
     taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
-    judged, and `score_loss` what its reduction to few functions costs. Figures are in the units of t.
+    judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
+    `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
+    reason. Of a model for each class `class_specs` are those that they were fitted with. Figures are in the units of t.
     """
 
     learned: LearnedModel
@@ -66,6 +78,9 @@ class Trained:
     members: tuple[Member, ...] = ()
     compared: tuple[Compared, ...] = ()
     score_loss: float | None = None
+    class_specs: tuple[Spec, ...] = ()
+    unreduced: int | None = None
+    score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
 
     @property
     def model(self) -> Model:
@@ -79,64 +94,84 @@ def train(
     *,
     rivals: tuple[Spec, ...] = (),
     pool: tuple[Spec, ...] = (),
+    alternatives: tuple[Spec, ...] = (),
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
+    bounded: bool = False,
+    max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
     trail: Trail | None = None,
     most_cells: int | None = None,
 ) -> Iterator[Step | Trained]:
     """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
 
-    With `pool`, processes beside the spec's, all are learned together where rows are few enough: see `pooled`.
+    With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
+    With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
+    temperature: of whole folds where there are any, else of folds of the weights alone.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows. `threads` share passes over all rows. It leaves its trail in `trail`, and goes on from where
-    an earlier start's trail ended. Steps, at least one first and one last, then one Trained. Raises DataError,
-    IllegalCombinationError, and TooManyCandidatesError where rows times candidates are more than `most_cells`.
+    each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
+    rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
+    first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
+    NotPositiveDefiniteError where nothing can be fitted.
     """
-    for each in (spec, *rivals, *pool):
+    for each in (spec, *rivals, *pool, *alternatives):
         check(each)
     folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
-    if pool and len(rows.t) <= MAX_ROWS_FOR_POOL:
-        yield from _pooled(rows, (spec, *pool), rivals, folding, folds or FOLDS, on, held_out)
+    if pool:
+        scoring = Scoring(folds or FOLDS, bounded or not folds)
+        yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
+        return
+    if isinstance(spec.likelihood, ClassLikelihood):
+        scoring = Scoring(folds or FOLDS, bounded or not folds) if alternatives else Scoring(folds, bounded)
+        yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
         return
     if is_heteroscedastic(spec.likelihood):
-        yield from _with_log_noise(rows, spec, folding, folds, on, held_out)
+        yield from _with_log_noise(rows, spec, folding, Scoring(folds, bounded), on, held_out)
         return
 
-    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
-        fitted, _ = yield from _ranked(some, spec, rivals, apart, on)
-        return fitted.model
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        ranked = yield from _ranked(some, spec, rivals, apart, on)
+        return ranked.best.model
 
-    best, beaten = yield from _ranked(rows, spec, rivals, folding, on)
+    ranked = yield from _ranked(rows, spec, rivals, folding, on)
+    best, beaten = ranked.best, ranked.beaten
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
-    validation: dict[str, float] = {}
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
     if folds:
-        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+        scoring = Scoring(folds, bounded)
+        splits = scoring.splits(rows, folding, spec.seed)
+        affordable = scoring.affordable(len(splits), best.work)
+        validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+        score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
     yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
-    yield Trained(model, best.spec, measured, leave_one_out(model, rows, best.spec.prior.rho), contenders, validation)
+    left_out = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
 
 
 def _with_log_noise(
-    rows: Rows, spec: Spec, folding: Folding, folds: int, on: "_Way", held_out: Rows | None
+    rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: "_Way", held_out: Rows | None
 ) -> Iterator[Step | Trained]:
     """The training of a function and its log noise variance."""
     yield Step("fit", 0, None, "looks")
     model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
 
-    def learning(some: Rows, apart: Folding) -> Generator[Step, None, Model]:
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         again, _ = yield from with_log_noise(some, spec, apart, on.trail, on.threads)
         return again
 
-    validation: dict[str, float] = {}
-    if folds:
-        validation = yield from validated(rows, learning, folds=folds, folding=folding, seed=spec.seed)
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    if scoring.folds:
+        splits = scoring.splits(rows, folding, spec.seed)
+        validation = yield from validated(rows, learning, splits, folding, on.trail)
+        score = score_of(validation, len(splits), len(splits))
     yield Step("done", 1, 1, "fits", model.log_marginal_likelihood, model.size, model.noise_sd)
-    yield Trained(model, resolved, measured, {}, validation=validation)
+    yield Trained(model, resolved, measured, {}, validation=validation, score=score)
 
 
 def _pooled(
@@ -144,7 +179,8 @@ def _pooled(
     specs: tuple[Spec, ...],
     rivals: tuple[Spec, ...],
     folding: Folding,
-    folds: int,
+    scoring: Scoring,
+    max_score_loss: float,
     on: "_Way",
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
@@ -152,13 +188,14 @@ def _pooled(
     check_rows(rows.X, rows.t, rows.noise_sd)
     for spec in (*specs, *rivals):
         spec.likelihood.check(rows.t)
-    found = yield from pooled(rows, specs, rivals, folding, folds, on.trail)
+    splits = scoring.splits(rows, folding, specs[0].seed)
+    found = yield from pooled(rows, specs, rivals, splits, on.trail, max_score_loss=max_score_loss)
     measured = {}
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
         measured = scores(prediction, held_out.t)
-    yield Step("done", folds, folds, "folds", None, n_functions(found.model))
-    left_out = {} if isinstance(found.model, Pool) else leave_one_out(found.model, rows, found.spec.prior.rho)
+    yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
+    left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
     yield Trained(
         found.model,
         found.spec,
@@ -168,7 +205,83 @@ def _pooled(
         members=found.members,
         compared=found.compared,
         score_loss=found.score_loss,
+        unreduced=found.unreduced,
+        score=score_of(found.score, len(splits), len(splits)),
     )
+
+
+def _classes(
+    rows: Rows,
+    specs: tuple[Spec, ...],
+    folding: Folding,
+    scoring: Scoring,
+    on: "_Way",
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of classes: of one spec, or of several of which whole folds choose one."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    first, folding = specs[0], replace(folding, stratified=True)
+    first.likelihood.check(rows.t)
+    validation, score, compared = dict[str, float](), Score.none(NOT_ASKED), tuple[Compared, ...]()
+    if len(specs) > 1:
+        splits = scoring.splits(rows, folding, first.seed)
+        learn = partial(_learned_classes, folding=folding, on=on)
+        found = yield from chosen(rows, specs, splits, learn, on.trail, bounded=scoring.bounded)
+        fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
+        score = score_of(validation, found.folds, found.total)
+        model = _tempered(fitted, rows, folding, spec, found.temperature)
+    else:
+        fitted, spec = (yield from _learned_classes(rows, first, folding=folding, on=on)), first
+        model = _tempered(fitted, rows, folding, spec)
+        if scoring.folds:
+
+            def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+                again = yield from _learned_classes(some, spec, folding=apart, on=on)
+                return _tempered(again, some, apart, spec)
+
+            splits = scoring.splits(rows, folding, spec.seed)
+            validation = yield from validated(rows, learning, splits, folding, on.trail)
+            score = score_of(validation, len(splits), len(splits))
+    measured: dict[str, float] = {}
+    if held_out is not None:
+        prediction, _ = ready_of(model).predict(held_out.X)
+        measured = scores(prediction, held_out.t)
+    single = model if isinstance(model, Model) else None
+    reached = None if single is None else single.log_marginal_likelihood
+    yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
+    yield Trained(
+        model,
+        fitted.specs[0] if single is not None else spec,
+        measured,
+        {} if single is None else leave_one_out(single, rows, spec.prior.rho),
+        validation=validation,
+        compared=compared,
+        class_specs=() if single is not None else fitted.specs,
+        score=score,
+    )
+
+
+def _learned_classes(rows: Rows, spec: Spec, *, folding: Folding, on: "_Way") -> Generator[Step, None, FittedClasses]:
+    """A spec fitted to some rows, at temperature 1."""
+
+    def fit(some: Rows, single: Spec) -> Generator[Step, None, Fit]:
+        found = yield from _fitted(some, single, folding, on)
+        return Fit(found.spec, found.problem, found.last)
+
+    return (yield from fitted_classes(rows, spec, fit))
+
+
+def _tempered(
+    found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
+) -> LearnedModel:
+    """The model at the temperature of whole folds, else at that of folds of its weights, where it is learned."""
+    if not learns_temperature(spec):
+        return found.model
+    if temperature is not None:
+        return at_temperature(found.model, temperature)
+    if isinstance(found.model, Model) and found.model.likelihood.conjugate:
+        return with_temperature(found.model, rows)
+    return with_fold_temperature(found, rows, folding, spec.seed)
 
 
 @dataclass(frozen=True)
@@ -189,30 +302,61 @@ class _Way:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """The best fit, those beaten as they were, and what could not be fitted."""
+
+    best: "_Fit"
+    beaten: tuple[Contender, ...]
+    lost: tuple[Compared, ...]
+
+
 def _ranked(
     rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
-) -> Generator[Step, None, tuple["_Fit", tuple[Contender, ...]]]:
-    """The best fit, and those beaten as they were."""
+) -> Generator[Step, None, _Ranked]:
+    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
     check_rows(rows.X, rows.t, rows.noise_sd)
     spec.likelihood.check(rows.t)
-    best = yield from _fitted(rows, spec, folding, on)
-    beaten: list[Contender] = []
-    for rival in rivals:
-        tried = yield from _fitted(rows, rival, folding, on, earlier=best)
-        if tried.given_up:
-            behind = (best.promise - tried.promise) * best.problem.rows
-            beaten.append(Contender(tried.spec, None, best.score - behind))
-            continue
-        best, lost = (tried, best) if tried.beats(best) else (best, tried)
-        beaten.append(lost.contender)
-    return best, tuple(beaten)
+    best: _Fit | None = None
+    beaten, lost, work = list[Contender](), list[Compared](), 0.0
+    for tried in (spec, *rivals):
+        alternative = tried if best is not None else _with_own_width(tried)
+        try:
+            fit = yield from _fitted(rows, alternative, folding, on, earlier=best)
+            work += work_of(fit.problem, alternative, fit.last.state)
+            if best is None:
+                best = fit
+            elif fit.given_up:
+                behind = (best.promise - fit.promise) * best.problem.rows
+                beaten.append(Contender(fit.spec, None, best.score - behind))
+            else:
+                best, worse = (fit, best) if fit.beats(best) else (best, fit)
+                beaten.append(worse.contender)
+        except NotPositiveDefiniteError as error:
+            lost.append(Compared(alternative, None, str(error)))
+    if best is None:
+        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
+    return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))
+
+
+def _with_own_width(spec: Spec) -> Spec:
+    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
+    return replace(
+        spec,
+        basis=tuple(
+            replace(one, width=CrossValidationWidth())
+            if isinstance(one, KernelBasis) and isinstance(one.width, InheritedWidth)
+            else one
+            for one in spec.basis
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
 
-    `lent` is what the kernels' input map costs where it is another fit's.
+    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
     """
 
     rows: Rows
@@ -221,6 +365,7 @@ class _Fit:
     last: Standing
     promise: float
     lent: float = 0.0
+    work: float = 0.0
 
     @property
     def given_up(self) -> bool:
@@ -230,7 +375,7 @@ class _Fit:
     @cached_property
     def model(self) -> Model:
         """What was learned."""
-        return sharpened(learned(self.problem, self.last), self.rows)
+        return learned(self.problem, self.last)
 
     @property
     def contender(self) -> Contender:
@@ -265,7 +410,8 @@ def _fitted(
     """A fit; `earlier` is the best so far, from which kernels may inherit.
 
     A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it.
+    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
+    from which no prediction can be computed is gone on with, with more jitter.
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding, on.trail)
@@ -283,17 +429,26 @@ def _fitted(
     on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")
-    promise = nan
-    for now in on.trail.standings(problem, resolved):
-        state = now.state
-        reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-        noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
-        yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
-        promise = nan if now.promise is None else now.promise
-        if earlier is not None and promise < earlier.promise:
-            break
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    return _Fit(rows, resolved, problem, now, promise, lent)
+    begin: State | None = None
+    promise = nan
+    while True:
+        for now in on.trail.standings(problem, resolved, begin):
+            state = now.state
+            reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
+            noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
+            yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+            promise = nan if now.promise is None else now.promise
+            if earlier is not None and promise < earlier.promise:
+                break
+        fit = _Fit(rows, resolved, problem, now, promise, lent)
+        try:
+            if not fit.given_up:
+                Ready.of(fit.model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return fit
 
 
 def _inherits(spec: Spec) -> bool:

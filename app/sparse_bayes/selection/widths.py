@@ -16,7 +16,7 @@ from app.sparse_bayes.prediction import latent, predict
 from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, width_range
 from app.sparse_bayes.selection.input_widths import input_widths
-from app.sparse_bayes.selection.leave_one_out import sharpened
+from app.sparse_bayes.selection.leave_one_out import with_temperature
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec, searched
 from app.sparse_bayes.trail import Trail
@@ -204,8 +204,8 @@ def _by_cross_validation(rows: Rows, splits: list[Split], trail: Trail) -> Scori
             # Its own functions are compared, not those that each new point would bring: those favour narrow kernels.
             others, fold = rows.take(learning), rows.take(measuring)
             model = replace(_fitted(others, spec, trail), augmentation=None)
-            # As dull as before it is sharpened, a wide kernel's doubts look worse than they will be.
-            model = sharpened(model, others)
+            # Before its temperature is learned, a wide kernel's doubts look worse than they will be.
+            model = with_temperature(model, others)
             densities.append(predict(model, fold.X, fold.noise_sd).log_density(fold.t))
             if by_squares:
                 squares.append(_squares(model, fold))

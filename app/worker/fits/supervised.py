@@ -9,7 +9,7 @@ from app.domain.encoding import in_columns
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
-from app.sparse_bayes.selection import Step, Trained
+from app.sparse_bayes.selection import FOLDS, Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
 from app.worker.materialise import Materialised, materialise
@@ -45,7 +45,9 @@ class SupervisedFit:
             _folding(plan.split),
             rivals=plan.rivals,
             pool=plan.pool,
-            folds=0 if plan.validation is None else plan.validation.folds,
+            folds=_folds(plan),
+            bounded=plan.validation is None,
+            max_score_loss=plan.max_score_loss,
         )
 
     def progress(self, step: Step) -> Progress:
@@ -57,6 +59,13 @@ class SupervisedFit:
         if not isinstance(result, Trained):
             raise TypeError(f"expected a model that was trained, got {type(result).__name__}")
         return new_version(self.plan, self.dataset, result, made=self.made, seconds=seconds, holding=holding)
+
+
+def _folds(plan: SupervisedPlan) -> int:
+    """Those asked for; else the usual ones of numbers, unless the effort is quick."""
+    if plan.validation is not None:
+        return plan.validation.folds
+    return FOLDS if plan.task == "regression" and plan.effort != "quick" else 0
 
 
 def _folding(split: Split) -> Literal["random", "groups", "order"]:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from app.sparse_bayes.algorithms import greedy
-from app.sparse_bayes.algorithms.state import Standing, State, Termination
+from app.sparse_bayes.algorithms.phases import STEPS
+from app.sparse_bayes.algorithms.state import Process, Standing, State, Termination
+from app.sparse_bayes.algorithms.task import Task
 from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions, evaluate
-from app.sparse_bayes.errors import SparseBayesError
+from app.sparse_bayes.errors import NotPositiveDefiniteError, SparseBayesError
 from app.sparse_bayes.fitting import fit, iterate, learned, pose, standings
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
@@ -19,7 +21,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import RealPrediction, predict
 from app.sparse_bayes.priors.gaussian_process import JITTER
 from app.sparse_bayes.problem import Problem
-from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.scales import FixedWidth, InputMap
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, WIDTHS, friedman, process_spec, rows_for, sinc, spec_for, width_for
@@ -44,7 +46,7 @@ MEASURED_ANEW = {"noise", "rows"}
 def walked(name: str) -> tuple[Problem, tuple[Standing, ...]]:
     """A problem with all that stood on the way through it, walked once."""
     spec = SPECS[name]
-    problem = pose(*rows_for(spec.likelihood, 40 if spec.likelihood.constant_precision else 24, 0), spec)
+    problem = pose(*rows_for(spec.model_likelihood, 40 if spec.model_likelihood.constant_precision else 24, 0), spec)
     return problem, tuple(standings(problem, spec))
 
 
@@ -284,7 +286,7 @@ def bound_of(model: Model, X: Array, t: Array) -> float:
     return log_density - 0.5 * len(t) * float(np.log(2.0 * np.pi)) - price
 
 
-@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.likelihood.constant_precision])
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec.model_likelihood.constant_precision])
 def test_the_evidence_of_a_model_is_the_bound_on_its_rows(name: str) -> None:
     problem, (*_, last) = walked(name)
     model = learned(problem, last)
@@ -309,3 +311,46 @@ def test_the_rows_drawn_depend_on_what_stands_in_them_alone() -> None:
     spec = process_spec(GaussianNoise(), width=WIDTHS["fixed"])
     one, other = kernel_functions_of(fit(X, t, spec)), kernel_functions_of(fit(X[order], t[order], spec))
     assert sorted(X[one.rows, 0].tolist()) == sorted(X[order][other.rows, 0].tolist())
+
+
+def test_a_step_that_rounding_forbids_is_tried_again_with_more_jitter() -> None:
+    spec = process_spec(GaussianNoise(), vectors="rows")
+    problem = pose(*sinc(60, 0), spec)
+    *_, now = (now for now in standings(problem, spec) if now.state.process and now.state.process.phase == "functions")
+    h = replace(hyperparameters_of(now.state), input_map=InputMap(np.array([30.0])), jitter=1e-19)
+    process = replace(process_phase(now.state, "noise"), hyperparameters=h)
+    begin = replace(now.state, active=(*now.state.active, *range(60)), process=process)
+    *_, last = standings(problem, spec, begin)
+    jitter = hyperparameters_of(last.state).jitter
+    assert jitter is not None
+    assert 1e-18 < jitter <= 1e-9
+    assert last.state.termination == Termination.CONVERGED
+
+
+def test_a_step_that_no_jitter_makes_computable_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(task: Task, state: State, process: Process) -> State:
+        raise NotPositiveDefiniteError("expected a positive definite matrix of order 59")
+
+    spec = process_spec(GaussianNoise())
+    monkeypatch.setitem(STEPS, "noise", failing)
+    with pytest.raises(NotPositiveDefiniteError, match="order 59"):
+        list(standings(pose(*sinc(20, 0), spec), spec))
+
+
+def test_an_end_that_no_prediction_can_be_computed_from_is_gone_on_with() -> None:
+    spec = process_spec(GaussianNoise())
+    problem = pose(*sinc(30, 0), spec)
+    *_, last = standings(problem, spec)
+    error = NotPositiveDefiniteError("expected a positive definite matrix of order 59")
+    *_, again = standings(problem, spec, greedy.with_more_jitter(last.state, error))
+    assert learned(problem, again).jitter == pytest.approx(10.0 * JITTER)
+    once = replace(hyperparameters_of(again.state), jitter=greedy.MAX_JITTER)
+    with pytest.raises(NotPositiveDefiniteError, match="order 59"):
+        greedy.with_more_jitter(
+            replace(again.state, process=replace(process_phase(again.state, "rows"), hyperparameters=once)), error
+        )
+
+
+def process_phase(state: State, phase: str) -> Process:
+    assert state.process is not None
+    return replace(state.process, phase=phase)

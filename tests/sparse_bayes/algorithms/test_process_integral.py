@@ -6,11 +6,12 @@ from app.sparse_bayes.algorithms.process_integral import integral
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.fitting import iterate, pose
-from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
 from app.sparse_bayes.process import bound
+from app.sparse_bayes.scales import EvidencePerInputWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import WIDTHS, process_spec, sinc
+from tests.sparse_bayes.drawn import WIDTHS, process_spec, ripley, sinc
 
 EACH = process_spec(GaussianNoise(), warp="evidence", inputs=True)
 
@@ -69,3 +70,33 @@ def test_columns_without_kernel_that_are_in_were_chosen() -> None:
     assert bias == (1, 1)
     assert inputs[0] == 6
     assert 2 <= inputs[1] <= 6
+
+
+def test_the_hyperprior_of_a_common_width_counts_as_a_density() -> None:
+    problem = pose(*ripley(40, 0), process_spec(Bernoulli(), width=EvidencePerInputWidth(2.0)))
+    *_, last = iterate(problem, process_spec(Bernoulli(), width=EvidencePerInputWidth(2.0)))
+    task = Task.of(problem)
+    h = process_of(last).hyperparameters
+    normaliser, precision = process_integral._common_width(task, h)
+
+    def log_density(theta: Array) -> float:
+        return h.unpacked(theta).common_width(problem.spread, 2.0)[0]
+
+    moves = 0.1 * np.eye(len(h.packed()))
+    for one in moves:  # of a quadratic form a second difference is exact
+        for other in moves:
+            corners = (log_density(h.packed() + a * one + b * other) * a * b for a in (1.0, -1.0) for b in (1.0, -1.0))
+            assert one @ precision @ other == pytest.approx(-0.25 * sum(corners), abs=1e-9)
+    # Of two widths the difference is normal with variance 2/shrinkage, along the line whose length is its root of 1/2.
+    offs = np.linspace(-20.0, 20.0, 4001)
+    logs = np.array(
+        [h.unpacked(h.packed() + _apart(h.packed(), off)).common_width(problem.spread, 2.0)[0] for off in offs]
+    )
+    assert np.trapezoid(np.exp(normaliser + logs), offs) == pytest.approx(1.0, rel=1e-6)
+
+
+def _apart(theta: Array, off: float) -> Array:
+    """A move of two log widths against one another by so much, measured along the line."""
+    move = np.zeros_like(theta)
+    move[-2:] = off / np.sqrt(2.0), -off / np.sqrt(2.0)
+    return move

@@ -4,9 +4,11 @@ import pytest
 from app.sparse_bayes.algorithms.task import Task, farthest_first
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.fitting import pose
+from app.sparse_bayes.kernels import CityBlock
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import problem_for, process_spec, rows_for
+from tests.sparse_bayes.drawn import by_differences, friedman, problem_for, process_spec, rows_for
 
 each_likelihood = pytest.mark.parametrize(
     "likelihood", [GaussianNoise(), GaussianNoise(0.1), Bernoulli()], ids=["learned", "known", "classes"]
@@ -69,3 +71,31 @@ def test_columns_without_a_kernel_are_told_from_those_with_one() -> None:
 def test_a_problem_without_a_process_is_refused() -> None:
     with pytest.raises(SparseBayesError, match="Gaussian process prior"):
         Task.of(problem_for(GaussianNoise()))
+
+
+def test_a_kernel_that_sums_over_inputs_starts_as_wide_as_others_reach() -> None:
+    X, t, _ = friedman(30, 0)
+    for width in (EvidencePerInputWidth(), EvidenceWidth()):
+        usual = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width))).start(0).input_map.widths
+        summed = Task.of(pose(X, t, process_spec(GaussianNoise(), width=width, kernel=CityBlock()))).start(0)
+        np.testing.assert_allclose(summed.input_map.widths, usual * np.sqrt(10.0))
+
+
+def test_one_width_of_classes_has_one_start_and_several_have_three() -> None:
+    X, t = rows_for(Bernoulli(), 20, 0)
+    assert Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidenceWidth()))).starts == 1
+    assert Task.of(pose(X, t, process_spec(Bernoulli()))).starts == 3
+    assert Task.of(pose(X, t, process_spec(GaussianNoise(), width=EvidenceWidth()))).starts == 3
+
+
+def test_the_log_prior_draws_widths_together_where_that_is_asked_for() -> None:
+    X, t = rows_for(Bernoulli(), 20, 0)
+    free, drawn = (Task.of(pose(X, t, process_spec(Bernoulli(), width=EvidencePerInputWidth(s)))) for s in (0.0, 2.0))
+    start = free.start(0)
+    theta = start.packed() + np.linspace(0.0, 1.0, len(start.packed()))
+    h = start.unpacked(theta)
+    common, _ = h.common_width(drawn.problem.spread, 2.0)
+    assert common < -0.01
+    assert drawn.log_prior(h)[0] == pytest.approx(free.log_prior(h)[0] + common)
+    slope = by_differences(lambda there: drawn.log_prior(start.unpacked(there))[0], theta)
+    np.testing.assert_allclose(drawn.log_prior(h)[1], slope, atol=1e-7)

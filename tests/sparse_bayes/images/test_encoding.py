@@ -86,7 +86,7 @@ def test_what_it_chooses_the_ordinary_engine_chooses_on_the_explicit_columns() -
     code = encode(image, noise_sd=sd, levels=(SMALL,))
     spec = Spec(GaussianNoise(sd), (), Independent(price=True), Sequential("single"))
     centred = (image - image.mean()).ravel()
-    problem = Problem(pixels(WHOLE), centred, Candidates((functions,)), spec.likelihood, spec.prior)
+    problem = Problem(pixels(WHOLE), centred, Candidates((functions,)), spec.model_likelihood, spec.prior)
     *_, last = standings(problem, spec)
     model = functions.take(np.array(last.state.active))
 

@@ -1,11 +1,15 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from app.sparse_bayes.errors import DataError, OneClassError
 from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.likelihoods.bernoulli import integrated_sigmoid
+from app.sparse_bayes.likelihoods.bernoulli import expected_softplus, integrated_sigmoid
 from tests.sparse_bayes.drawn import sigmoid_by_quadrature
 
 
@@ -55,3 +59,33 @@ def test_the_two_classes_are_treated_alike(mean: float, sd: float) -> None:
 def test_without_variance_it_is_the_sigmoid() -> None:
     mean = np.linspace(-5.0, 5.0, 11)
     np.testing.assert_allclose(integrated_sigmoid(mean, np.zeros(11)), 1.0 / (1.0 + np.exp(-mean)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mean", [-60.0, -4.0, 0.3, 9.0])
+@pytest.mark.parametrize("sd", [0.3, 1.59, 1.61, 3.5, 14.0, 90.0])
+def test_expectations_under_gaussians_of_any_width_are_those_by_quadrature(mean: float, sd: float) -> None:
+    cuts = sorted({*np.linspace(mean - 10.0 * sd, mean + 10.0 * sd, 21), *np.linspace(-30.0, 30.0, 13)})
+
+    def expected(place: int) -> float:
+        def integrand(f: float) -> float:
+            sigma = 1.0 / (1.0 + float(np.exp(-f))) if f > -700.0 else 0.0
+            value = (float(np.logaddexp(0.0, f)), sigma, sigma * (1.0 - sigma))[place]
+            return value * float(norm.pdf(f, mean, sd))
+
+        return float(sum(quad(integrand, *cut, epsabs=1e-13, limit=100)[0] for cut in pairwise(cuts)))
+
+    found = expected_softplus(np.array([mean]), np.array([sd**2]))
+    for place in range(3):
+        assert float(found[place][0]) == pytest.approx(expected(place), rel=1e-7, abs=3e-7)
+
+
+@pytest.mark.parametrize("sd", [1.5, 1.7, 8.0, 40.0])
+def test_each_expectation_is_the_derivative_of_the_one_before(sd: float) -> None:
+    """dE/dmean, and dE/dvariance = 1/2 d2E/dmean2: else the bound has no slope that its sites could rest at."""
+    mean, variance, step = np.linspace(-3.0 * sd, 3.0 * sd, 7), np.full(7, sd**2), 1e-4 * sd
+    _, sigma, slope = expected_softplus(mean, variance)
+    above, below = (expected_softplus(mean + off, variance) for off in (step, -step))
+    np.testing.assert_allclose((above[0] - below[0]) / (2.0 * step), sigma, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose((above[1] - below[1]) / (2.0 * step), slope, rtol=1e-6, atol=1e-7)
+    wider, narrower = (expected_softplus(mean, variance * share)[0] for share in (1.0 + 1e-4, 1.0 - 1e-4))
+    np.testing.assert_allclose((wider - narrower) / (2e-4 * variance), 0.5 * slope, rtol=1e-5, atol=1e-7)

@@ -100,7 +100,7 @@ def test_many_classes_are_told_apart_and_their_probabilities_are_honest() -> Non
     assert isinstance(found, selection.Trained)
     model = found.model
     assert model.likelihood.type == "one_against_rest"
-    assert model.likelihood.sharpness != "learned"
+    assert model.likelihood.temperature != "learned"
     new, classes = rings(1600, 16, 2)
     measured = scores(predict(model, new), classes)
     # Beside the rule that knows the clusters; to know nothing is log 16 = 2.8.

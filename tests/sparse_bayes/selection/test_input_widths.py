@@ -66,7 +66,9 @@ def fixing(spec: Spec) -> Callable[[tuple[float, ...]], Spec]:
 
     def at(widths: tuple[float, ...]) -> Spec:
         found: Basis = KernelBasis(basis.kernel, FixedWidth(widths))
-        return Spec(spec.likelihood, (*spec.basis[:place], found, *spec.basis[place + 1 :]), spec.prior, spec.algorithm)
+        return Spec(
+            spec.model_likelihood, (*spec.basis[:place], found, *spec.basis[place + 1 :]), spec.prior, spec.algorithm
+        )
 
     return at
 
@@ -87,7 +89,7 @@ def widths_of(found: Trained, place: int = 0) -> Array:
 
 @each_spec
 def test_no_climb_falls_and_it_is_the_evidence_that_rises(spec: Spec) -> None:
-    X, t = rows_for(spec.likelihood, 40, 0)
+    X, t = rows_for(spec.model_likelihood, 40, 0)
     rows, place, at = Rows(irrelevant_beside(X), t), place_of(spec), fixing(spec)
     start = rows.X.std(axis=0) * 2.0
     now = chosen(rows, start, at, Trail())
@@ -100,7 +102,7 @@ def test_no_climb_falls_and_it_is_the_evidence_that_rises(spec: Spec) -> None:
 
 @each_spec
 def test_what_is_found_ends_in_fixed_widths_one_for_each_input(spec: Spec) -> None:
-    X, t = rows_for(spec.likelihood, 30, 1)
+    X, t = rows_for(spec.model_likelihood, 30, 1)
     X = irrelevant_beside(X)
     found = trained(X, t, spec)
     widths = widths_of(found, place_of(spec))
@@ -144,7 +146,7 @@ def test_the_units_of_inputs_and_targets_change_nothing(unit: float) -> None:
 
 @each_spec
 def test_columns_that_are_constant_or_stand_twice_are_learned_with(spec: Spec) -> None:
-    X, t = rows_for(spec.likelihood, 30, 2)
+    X, t = rows_for(spec.model_likelihood, 30, 2)
     X = np.column_stack([X, np.ones(len(X)), X[:, 0]])
     X[1], t[1] = X[0], t[0]
     found = trained(X, t, spec)

@@ -1,20 +1,23 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 import pytest
 
 from app.sparse_bayes.algorithms import Greedy, Sequential
+from app.sparse_bayes.algorithms.greedy import ProcessStanding
+from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.errors import ConstantTargetError, DataError, TooManyCandidatesError
+from app.sparse_bayes.errors import ConstantTargetError, DataError, NotPositiveDefiniteError, TooManyCandidatesError
 from app.sparse_bayes.fitting import fit
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, LogGaussian, OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.prediction import NumberPrediction, latent, predict, scores
 from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
-from app.sparse_bayes.selection import Contender, Rows, Step, Trained, train
+from app.sparse_bayes.selection import Compared, Contender, Rows, Step, Trained, train
 from app.sparse_bayes.selection.training import CLEAR
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import process_spec, ring, ripley, sinc, spec_for
@@ -199,3 +202,34 @@ def test_more_candidates_than_are_allowed_are_refused_where_a_step_goes_over_all
         list(train(Rows(X, t), spec, most_cells=40 * 41 - 1))
     process = replace(spec, prior=GaussianProcess(), algorithm=Greedy())
     list(train(Rows(X, t), process, most_cells=1))
+
+
+@dataclass(frozen=True)
+class NotComputable(Greedy):
+    """An algorithm whose matrices are never positive definite."""
+
+    def step(self, problem: Problem, now: Standing) -> ProcessStanding:
+        raise NotPositiveDefiniteError("expected a positive definite matrix of order 59")
+
+
+def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
+    rows = Rows(*sinc(40, 0))
+    failing = replace(PROCESS, algorithm=NotComputable())
+    found = trained(rows, PROCESS, failing, RIVAL)
+    assert [one.spec for one in found.contenders] == [PROCESS, RIVAL]
+    assert found.compared == (Compared(failing, None, "expected a positive definite matrix of order 59"),)
+
+
+def test_where_the_first_is_not_computable_the_next_finds_a_width_of_its_own() -> None:
+    failing = replace(PROCESS, algorithm=NotComputable())
+    found = trained(Rows(*sinc(40, 0)), failing, RIVAL)
+    (kernel, *_) = found.spec.basis
+    assert isinstance(kernel, KernelBasis)
+    assert isinstance(kernel.width, FixedWidth)
+    assert [one.spec for one in found.compared] == [failing]
+
+
+def test_a_training_fails_where_nothing_is_computable() -> None:
+    failing = replace(PROCESS, algorithm=NotComputable())
+    with pytest.raises(NotPositiveDefiniteError, match="order 59; expected a positive definite matrix of order 59"):
+        trained(Rows(*sinc(20, 0)), failing, failing)

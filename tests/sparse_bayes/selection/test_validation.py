@@ -17,6 +17,7 @@ from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec, ripley, rows_for, sinc, spec_for
 
@@ -63,6 +64,7 @@ def test_pooled_figures_of_numbers_are_those_of_whole_trainings_by_hand(spec: Sp
             "r2": 1.0 - squared / float(rows.t.var()),
             "nll": -float(density.mean()),
             "coverage_95": float(inside.mean()),
+            "nll_se": float(density.std(ddof=1)) / 45.0**0.5,
             "rows": 45.0,
         },
         rel=1e-9,
@@ -116,7 +118,7 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
         yield Step("fit", 0, None, "looks")
         return fit(some.X, some.t, PLAIN)
 
-    figures = last_value(validated(rows, learning, folds=folds, folding=folding, seed=0))
+    figures = last_value(validated(rows, learning, folding.splits(rows, folds, 0), folding, Trail()))
     return [(keys, everything - keys) for keys in learned], figures
 
 
@@ -183,16 +185,19 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
             raise error
         return fit(some.X, some.t, PLAIN)
 
-    assert last_value(validated(Rows(*sinc(30, 0)), learning, folds=3, folding=Folding(), seed=0))["rows"] == 20.0
+    rows = Rows(*sinc(30, 0))
+    assert last_value(validated(rows, learning, splits_of(rows, 3), Folding(), Trail()))["rows"] == 20.0
 
 
 def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
+    rows = Rows(*sinc(30, 0))
+
     def learning(_: Rows, __: Folding) -> Generator[Step, None, Model]:
         yield Step("fit", 0, None, "looks")
         raise IllegalCombinationError("prior", "these can't be used together")
 
     with pytest.raises(IllegalCombinationError):
-        last_value(validated(Rows(*sinc(30, 0)), learning, folds=3, folding=Folding(), seed=0))
+        last_value(validated(rows, learning, splits_of(rows, 3), Folding(), Trail()))
 
 
 # --- The whole ------------------------------------------------------------------------------------------------------

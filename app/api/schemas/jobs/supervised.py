@@ -47,6 +47,9 @@ class SupervisedJobOut(JobOut):
     validation: Validation | None = Field(description="The folds measured on after the fit; null where none are.")
     seed: int
     effort: Effort
+    max_score_loss: float = Field(
+        description="Nats a row of its score that a pool may lose by its reduction to few functions."
+    )
     pool: Sequence[BasisOut] = Field(
         description="The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; "
         "empty where one model is learned."
@@ -76,6 +79,7 @@ class SupervisedJobOut(JobOut):
             "validation": plan.validation,
             "seed": spec.seed,
             "effort": plan.effort,
+            "max_score_loss": plan.max_score_loss,
             "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
         }
         return cls.model_validate(shared_by_jobs(job) | own)

@@ -1,7 +1,7 @@
 """What a training learned of numbers or classes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -63,6 +63,11 @@ class HyperparametersOut(BaseModel):
         description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
         "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
     )
+    temperature: float | None = Field(
+        description="Of the probabilities of classes, p to the power of 1/temperature and normalised: above 1 they are "
+        "less certain than what was learned says. 1 unless it was given, or rows that were not learned from decided "
+        "it. Null for numbers, and for versions that are older than this."
+    )
     last_gain: float | None = Field(description="The nats that the last function brought that entered.")
     next_gain: float | None = Field(
         description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
@@ -75,6 +80,17 @@ class OutlierOut(FromDomain):
 
     row: int = Field(description="The row of the dataset, from 0.")
     typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
+
+
+class WarningOut(FromDomain):
+    """What a training left out, or could not do as it was planned."""
+
+    kind: Literal["outlying_input", "copies", "not_computable", "jitter"] = Field(
+        description="`outlying_input`: rows left out because an input lies far from all others. `copies`: rows that "
+        "repeat others in inputs and target and count once. `not_computable`: an alternative that could not be fitted. "
+        "`jitter`: more than the usual was added to a kernel matrix, to be computed with."
+    )
+    detail: str = Field(description="A sentence that names columns, rows and numbers.")
 
 
 class ContenderOut(BaseModel):
@@ -102,18 +118,36 @@ class ContenderOut(BaseModel):
 
 
 class MemberOut(FromDomain):
-    """A Gaussian process of several whose predictive densities are multiplied, each to the power of its weight."""
+    """One of several models that predict together.
 
-    kernel: Kernel = Field(discriminator="type")
-    weight: float = Field(description="All add to 1: chosen to predict rows best that were not learned from.")
-    functions: int = Field(description="Functions kept of the process.")
+    A Gaussian process of numbers, whose predictive density is multiplied by the others', each to the power of its
+    weight; or the model of one class against all others, under `bernoulli_per_class`.
+    """
+
+    label: Label | None = Field(description="The class that it tells from all others; null for numbers.")
+    kernel: Annotated[Kernel, Field(discriminator="type")] | None = Field(
+        description="Null where it was learned by several kernels or by none."
+    )
+    weight: float | None = Field(
+        description="All add to 1: chosen to predict rows best that were not learned from. Null for classes."
+    )
+    functions: int = Field(
+        description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
+        "frequent."
+    )
     widths: Sequence[InputWidthOut]
     warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
-    noise_sd: float = Field(description="In the target's units.")
-    process_sd: float = Field(description="How wide its predictions grow far from all data.")
-    log_marginal_likelihood: float = Field(description="Of the functions kept, in nats.")
-    process_log_marginal_likelihood: float = Field(
-        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats."
+    noise_sd: float | None = Field(description="In the target's units; null for classes.")
+    process_sd: float | None = Field(
+        description="How wide its predictions grow far from all data; of a class's latent function. Null under "
+        "independent weights, and for a class that has no rows."
+    )
+    log_marginal_likelihood: float = Field(
+        description="Of the functions kept, in nats; of a class, that of telling it from all others."
+    )
+    process_log_marginal_likelihood: float | None = Field(
+        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats; null for "
+        "classes, where nothing is reduced."
     )
 
 
@@ -137,6 +171,18 @@ class ComparedOut(BaseModel):
             score=compared.score,
             reason=compared.reason,
         )
+
+
+class ScoreOut(FromDomain):
+    """How rows are predicted by what was learned without them: the figure by which models are chosen."""
+
+    value: float | None = Field(
+        description="The mean log density of those rows, in nats, the more the better; null with a reason."
+    )
+    standard_error: float | None = Field(description="Of the mean, over the rows; null where it is not known.")
+    rows: int = Field(description="Rows that were measured.")
+    folds: int = Field(description="Trainings without some rows, which were measured then.")
+    reason: str | None = Field(description="Why there is no score, or why not all folds were measured.")
 
 
 class ClassRowsOut(FromDomain):
@@ -183,24 +229,38 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for and of every pool of "
-        "processes (`nll_se` is the standard error of its `nll`), over all `rows` that "
+        "training rows are predicted by trainings without their fold, where it was asked for, and of numbers unless "
+        "the effort was `quick` (`nll_se` is the standard error of its `nll`), over all `rows` that "
         "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
-        "first stretch is not measured. `leave_one_out`: how each row "
-        "learned from is predicted by all others, in closed form, at what was chosen with it present; a little "
-        "flattering."
+        "first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
+        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
     )
     contenders: Sequence[ContenderOut] = Field(
         description="The fits that were compared where prior or likelihood were left open, the one taken first. "
         "Another likelihood is taken where it is better by a tenth of a nat for each row."
     )
     members: Sequence[MemberOut] = Field(
-        description="The processes that predict together; empty where one model does. With members, `hyperparameters` "
+        description="The models that predict together: processes, or one for each class in the order of `classes`; "
+        "empty where one does. With members, `hyperparameters` "
         "are theirs and null or empty here."
     )
     compared: Sequence[ComparedOut] = Field(
         description="All that the folds judged: the members, and what was not taken. Another model takes their place "
-        "where its score is better by more than two standard errors."
+        "where its score is better by more than two standard errors. Without a pool, the alternatives that could not "
+        "be fitted."
+    )
+    score: ScoreOut | None = Field(
+        description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
+        "processes it is measured before their reduction to few functions, which costs `score_loss`. Null in versions "
+        "that are older than this."
+    )
+    max_score_loss: float = Field(
+        description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
+        "where a prediction by more functions would take too long."
+    )
+    unreduced_functions: int | None = Field(
+        description="Functions of the whole before it was reduced, one for each row and process, to which `score` "
+        "belongs; null where nothing was reduced."
     )
     score_loss: float | None = Field(
         description="What keeping few functions is estimated to cost, in nats a row of `metrics.validation.nll`, which "
@@ -209,6 +269,9 @@ class SupervisedVersionOut(VersionBaseOut):
     outliers: Sequence[OutlierOut] = Field(
         description="Under `student_t`, the rows that count less than a quarter of an ordinary one: the least typical "
         "first, at most 100. Empty under other likelihoods."
+    )
+    warnings: Sequence[WarningOut] = Field(
+        description="What was left out, and what could not be done as planned; empty where nothing was."
     )
     dataset: DatasetNameOut
     seconds: float
@@ -244,6 +307,7 @@ class SupervisedVersionOut(VersionBaseOut):
                 warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
                 terms=[InputTermOut.model_validate(term) for term in report.terms],
                 process_sd=report.process_sd,
+                temperature=report.temperature,
                 last_gain=report.last_gain,
                 next_gain=report.next_gain,
             ),
@@ -259,8 +323,12 @@ class SupervisedVersionOut(VersionBaseOut):
                 ComparedOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
                 for one in report.compared
             ],
+            "score": None if report.score is None else ScoreOut.model_validate(report.score),
+            "max_score_loss": plan.max_score_loss,
+            "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,
             "outliers": [OutlierOut.model_validate(outlier) for outlier in report.outliers],
+            "warnings": [WarningOut.model_validate(warning) for warning in report.warnings],
             "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -1,0 +1,85 @@
+"""Inputs that lie so far from all others that mean and standard deviation would be theirs alone.
+
+One value of 1e200 among a hundred makes all others equal, to sixteen digits. Such values are found by a gap: beyond the
+farthest ordinary value nothing follows within a thousand times its distance from the median. Columns that are merely
+skewed have no gap: of log-normal values with sigma 3 the greatest of 1,000 is a thousand times the next with a
+probability of .0002, of Cauchy values of .001.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.sparse_bayes.folds import content_keys
+from app.sparse_bayes.types import Array, Mask
+
+GAP = 1e3
+"""How many times farther from the median the first outlying value is than the last ordinary one."""
+
+MAX_SHARE = 0.02
+"""Of the rows that may be outlying, ..."""
+
+MAX_ROWS = 2
+"""... or so many where that is more."""
+
+MIN_ORDINARY = 10
+"""Rows without which nothing is ordinary."""
+
+MAX_VALUES = 1_000
+"""Distinct values that are kept of a column, drawn by content, beside its least and greatest."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The least and the greatest ordinary value of a column, with room for what may follow them."""
+
+    least: float
+    greatest: float
+
+    def outside(self, values: Array) -> Mask:
+        """Which of the values (N,) are outlying; gaps are not."""
+        return (values < self.least) | (values > self.greatest)
+
+
+@dataclass
+class ValueSample:
+    """At most MAX_VALUES of the distinct values of a column, with how often each occurs; in any order the same."""
+
+    counts: Counter[float] = field(default_factory=Counter)
+    keys: dict[float, int] = field(default_factory=dict)
+
+    def add(self, values: Array) -> None:
+        """Take in finite values (N,)."""
+        if len(self.keys) == MAX_VALUES:
+            values = values[content_keys(values[:, None], 0) <= max(self.keys.values())]
+        found, counts = np.unique(values + 0.0, return_counts=True)
+        keys = content_keys(found[:, None], 0)
+        least = np.argsort(keys)[:MAX_VALUES]
+        found, counts, keys = found[least], counts[least], keys[least]
+        for value, count, key in zip(found.tolist(), counts.tolist(), keys.tolist(), strict=True):
+            self.counts[value] += count
+            self.keys[value] = key
+        if len(self.keys) > MAX_VALUES:
+            for value in sorted(self.keys, key=self.keys.__getitem__)[MAX_VALUES:]:
+                del self.keys[value], self.counts[value]
+
+    def limits(self, least: float, greatest: float) -> Limits | None:
+        """Those of a column between `least` and `greatest`; None where no value is outlying."""
+        counts = Counter({least: 1, greatest: 1}) | self.counts
+        values = np.array(sorted(counts))
+        rows = np.array([counts[value] for value in values.tolist()])
+        centre = float(values[np.searchsorted(np.cumsum(rows), rows.sum() / 2.0)])
+        with np.errstate(over="ignore"):
+            distances = np.abs(values - centre)
+        order = np.argsort(distances, kind="stable")
+        distances, inside = distances[order], np.cumsum(rows[order])
+        outside = rows.sum() - inside
+        with np.errstate(over="ignore"):
+            gaps = (distances[1:] > GAP * distances[:-1]) & (distances[:-1] > 0.0)
+        few = (outside[:-1] <= max(MAX_ROWS, MAX_SHARE * rows.sum())) & (inside[:-1] >= MIN_ORDINARY)
+        found = np.flatnonzero(gaps & few)
+        if not len(found):
+            return None
+        room = float(distances[found[0]]) * np.sqrt(GAP)
+        return Limits(centre - float(room), centre + float(room))

@@ -1,0 +1,123 @@
+"""The score of a training by rows that it has not learned from: which rows, what it may cost, and what is reported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from app.sparse_bayes.algorithms.state import State
+from app.sparse_bayes.algorithms.task import ROWS_FOR_SCALES
+from app.sparse_bayes.basis import KernelBasis
+from app.sparse_bayes.folds import Split, subset
+from app.sparse_bayes.prediction import Measured
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.scales import CrossValidationWidth
+from app.sparse_bayes.selection.rows import Folding, Rows
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+
+FOLDS = 5
+
+MAX_ROWS_IN_FOLDS = 5_000
+"""More rows are folded as so many of them, drawn by content, ..."""
+
+MAX_ROWS_FOR_FOLDS = 20_000
+"""... and above this a tenth of all rows is measured, by what was learned from the others."""
+
+BUDGET = 5e10
+"""Evaluations times their rows and functions that all folds of a training may take: some minutes of one core."""
+
+EVALUATIONS_OF_SCALES, EVALUATIONS_TOGETHER = 105, 120
+"""Of the evidence at most: three starts and the climb from the best of them, then all hyperparameters together."""
+
+FITS_OF_SEARCH = 40
+"""That a search for a width by folds takes, in fits to all rows."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a training is scored: by so many `folds`, 0 for not at all.
+
+    `bounded` where their cost is: they are of MAX_ROWS_IN_FOLDS rows at most, one tenth takes their place above
+    MAX_ROWS_FOR_FOLDS rows, and no more are made than BUDGET allows. Else they are of all rows, whatever the cost.
+    """
+
+    folds: int = 0
+    bounded: bool = False
+
+    def splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
+        """Pairs of rows to learn from and rows to measure on, both of at least one row, and two to learn from."""
+        return [(others, fold) for others, fold in self._splits(rows, folding, seed) if len(fold) and len(others) > 1]
+
+    def _splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
+        if not self.bounded or len(rows.t) <= MAX_ROWS_IN_FOLDS:
+            return folding.splits(rows, self.folds, seed)
+        if len(rows.t) > MAX_ROWS_FOR_FOLDS:
+            return [folding.tenth(rows, seed)]
+        some = subset(rows.X, rows.t, MAX_ROWS_IN_FOLDS, seed)
+        splits = folding.take(some).splits(rows.take(some), self.folds, seed)
+        return [(some[others], some[fold]) for others, fold in splits]
+
+    def affordable(self, splits: int, work: float) -> int:
+        """How many of some splits are measured where a training takes so much `work`."""
+        return min(splits, int(BUDGET // max(work, 1.0))) if self.bounded else splits
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of the rows that a training was measured on, by what was learned without them.
+
+    `standard_error` of the mean, over `rows` rows in `folds` folds. Both are None where there is no score, or it is not
+    of all folds: `reason` says why.
+    """
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None = None
+
+    @classmethod
+    def none(cls, reason: str) -> "Score":
+        """No score, and why."""
+        return cls(None, None, 0, 0, reason)
+
+
+def work_of(problem: Problem, spec: Spec, last: State) -> float:
+    """The evaluations of a fit times their rows and functions, as its last state tells: the same in every run."""
+    if last.process is None:
+        fits = 1 + FITS_OF_SEARCH * any(_searched(basis) for basis in spec.basis)
+        return float(fits) * last.iteration * problem.rows * problem.candidates.size
+    scales, functions = min(problem.rows, ROWS_FOR_SCALES), max(len(last.active), 1)
+    return float(EVALUATIONS_OF_SCALES) * scales**2 + float(EVALUATIONS_TOGETHER) * problem.rows * functions
+
+
+def _searched(basis: object) -> bool:
+    return isinstance(basis, KernelBasis) and isinstance(basis.width, CrossValidationWidth)
+
+
+def figures(measured: Measured) -> dict[str, float]:
+    """The scores of some rows, how many these are, and the standard error of `nll` or `log_loss`."""
+    loss = "nll" if "nll" in measured.each else "log_loss"
+    return {**measured.scores(), "rows": float(len(measured.t)), f"{loss}_se": standard_error(measured.each[loss])}
+
+
+def standard_error(each: Array) -> float:
+    """Of the mean of figures (n,), one of each row."""
+    return float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
+
+
+def score_of(validation: Mapping[str, float], folds: int, total: int) -> Score:
+    """The score in the figures of `folds` folds that were measured, of `total`."""
+    rows = int(validation.get("rows", 0.0))
+    if not rows:
+        return Score.none(UNAFFORDABLE if folds < total else "No fold's other rows could be learned from.")
+    loss = "nll" if "nll" in validation else "log_loss"
+    reason = None if folds == total else f"{folds} of {total} folds: more are beyond what the effort allows."
+    value, error = -validation[loss], validation.get(f"{loss}_se")
+    return Score(value, error, rows, folds, reason) if np.isfinite(value) else Score.none(NOT_FINITE)
+
+
+UNAFFORDABLE = "Another training on other rows is beyond what the effort allows."
+NOT_FINITE = "The density of a row that was left out is not a number."

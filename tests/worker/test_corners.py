@@ -1,0 +1,201 @@
+"""Tables given twice and inputs far from all others, from raw columns to a version."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.domain.models import NewSupervisedVersion, SupervisedPredictor, TrainingWarning
+from app.domain.planning import plan
+from app.domain.requests import ColumnSplit, SupervisedPlan, SupervisedRequest
+from app.domain.tables import Block, NumberColumn
+from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.likelihoods.gaussian import RealPrediction
+from app.sparse_bayes.pool import ready_of
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.priors.gaussian_process import JITTER
+from app.sparse_bayes.selection import Compared, Folding, Rows, Trained, train
+from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.types import Array
+from app.worker.child.tasks import SupervisedTask, _rows
+from app.worker.fits.supervised import SupervisedFit
+from app.worker.materialise import Materialised, materialise
+from app.worker.warnings import warnings
+from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
+
+MANY = 10**9
+ASKING = SupervisedRequest(DATASET_ID, "y")
+
+
+def sinc(rows: int = 100, draw: int = 0) -> Block:
+    rng = np.random.default_rng(draw)
+    x = np.linspace(-10.0, 10.0, rows)
+    y = np.sinc(x / np.pi) + 0.1 * rng.standard_normal(rows)
+    return {"x": NumberColumn(x), "y": NumberColumn(y)}
+
+
+def twice(block: Block, times: int = 2) -> Block:
+    rows = len(block["x"].values) if isinstance(block["x"], NumberColumn) else 0
+    return rows_of(block, list(range(rows)) * times)
+
+
+def made(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> Materialised:
+    return materialise(planned(block, asked), lambda: iter([(0, block)]), directory, most_cells=MANY)
+
+
+def planned(block: Block, asked: SupervisedRequest = ASKING) -> SupervisedPlan:
+    return plan(asked, dataset_of(block))
+
+
+def learned(block: Block, directory: Path, asked: SupervisedRequest = ASKING) -> NewSupervisedVersion:
+    """The version of a training on all rows of a block."""
+    wanted, dataset = planned(block, asked), dataset_of(block)
+    fit = SupervisedFit.prepare(wanted, dataset, lambda: iter([(0, block)]), directory, most_cells=MANY)
+    task: SupervisedTask = fit.task
+    rows = _rows(task, np.array(fit.made.rows()[: task.training]))
+    *_, last = train(rows, task.spec, rivals=task.rivals, folding=Folding(), pool=task.pool)
+    assert isinstance(last, Trained)
+    return fit.version(last, seconds=1.0, holding=lambda _: (0, block))
+
+
+def curve(version: NewSupervisedVersion, x: Array) -> RealPrediction:
+    """The prediction at x (n,), standardised as the version has it."""
+    predictor = version.predictor
+    assert isinstance(predictor, SupervisedPredictor)
+    layout, target = predictor.encoding.layout, predictor.encoding.target
+    found, _ = ready_of(predictor.learned).predict((x[:, None] - layout.shift) / layout.scale)
+    assert isinstance(found, RealPrediction)
+    moved = target.shift + target.scale * found.mean
+    return RealPrediction(moved, target.scale**2 * found.variance, found.beyond, found.weights)
+
+
+INDEPENDENT = replace(ASKING, prior=Independent())
+
+
+@pytest.mark.parametrize("asked", [ASKING, INDEPENDENT], ids=["process", "independent"])
+def test_a_table_given_twice_teaches_what_it_teaches_once(asked: SupervisedRequest, tmp_path: Path) -> None:
+    once, both = learned(sinc(), tmp_path, asked), learned(twice(sinc()), tmp_path, asked)
+    x = np.linspace(-11.0, 11.0, 60)
+    here, there = curve(once, x), curve(both, x)
+    assert (abs(here.mean - there.mean) <= 0.1 * np.sqrt(here.variance)).all()
+    assert (there.variance <= here.variance * (1.0 + 1e-9)).all()
+    assert both.report.functions <= once.report.functions
+    if once.report.noise_sd is not None:
+        assert both.report.noise_sd == pytest.approx(once.report.noise_sd, rel=0.05)
+    assert (both.report.rows, both.report.rows_dropped) == (100, 100)
+    (warning,) = both.report.warnings
+    assert warning == TrainingWarning("copies", "100 rows repeat others in inputs and target: each counts once.")
+    assert once.report.warnings == ()
+
+
+def repeated_measurements() -> Block:
+    """Two targets at each place."""
+    rng = np.random.default_rng(0)
+    return {"x": NumberColumn(np.repeat(np.arange(30.0), 2)), "y": NumberColumn(rng.standard_normal(60))}
+
+
+def rounded() -> Block:
+    """Targets that agree by chance."""
+    rng = np.random.default_rng(0)
+    return {"x": NumberColumn(np.repeat(np.arange(10.0), 20)), "y": NumberColumn(rng.integers(0, 4, 200).astype(float))}
+
+
+def classes() -> Block:
+    return {"x": numbers(*[1.0, 2.0, 3.0, 4.0] * 10), "y": flags(*[True, False, True, False] * 10)}
+
+
+@pytest.mark.parametrize("block", [repeated_measurements(), rounded(), classes()])
+def test_rows_that_are_equal_by_chance_all_count(block: Block, tmp_path: Path) -> None:
+    found = made(block, tmp_path)
+    assert found.copies == found.dropped == 0
+
+
+def test_copies_in_another_group_are_kept_and_the_file_has_all_else(tmp_path: Path) -> None:
+    block: Block = {**twice(sinc(40)), "g": texts(*["a", "b"] * 20, *["b", "a"] * 20)}
+    by_group = made(block, tmp_path, replace(ASKING, split=ColumnSplit("g")))
+    assert (by_group.training, by_group.copies) == (80, 0)
+    found = made(twice(sinc(40), 3), tmp_path)
+    rows = np.array(found.rows())
+    assert (found.training, found.copies, found.dropped) == (40, 80, 80)
+    assert rows[:, -1].tolist() == list(range(40))
+
+
+def test_copies_are_not_divided_by_the_holdout(tmp_path: Path) -> None:
+    found = made(twice(sinc(50)), tmp_path, replace(ASKING, holdout=0.2))
+    rows = np.array(found.rows())
+    assert (found.training, found.held_out) == (40, 20)
+    assert not set(rows[:40, 0]) & set(rows[40:, 0])
+
+
+def with_far(far: float, place: int = 17) -> Block:
+    """A second input whose value lies far from all others in one row."""
+    block = sinc()
+    z = np.random.default_rng(1).standard_normal(100)
+    z[place] = far
+    return {**block, "z": NumberColumn(z)}
+
+
+@pytest.mark.parametrize("far", [1e200, -1e300, 1e7])
+def test_an_outlying_input_is_named_and_the_others_are_learned_from(far: float, tmp_path: Path) -> None:
+    version = learned(with_far(far), tmp_path)
+    report = version.report
+    assert (report.rows, report.rows_dropped) == (99, 1)
+    assert report.functions > 5
+    (warning,) = report.warnings
+    assert warning.kind == "outlying_input"
+    assert warning.detail.startswith("`z` lies far outside its other values (")
+    assert warning.detail.endswith("): row 17 is left out.")
+    noise_sd = report.noise_sd
+    assert noise_sd is not None
+    assert noise_sd < 0.15
+
+
+def test_ordinary_columns_are_scaled_as_ever_and_no_row_is_left_out(tmp_path: Path) -> None:
+    block = with_far(3.0)
+    found = made(block, tmp_path)
+    z = block["z"]
+    assert isinstance(z, NumberColumn)
+    (_, column) = found.encoding.layout.numbers
+    assert column.shift == pytest.approx(z.values.mean())
+    assert column.scale == pytest.approx(z.values.std())
+    assert (found.training, found.outlying) == (100, ())
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_an_outlying_row_is_no_more_measured_than_learned_from(place: int, tmp_path: Path) -> None:
+    """Which is the same whether it was to be held out or not, and of five rows with half held out some are."""
+    found = made(with_far(1e200, place), tmp_path, replace(ASKING, holdout=0.5))
+    assert (found.training + found.held_out, found.dropped) == (99, 1)
+    assert np.abs(found.rows()).max() < 1e3
+
+
+def test_inputs_that_are_used_as_they_are_have_no_outlying_values(tmp_path: Path) -> None:
+    found = made(with_far(1e7), tmp_path, replace(ASKING, standardise=False))
+    assert (found.training, found.outlying) == (100, ())
+
+
+def of_pool(*jitters: float | None) -> Iterator[Trained]:
+    spec = Spec(GaussianNoise(), (KernelBasis(Gaussian()), Bias()), GaussianProcess())
+    *_, last = train(_first(), Spec(GaussianNoise(), (Bias(),)))
+    assert isinstance(last, Trained)
+    for jitter in jitters:
+        lost = Compared(spec, None, "expected a positive definite matrix of order 59")
+        yield replace(last, learned=replace(last.model, jitter=jitter), compared=(lost, Compared(spec, -1.0)))
+
+
+def _first() -> Rows:
+    return Rows(np.arange(6.0)[:, None], np.arange(6.0))
+
+
+def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
+    here = made(sinc(20), tmp_path)
+    none, usual, more = (warnings(one, here) for one in of_pool(None, JITTER, 1e-3))
+    said = "An alternative could not be computed and was left out: gaussian gaussian process with gaussian noise"
+    assert none == usual
+    assert none == (TrainingWarning("not_computable", f"{said} (expected a positive definite matrix of order 59)."),)
+    assert [one.kind for one in more] == ["not_computable", "jitter"]
+    assert more[1].detail.startswith("1e-03 was added to the diagonal of a kernel matrix, where 1e-05 is usual")
