@@ -34,6 +34,9 @@ MOST_ROWS_FOR_INDEPENDENT = 5_000
 MOST_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
 
+MOST_ROWS_FOR_VARYING_NOISE = 20_000
+"""Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
+
 SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
 
@@ -109,6 +112,13 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
         )
         found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
     return tuple(found)
+
+
+def varying_noise(request: SupervisedRequest, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
+    """Noise that is a function of the inputs, which is fitted beside a pool where its residuals ask for it."""
+    if not pool or request.likelihood is not None or rows > MOST_ROWS_FOR_VARYING_NOISE:
+        return ()
+    return (replace(pool[0], likelihood=GaussianNoise("heteroscedastic")),)
 
 
 def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:

@@ -87,12 +87,15 @@ def with_log_noise(
     return found.model, resolved
 
 
-def heteroscedastic(rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1) -> Generator[Step, None, TwoFunctions]:
+def heteroscedastic(
+    rows: Rows, spec: Spec, trail: Trail, *, threads: int = 1, step: Step | None = None
+) -> Generator[Step, None, TwoFunctions]:
     """Learn both functions from N rows, in rounds until the bound hardly rises; the best of the rounds.
 
-    It begins with the function under noise that is the same everywhere. Raises DataError, NotPositiveDefiniteError.
+    It begins with the function under noise that is the same everywhere, and yields `step` where there is one. Raises
+    DataError, NotPositiveDefiniteError.
     """
-    fits = _Fits(rows, spec, trail, threads)
+    fits = _Fits(rows, spec, trail, threads, step)
     mean, of_mean = yield from fits.run(rows, replace(spec, likelihood=GaussianNoise()), None)
     of_noise: Hyperparameters | None = None
     best: TwoFunctions | None = None
@@ -147,6 +150,7 @@ class _Fits:
     spec: Spec
     trail: Trail
     threads: int
+    step: Step | None
 
     def run(
         self, rows: Rows, spec: Spec, begin: Hyperparameters | None
@@ -158,7 +162,7 @@ class _Fits:
         state: State | None = None
         for now in self.trail.standings(problem, spec):
             state = now.state
-            yield Step("fit", state.iteration, None, "looks", None, len(state.active))
+            yield self.step or Step("fit", state.iteration, None, "looks", None, len(state.active))
         if state is None:
             raise SparseBayesError("expected a state at least")
         return learned(problem, now), process_of(state).hyperparameters
