@@ -217,10 +217,16 @@ def test_noise_in_proportion_is_covered_outside_the_data(share: float, seed: int
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.0, 2_500.0, 200)
     y = (80.0 + 0.5 * x) * (1.0 + share * rng.standard_normal(200))
-    to_x, to_t = (lambda at: ((at - x.mean()) / x.std())[:, None]), (lambda at: (at - y.mean()) / y.std())
+
+    def to_x(at: Array) -> Array:
+        return np.asarray(((at - x.mean()) / x.std())[:, None])
+
+    def to_t(at: Array) -> Array:
+        return np.asarray((at - y.mean()) / y.std())
+
     model = both(to_x(x), to_t(y)).model
     lower, upper = predict(model, to_x(np.array([4_444.0]))).interval(0.95)
-    assert lower[0] < to_t(2_302.0) < upper[0]
+    assert lower[0] < to_t(np.array(2_302.0)) < upper[0]
     beyond = rng.uniform(2_500.0, 3_750.0, 1_000)
     then = to_t((80.0 + 0.5 * beyond) * (1.0 + share * rng.standard_normal(1_000)))
     lower, upper = predict(model, to_x(beyond)).interval(0.95)
