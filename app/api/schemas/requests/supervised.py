@@ -104,8 +104,8 @@ class SupervisedJobIn(JobIn):
         description="How much is computed. `normal`: a training of numbers is measured by five whole trainings, each "
         "on four fifths of the rows: on 5,000 of more rows, and above 20,000 by one on nine tenths. Where kernel and "
         "prior are left open several processes are learned, and weighted by how each predicts rows that it has not "
-        "learned from. `quick`: one model, or the best of few by evidence, without `score` unless a `validation` is asked for. "
-        "Classes are trained alike under both.",
+        "learned from. `quick`: one model, or the best of few by evidence, without `score` unless a `validation` is "
+        "asked for. Classes are trained alike under both.",
     )
     prefer: Prefer = Field(
         "accuracy",
