@@ -10,7 +10,7 @@ depends_on: str | None = None
 
 
 def upgrade() -> None:
-    op.add_column("relevance_vectors", sa.Column("function", sa.String(), nullable=False, server_default="mean"))
+    op.add_column("relevance_vectors", sa.Column("function", sa.Text(), nullable=False, server_default="mean"))
 
 
 def downgrade() -> None:
