@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_members
+from app.api.formats.json_scan import check_containers, check_members
 from app.api.formats.misfits import MAX_FAULTS
 from app.api.integers import with_integers
 from app.api.validation import MAX_ENTRIES, faults_of
@@ -36,7 +36,11 @@ MAX_DOCUMENT_MEMBERS = 100_000
 
 
 def read_strictly(adapter: TypeAdapter[T], body: bytes) -> T:
-    """A body as the adapter's type; raises MalformedBodyError, InvalidDataError (NaN), InvalidRequestError."""
+    """A body as the adapter's type.
+
+    Raises MalformedBodyError, InvalidDataError (NaN), InvalidRequestError, TooLargeError.
+    """
+    check_containers(body, 1 + MAX_MEMBERS + MAX_ELEMENTS)  # each but the outermost is a member or an element
     check_members(body, MAX_DECODED_MEMBERS)
     return checked(adapter, decode(body))
 

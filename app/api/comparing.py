@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from app.api.bodies import MAX_MEMBERS, checked
 from app.api.formats.json_table import has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
+from app.api.predicting import max_containers
 from app.api.schemas.requests import CompareOptions
 from app.domain.errors import Fault, NotFoundError, TooLargeError
 from app.domain.references import Reference
@@ -34,7 +35,8 @@ _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 def comparison_json(prediction: Prediction, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
     """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
     first = prediction.version(owner, *reference)
-    raw = read_json(body, max_columns=max(MAX_MEMBERS, 2 * len(first.columns)), others=("with",))
+    columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
+    raw = read_json(body, max_columns=columns_of_a_row, others=("with",), max_containers=max_containers(most_rows))
     second = _second(prediction, owner, checked(_OPTIONS, raw.others))
     require_one_question(first, second)
     columns: list[tuple[str, ColumnKind]] = [*first.columns]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from starlette.types import Receive
 
@@ -11,7 +11,7 @@ from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
-from app.api.predicting import Predicting, is_read_quickly
+from app.api.predicting import Predicting, is_read_quickly, max_containers
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
@@ -20,6 +20,7 @@ from app.services.answering import answer as predict
 from app.services.counting import CountedRequest, Rows
 
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Inferring:
             return body
         return await self._predicting.run_large(expanded, body, encoding, self._predicting.most_bytes)
 
+    async def run_large(self, call: Callable[[Unpack[Arguments]], T], *arguments: *Arguments) -> T:
+        """A call in a thread, once few enough other large ones are."""
+        return await self._predicting.run_large(call, *arguments)
+
     async def answered(
         self, owner: str, reference: Reference, body: bytes, header_length: int | None, receive: Receive
     ) -> Inferred:
@@ -51,7 +56,9 @@ class Inferring:
         """
 
         def read(served: ServedVersion) -> InferenceRequest:
-            return _only_input(served, body) if header_length == 0 else read_request(body, header_length)
+            if header_length == 0:
+                return _only_input(served, body)
+            return read_request(body, header_length, max_containers=max_containers(self._predicting.most_rows))
 
         return await self.infer(owner, reference, len(body), read, lambda answer: Inferred(*written(answer)), receive)
 

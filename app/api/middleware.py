@@ -1,5 +1,6 @@
 """What every request goes through, in plain ASGI and at once: its id and log line, the key, the limit of its body."""
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -13,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.documentation_pages import DOCS, REDOC
 from app.api.doors import has_owner, path_of
-from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, problem_response
+from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, problem_response
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
-from app.domain.errors import InvalidRequestError, NotFoundError, TooLargeError
+from app.domain.errors import InvalidRequestError, NotFoundError, TooLargeError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
 from app.services.staleness import CURRENT, Staleness
 
@@ -27,6 +28,7 @@ _PAGES, _SECURITY_OF_PAGES = frozenset({DOCS, REDOC}), encoded(COMMON)
 """The pages state a policy of their own."""
 
 _STALE = (b"relevance-stale", b"1")
+STOPPED = "The process stopped before the response was ready; nothing is promised of what the request was to do."
 _SANE = re.compile(rb"[A-Za-z0-9._~:/+=@-]{1,128}")
 
 log = structlog.stdlib.get_logger("app.requests")
@@ -79,10 +81,12 @@ class Entrance:
         staleness = Staleness()
         CURRENT.set(staleness)
         status = 500  # what the client gets when an exception passes through here
+        has_begun = False
 
         async def send_with_id(message: Message) -> None:
-            nonlocal status
+            nonlocal status, has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 status = message["status"]
                 security = _SECURITY_OF_PAGES if path in _PAGES and status == 200 else _SECURITY
                 headers = [*message.get("headers", ()), echoed, *security]
@@ -99,6 +103,11 @@ class Entrance:
                 await self._app(scope, receive, send_with_id)
             else:
                 await self._door(scope)(scope, _counted(receive, self._most), send_with_id)
+        except asyncio.CancelledError:
+            if has_begun:
+                raise
+            # Only a server that stops cancels a request: what it did not answer within the grace period.
+            await error_response(scope, UnavailableError(STOPPED))(scope, receive, send_with_id)
         finally:
             if self._log:
                 took = round((time.perf_counter() - began) * 1000, 2)

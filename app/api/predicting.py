@@ -14,6 +14,7 @@ from starlette.types import Receive
 from app.api.answers import predictions_json
 from app.api.bodies import MAX_MEMBERS, checked
 from app.api.disconnection import run_for_client
+from app.api.formats.json_scan import check_containers
 from app.api.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.api.formats.misfits import refuse
 from app.api.formats.number_rows import read_number_rows
@@ -234,6 +235,11 @@ def answered(served: ServedVersion, asked: "Asked", most_rows: int, counted: Row
     return found, [*asked.misfits, *(fault for fault in faults if fault.row not in said)]
 
 
+def max_containers(most_rows: int) -> int:
+    """The most objects and arrays of a JSON body with a table of so many rows, each of which may be one."""
+    return 2 * most_rows + MAX_MEMBERS
+
+
 def check_rows(rows: int, most_rows: int) -> None:
     """Raise TooLargeError for more rows than `most_rows`."""
     if rows > most_rows:
@@ -270,6 +276,7 @@ def _asked_at_once(served: ServedVersion, body: bytes, most_rows: int) -> Asked 
 
 def asked_in_json(served: ServedVersion, body: bytes, breathe: Breathe, most_rows: int) -> Asked:
     """What a JSON body asks for; raises TooLargeError for more than `most_rows`."""
+    check_containers(body, max_containers(most_rows))
     return _asked_shortly(served, body, breathe) or _asked(served, body, most_rows)
 
 

@@ -126,6 +126,7 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
                 ("scatter", str(job.likelihood["type"]).replace("_", " ")),
                 ("prior", str(job.prior["type"]).replace("_", " ")),
                 ("beside it", "; ".join(map(fit_name, job.rivals)) or None),
+                ("alternatives", f"{len(job.alternatives)}, judged by folds" if job.alternatives else None),
             ]
         case ApproximationJob():
             return [

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from app.cli.rendering import cell_text, number, print_facts
 from app.client.answers import (
     ApproximationVersion,
+    Compared,
     ComponentsVersion,
     Contender,
     Hyperparameters,
@@ -158,6 +159,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
             ("compared", _compared(version.contenders) or None),
+            ("beside it", "; ".join(map(_judged, version.compared)) or None),
             *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             *(("warning", warning.detail) for warning in version.warnings),
@@ -229,6 +231,14 @@ def _compared(contenders: Sequence[Contender]) -> str:
         return ""
     taken, *others = contenders
     return "; ".join([f"{fit_name(taken)} taken", *(_distance(other, taken) for other in others)])
+
+
+def _judged(other: Compared) -> str:
+    """What folds judged beside what was taken, by its kernel and widths."""
+    kernel, width = other.basis.get("kernel"), other.basis.get("width")
+    told = " ".join(str(one["type"]) for one in (kernel, width) if isinstance(one, Mapping) and "type" in one)
+    name = (told or str(other.basis["type"])).replace("_", " ")
+    return f"{name}: {other.reason}" if other.score is None else f"{name} {other.score:.3f} nats a row"
 
 
 def _distance(other: Contender, taken: Contender) -> str:

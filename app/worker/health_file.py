@@ -1,6 +1,7 @@
 """The health file of a worker: the time of its last heartbeat, for checks that ask no database."""
 
 import logging
+import math
 import os
 import time
 
@@ -27,7 +28,8 @@ class HealthFile:
             if self._file is None:
                 self._file = os.open(self._spool.health_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
             # In place and of one length: this needs no space on a full disk, and a reader sees one line.
-            os.pwrite(self._file, f"{time.monotonic():020.3f}{self._rest}".encode(), 0)
+            written = math.floor(1e3 * time.monotonic()) / 1e3  # never after the time of a check that follows at once
+            os.pwrite(self._file, f"{written:020.3f}{self._rest}".encode(), 0)
             self._is_failing = False
         except OSError as error:
             if not self._is_failing:

@@ -28,9 +28,11 @@ class Running:
     pid: int
 
     def cpu(self) -> float:
-        """Seconds of CPU time of the process so far, to the nanosecond."""
-        tasks = Path(f"/proc/{self.pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+        """Seconds of CPU time of the process so far, to the nanosecond; threads that have ended are counted too.
+
+        The number of a process's clock as Linux makes it (clock_getcpuclockid).
+        """
+        return time.clock_gettime((~self.pid << 3) | 2)
 
     def megabytes(self, member: str = "VmRSS") -> float:
         """Memory that the process holds, or its peak (`VmHWM`)."""

@@ -24,6 +24,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
 from app.exports.reading import version_of
 from app.exports.schema import DOCUMENT
+from app.sparse_bayes.likelihoods import OneAgainstRest
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN
@@ -412,6 +413,25 @@ def test_what_does_not_go_together_is_said_with_its_place(
         document = changed_at(document, place, value)
     problem = refused(client.post("/v1/models/twin/versions", json=document), "invalid-request")
     assert any(fault["pointer"] == pointer and words in str(fault["detail"]) for fault in faults(problem)), problem
+
+
+def test_a_sharpness_of_before_is_a_temperature_of_one_over_it(client: TestClient, parts: InMemoryParts) -> None:
+    version = version_of_three_classes()
+    likelihood = OneAgainstRest(3, 2.0)
+    model = replace(version.predictor.model, likelihood=likelihood, noise_sd=0.3)
+    plan = replace(version.report.plan, spec=replace(version.report.plan.spec, likelihood=likelihood))
+    report = replace(version.report, plan=plan)
+    predictor = replace(version.predictor, learned=model)
+    parts.kept.models.put(BUILT_IN_OWNER, replace(version, report=report, predictor=predictor), number=1)
+    now = exported(client, "states")
+    older = changed_at(now, "/model/likelihood", {"type": "one_against_rest", "classes": 3, "sharpness": 0.5})
+    older = changed_at(older, "/report/plan/spec/likelihood", part(part(older, "model"), "likelihood"))
+    assert "temperature" in json.dumps(now)
+    response = client.post("/v1/models/twin/versions", json=older)
+    assert response.status_code == 201, response.text
+    assert part(response.json(), "likelihood") == {"type": "one_against_rest", "classes": 3, "temperature": 2.0}
+    again = exported(client, "twin")
+    assert part(again, "model") == part(now, "model")
 
 
 def test_every_member_is_needed(client: TestClient) -> None:

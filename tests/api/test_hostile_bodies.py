@@ -17,7 +17,8 @@ from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.formats.json_body import MAX_DEPTH, decode
 from app.api.formats.line_rows import lines_of
-from app.api.predicting import no_breath, predicted
+from app.api.inference.messages import read_request
+from app.api.predicting import max_containers, no_breath, predicted
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
@@ -94,8 +95,9 @@ SMALL_BODIES = [
         (b'{"a":' + b'{"b":' * 900 + b"1" + b"}" * 901, "malformed-body"),
         (b"{" + b'"a":1,' * MANY + b'"a":1}', "malformed-body"),
         (b'{"a":[' + b"NaN," * MANY + b"NaN]}", "invalid-data"),
+        (b'{"inputs":[' + b"{}," * 10_000_000 + b"{}]}", "too-large"),
     ],
-    ids=["members", "tags", "elements", "brackets", "objects", "repeated", "NaN"],
+    ids=["members", "tags", "elements", "brackets", "objects", "repeated", "NaN", "empty objects"],
 )
 def test_a_small_body_is_bounded(client: TestClient, method: str, path: str, body: bytes, kind: str) -> None:
     with within_a_second():
@@ -130,9 +132,13 @@ def test_depth_is_bounded() -> None:
         b'{"names":[' + b"1," * MANY + b'1],"rows":[[1]]}',
         b'{"names":[' + b'"x",' * MANY + b'"x"],"rows":[[1]]}',
         b'{"rows":[' + b"1," * 1_000_000 + b"1]}",
-        b'{"rows":[' + b"{}," * 1_000_000 + b"{}]}",
+        b'{"rows":[' + b"{}," * 10_000_000 + b"{}]}",
+        b'{"columns":{"x":[' + b"[]," * 10_000_000 + b"[]]}}",
     ],
-    ids=["members of a row", "columns", "members", "unknown members", "names", "name twice", "rows", "empty rows"],
+    ids=[
+        *("members of a row", "columns", "members", "unknown members", "names", "name twice", "rows", "empty rows"),
+        "columns of arrays",
+    ],
 )
 def test_a_table_is_bounded_by_what_is_known_of_it(numbers: ServedVersion, body: bytes) -> None:
     began = time.process_time()
@@ -140,6 +146,30 @@ def test_a_table_is_bounded_by_what_is_known_of_it(numbers: ServedVersion, body:
     assert time.process_time() - began < 3 * CPU_SECONDS  # 20 MB of JSON are decoded, at most
     assert isinstance(found, InvalidDataError | TooLargeError)
     assert len(found.faults) <= 1_000
+
+
+TENSOR = b'{"name":"x","shape":[1],"datatype":"FP64","data":[1]}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"parameters":' + members(10 * MANY) + b',"inputs":[' + TENSOR + b"]}",
+        b'{"inputs":[{"parameters":' + members(10 * MANY) + b"," + TENSOR[1:] + b"]}",
+        b'{"inputs":[{"parameters":' + members(MAX_MEMBERS + 1) + b"," + TENSOR[1:] + b"]}",
+        b'{"inputs":[' + (TENSOR + b",") * MANY + TENSOR + b"]}",
+        b'{"inputs":[' + TENSOR + b'],"outputs":[' + b'{"name":"x"},' * 2_000_000 + b'{"name":"x"}]}',
+        TENSOR.replace(b"[1],", b"[" + b"1," * 10_000_000 + b"1],").join([b'{"inputs":[', b"]}"]),
+        TENSOR.replace(b"[1]}", b"[" + b"[]," * 10_000_000 + b"[]]}").join([b'{"inputs":[', b"]}"]),
+    ],
+    ids=["parameters", "of a tensor", "a few of a tensor", "inputs", "outputs", "shape", "arrays"],
+)
+def test_a_request_for_inference_is_bounded(body: bytes) -> None:
+    began = time.process_time()
+    with pytest.raises((InvalidDataError, MalformedBodyError, TooLargeError)) as refused:
+        read_request(body, None, max_containers=max_containers(100_000))
+    assert time.process_time() - began < 2 * CPU_SECONDS
+    assert len(refused.value.detail) < 1_000
 
 
 def test_every_wrong_row_is_told_of_and_not_every_cell(numbers: ServedVersion) -> None:

@@ -55,7 +55,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/target/scale": COUNTED,
     r"/model/(augmentation/functions|functions/\*/of)/widths/\*": POSITIVE,
     FUNCTIONS + r"/spans/\*": POSITIVE,
-    r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*|likelihood/temperature)": POSITIVE,
+    r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
     SPEC + r"/prior/least_gain": POSITIVE,
     r"/report/contenders/\*/prior/(a|b|c|d)": POSITIVE,

@@ -31,6 +31,13 @@ def submitted(client: TestClient, **more: object) -> UUID:
     return UUID(response.json()["id"])
 
 
+EACH: dict[str, object] = {"type": "evidence_per_input", "shrinkage": 0.0}
+
+
+def kernel(name: str, width: dict[str, object], warp: str) -> dict[str, object]:
+    return {"type": "kernel", "kernel": {"type": name}, "width": width, "warp": warp, "additive": "none"}
+
+
 def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestClient, parts: InMemoryParts) -> None:
     response = client.post(PATH, json=SUBMIT)
     job = response.json()
@@ -66,18 +73,8 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ],
         "ignored": [],
         "likelihood": {"type": "gaussian", "noise_sd": "learned"},
-        "basis": [
-            {
-                "type": "kernel",
-                "kernel": {"type": "gaussian"},
-                "width": {"type": "evidence_per_input"},
-                "warp": "evidence",
-                "additive": "none",
-            },
-            {"type": "bias"},
-            {"type": "inputs"},
-        ],
-        "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0},
+        "basis": [kernel("gaussian", EACH, "none"), {"type": "bias"}, {"type": "inputs"}],
+        "prior": {"type": "gaussian_process", "vectors": "rows", "least_gain": 2.0, "most": None, "rho": 0.0},
         "algorithm": {"type": "greedy"},
         "rivals": [
             {
@@ -95,8 +92,14 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
-        "effort": "quick",
-        "pool": [],
+        "effort": "normal",
+        "max_score_loss": 0.01,
+        "pool": [
+            kernel("matern_3_2", EACH, "none"),
+            kernel("gaussian", {"type": "evidence"}, "none"),
+            kernel("gaussian", EACH, "evidence"),
+        ],
+        "alternatives": [],
     }
 
 
@@ -105,28 +108,32 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
     [
         (
             {"target": "known"},
-            {"task": "classification", "classes": [False, True], "likelihood": {"type": "bernoulli"}},
+            {
+                "task": "classification",
+                "classes": [False, True],
+                "likelihood": {"type": "bernoulli", "temperature": "learned"},
+            },
         ),
         (
             {"target": "three"},
             {
                 "task": "classification",
                 "classes": ["a", "b", "c"],
-                "likelihood": {"type": "categorical", "classes": 3},
+                "likelihood": {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"},
                 "rivals": [],
             },
         ),
         (
             {"target": "three", "prior": {"type": "independent"}},
             {
-                "likelihood": {"type": "categorical", "classes": 3},
+                "likelihood": {"type": "categorical", "classes": 3, "temperature": "learned"},
                 "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
                 "algorithm": {"type": "sequential", "ascent": "inner"},
             },
         ),
         (
             {"target": "known", "likelihood": {"type": "categorical"}},
-            {"classes": [False, True], "likelihood": {"type": "categorical", "classes": 2}},
+            {"classes": [False, True], "likelihood": {"type": "categorical", "classes": 2, "temperature": "learned"}},
         ),
         ({"task": None}, {"task": "regression"}),
         ({"task": "regression"}, {"task": "regression", "task_reason": "`task` asks for regression."}),
@@ -200,7 +207,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                     {
                         "type": "kernel",
                         "kernel": {"type": "gaussian"},
-                        "width": {"type": "evidence_per_input"},
+                        "width": {"type": "evidence_per_input", "shrinkage": 0.0},
                         "warp": "evidence",
                         "additive": "none",
                     },
@@ -339,7 +346,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/likelihood/noise_sd", "The noise sd must be from 1e-75 to 1e+75, got -0.1."),
         ),
         (
-            {"likelihood": {"type": "bernoulli"}},
+            {"likelihood": {"type": "bernoulli", "temperature": "learned"}},
             plainly(
                 "/likelihood/type",
                 '"bernoulli" is not a likelihood for regression;'
@@ -466,7 +473,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/target", "The target `one` has one class only; two are needed to tell them apart.", "one"),
         ),
         (
-            {"target": "three", "likelihood": {"type": "bernoulli"}},
+            {"target": "three", "likelihood": {"type": "bernoulli", "temperature": "learned"}},
             plainly(
                 "/likelihood/type",
                 '"bernoulli" is for two classes, and `three` has 3; use "categorical".',

@@ -31,7 +31,20 @@ def trained(url: str, file: Path) -> str:
 
     from app.cli.commands import application
 
-    options = ("--target", "y", "--input", "x", "--input", "parity", "--prior", "independent", "--width", "3")
+    options = (
+        "--target",
+        "y",
+        "--input",
+        "x",
+        "--input",
+        "parity",
+        "--prior",
+        "independent",
+        "--width",
+        "3",
+        "--effort",
+        "quick",
+    )
     done = CliRunner().invoke(application, ("train", str(file), *options, "--url", url))
     assert done.exit_code == 0, done.stderr
     assert "lines, version 1" in done.stdout
@@ -76,7 +89,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
 ) -> None:
     rows = ((i / 5, math.sin(i / 5) + 0.1 * math.cos(40 * i)) for i in range(-30, 31))
     (tmp_path / "open.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
-    done = asked("train", str(tmp_path / "open.csv"), "--target", "y", *said)
+    done = asked("train", str(tmp_path / "open.csv"), "--target", "y", "--effort", "quick", *said)
     assert done.exit_code == 0, done.stderr
     assert "rival fit" in done.stderr
     for shown in (done.stdout, asked("models", "open").stdout):
@@ -85,7 +98,8 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
             shown,
             re.MULTILINE,
         ), shown
-        assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ *$", shown, re.MULTILINE)
+        assert re.search(r"^score +none: No rows were left out", shown, re.MULTILINE)
+        assert re.search(r"^leave-one-out \(diagnostic\) +rmse \S+, nll \S+, coverage 95 \S+ *$", shown, re.MULTILINE)
     version = json.loads(asked("models", "open", "--json").stdout)
     assert [one["prior"]["type"] for one in version["contenders"]] == ["gaussian_process", "independent"]
     assert version["contenders"][0]["score"] > version["contenders"][1]["score"]
@@ -102,6 +116,7 @@ def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
     for name in ("process sd", "gains", "width"):
         assert f"\n{name} " in shown, shown
     assert "next would bring" in shown
+    assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
     assert "parity" in asked("models", "process", "--vectors").stdout
 
 

@@ -14,6 +14,7 @@ from app.client.answers import (
     InputWidth,
     Outlier,
     RegressionVersion,
+    Score,
     TrainingWarning,
 )
 
@@ -127,10 +128,23 @@ def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.Capture
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
     told = facts(changed(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
-    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375"
+    assert told["leave-one-out (diagnostic)"] == "rmse 1, coverage 95 0.9375"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
     assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"
+
+
+def test_a_score_is_told_with_its_error_and_the_lack_of_one_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    scored = Score(-2.5, 0.125, 1200, 5, None)
+    told = facts(changed(VERSION, score=scored, score_loss=0.0125, unreduced_functions=4800), capsys)
+    assert told["score"] == "-2.5 +- 0.125 nats a row, on 1,200 rows left out, in 5 folds"
+    assert told["score lost"] == f"0.013 nats a row, by few functions: {VERSION.functions} of 4,800"
+    partly = replace(scored, folds=1, standard_error=None, reason="1 of 5 folds.")
+    told = facts(changed(VERSION, score=partly), capsys)
+    assert told["score"] == "-2.5 nats a row, on 1,200 rows left out, in 1 fold; 1 of 5 folds."
+    none = Score(None, None, 0, 0, "Nothing was measured.")
+    assert facts(changed(VERSION, score=none), capsys)["score"] == "none: Nothing was measured."
+    assert "score" not in facts(VERSION, capsys)
 
 
 @pytest.mark.parametrize(

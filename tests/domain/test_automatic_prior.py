@@ -14,7 +14,13 @@ from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
 from app.sparse_bayes.kernels import Gaussian, Kernel, Laplacian, LinearSpline, Matern52, Polynomial, RationalQuadratic
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, InheritedWidth
+from app.sparse_bayes.scales import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
 from app.sparse_bayes.spec import Spec
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers
 
@@ -133,8 +139,8 @@ def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
     found = plan(asking("on"), DATASET)
     assert found.spec == Spec(
         Bernoulli(),
-        (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs()),
-        GaussianProcess(least_gain=1.0),
+        (KernelBasis(width=EvidenceWidth()), Bias()),
+        GaussianProcess("rows", least_gain=0.1),
         Greedy(),
     )
     assert found.rivals == ()

@@ -178,9 +178,9 @@ def test_under_a_process_widths_and_warps_are_learned_beside_a_bias_and_the_inpu
     assert found.standardise
 
 
-def test_under_a_process_classes_are_learned_without_warps() -> None:
+def test_under_a_process_classes_are_learned_without_warps_and_linear_columns() -> None:
     found = plan(replace(asking("on"), prior=GaussianProcess()), DATASET)
-    assert found.spec.basis == (KernelBasis(width=PER_INPUT), Bias(), Inputs())
+    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth(shrinkage=1.0)), Bias())
     assert found.spec.likelihood == Bernoulli()
 
 

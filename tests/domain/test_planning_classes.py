@@ -12,10 +12,17 @@ from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, Likelihood, OneAgainstRest
+from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
+    Categorical,
+    Likelihood,
+    OneAgainstRest,
+    TargetLikelihood,
+)
 from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth
+from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")
@@ -27,7 +34,7 @@ def with_target(column: Column) -> Dataset:
     return dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "t": column})
 
 
-def asking(likelihood: Likelihood | None = None) -> SupervisedRequest:
+def asking(likelihood: TargetLikelihood | None = None) -> SupervisedRequest:
     return SupervisedRequest(DATASET_ID, "t", likelihood=likelihood)
 
 
@@ -48,21 +55,22 @@ def only_fault(request: SupervisedRequest, column: Column) -> Fault:
     ],
     ids=["texts", "whole numbers", "fractions", "by the likelihood"],
 )
-def test_classes_are_in_order_and_share_the_functions_of_a_process(
+def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     column: Column, request_: SupervisedRequest, classes: tuple[object, ...], why: str
 ) -> None:
     found = plan(request_, with_target(column))
     assert (found.task, found.classes) == ("classification", classes)
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
     assert why in found.task_reason
-    assert found.spec.likelihood == Categorical(3)
-    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess(least_gain=1.0), Greedy())
-    assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
-    assert found.rivals == ()
+    assert found.spec.likelihood == ((request_.likelihood and Categorical(3)) or BernoulliPerClass(3))
+    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
+    assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
+    assert found.rivals == found.pool == ()
+    assert [type(spec.basis[0]) for spec in found.alternatives] == [KernelBasis]
 
 
 def test_fifty_classes_are_planned() -> None:
-    rows = 100
+    rows = 300
     column = texts(*(f"c{row % 50:02}" for row in range(rows)))
     dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(rows))), "t": column})
     found = plan(asking(), dataset)
@@ -70,12 +78,67 @@ def test_fifty_classes_are_planned() -> None:
     assert found.spec.likelihood == OneAgainstRest(50)
 
 
-def test_up_to_ten_classes_are_told_apart_together_and_more_each_from_the_rest() -> None:
-    for classes, likelihood in ((10, Categorical(10)), (11, OneAgainstRest(11))):
-        column = texts(*(f"c{row % classes:02}" for row in range(60)))
-        dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(60.0))), "t": column})
-        assert plan(asking(), dataset).spec.likelihood == likelihood
-        assert plan(asking(type(likelihood)()), dataset).spec.likelihood == likelihood
+@pytest.mark.parametrize(
+    ("classes", "rows", "likelihood"),
+    [
+        (2, 60, Bernoulli()),
+        (3, 60, BernoulliPerClass(3)),
+        (10, 60, BernoulliPerClass(10)),
+        (11, 60, Categorical(11)),
+        (11, 1_100, OneAgainstRest(11)),
+    ],
+)
+def test_up_to_ten_classes_have_models_and_more_are_told_apart_together_while_that_is_affordable(
+    classes: int, rows: int, likelihood: TargetLikelihood
+) -> None:
+    column = texts(*(f"c{row % classes:02}" for row in range(rows)))
+    dataset = dataset_of({"x": NumberColumn(np.sqrt(np.arange(float(rows)))), "t": column})
+    assert plan(asking(), dataset).spec.likelihood == likelihood
+    assert plan(asking(type(likelihood)()), dataset).spec.likelihood == likelihood
+    shared = Bernoulli() if classes == 2 else Categorical(classes) if classes <= 10 else OneAgainstRest(classes)
+    assert plan(replace(asking(), prior=Independent()), dataset).spec.likelihood == shared
+
+
+GAUSSIAN_ONE = KernelBasis(Gaussian(), EvidenceWidth())
+GAUSSIAN_EACH = KernelBasis(Gaussian(), EvidencePerInputWidth(1.0))
+CITY_BLOCK_EACH = KernelBasis(CityBlock(), EvidencePerInputWidth(1.0))
+
+
+def of_two_inputs(request: SupervisedRequest) -> list[Basis]:
+    dataset = dataset_of({"x": numbers(0.5, 1.5, 2.0, 3.5, 4.5, 6.0), "z": numbers(1, 5, 2, 5, 4, 3.5), "t": SIX})
+    found = plan(request, dataset)
+    kernels = []
+    for spec in (found.spec, *found.alternatives):
+        kernel, *beside = spec.basis
+        assert spec == replace(found.spec, basis=spec.basis)
+        assert Inputs() not in beside
+        kernels.append(kernel)
+    return kernels
+
+
+def test_folds_choose_among_three_processes() -> None:
+    normal = replace(asking(), effort="normal")
+    assert of_two_inputs(normal) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
+    assert of_two_inputs(replace(normal, likelihood=Categorical())) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
+    assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
+
+
+def test_what_is_named_leaves_what_fits_it() -> None:
+    normal = replace(asking(), effort="normal")
+    named = replace(normal, basis=KernelChoice(Matern32()))
+    assert of_two_inputs(named) == [
+        KernelBasis(Matern32(), EvidenceWidth()),
+        KernelBasis(Matern32(), EvidencePerInputWidth(1.0)),
+    ]
+    wide = replace(normal, basis=KernelChoice(width=EvidencePerInputWidth()))
+    assert of_two_inputs(wide) == [KernelBasis(Gaussian(), EvidencePerInputWidth())]
+    assert of_two_inputs(replace(normal, prior=GaussianProcess())) == [GAUSSIAN_EACH]
+    assert of_two_inputs(replace(normal, algorithm=Sequential())) == [KernelBasis(width=CrossValidationWidth())]
+
+
+def test_one_input_has_one_width_under_each_kernel() -> None:
+    found = plan(replace(asking(), effort="normal"), with_target(SIX))
+    assert [spec.basis[0] for spec in (found.spec, *found.alternatives)] == [GAUSSIAN_ONE, CITY_BLOCK_EACH]
 
 
 def test_numbers_of_few_values_are_a_quantity_unless_classes_are_asked_for() -> None:

@@ -32,9 +32,19 @@ def test_three_texts_are_told_apart(api: Api) -> None:
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="states")
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25)
     assert (job.task, job.classes) == ("classification", ("gas", "liquid", "solid"))
-    assert (job.likelihood, job.rivals) == ({"type": "categorical", "classes": 3}, ())
+    assert job.likelihood == {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"}
+    assert (job.rivals, len(job.alternatives)) == ((), 2)
     version = api.calls.version("states", 1)
     assert version.classes == job.classes
+    assert [member.label for member in version.members] == list(version.classes)
+    assert len(version.compared) == 2
+    assert all(one.score is not None for one in version.compared)
+    measured = version.metrics["validation"]
+    assert measured["rows"] == version.rows
+    assert abs(measured["log_loss"] - version.metrics["holdout"]["log_loss"]) < 0.3
+    assert version.score is not None
+    assert version.score.value == -measured["log_loss"]
+    assert version.score.standard_error == measured["log_loss_se"] > 0.0
     assert set(version.metrics["holdout"]) == {"error", "log_loss", "brier"}
     assert version.metrics["holdout"]["error"] < 0.1
     assert (version.hyperparameters.noise_sd, version.outliers, version.contenders) == (None, (), ())
@@ -126,7 +136,8 @@ def test_two_classes_may_have_a_latent_each(api: Api) -> None:
     dataset = api.calls.create_dataset({**columns(points), "gas": gas}, name="gas")
     basis: Json = {"type": "kernel", "width": {"type": "fixed", "value": 2.0}}
     job = api.train(dataset_id=dataset.id, target="gas", likelihood={"type": "categorical"}, basis=basis)
-    assert (job.classes, job.likelihood) == ((False, True), {"type": "categorical", "classes": 2})
+    likelihood = {"type": "categorical", "classes": 2, "temperature": "learned"}
+    assert (job.classes, job.likelihood) == ((False, True), likelihood)
     rows = api.calls.predict("gas", {"columns": dict[str, Json](columns(FIRST))}).predictions
     assert [row.label for row in rows] == [True, False, False]
     for row in rows:

@@ -86,6 +86,10 @@ DIMENSIONS: Mapping[str, tuple[Make, int]] = {
     "columns": (of_json(PREDICT, lambda n: b'{"columns":' + members(n, "[1]") + b"}"), 10_000),
     "names": (of_json(PREDICT, lambda n: b'{"names":[' + repeated(b'"x"', n) + b'],"rows":[[1]]}'), 20_000),
     "rows": (of_json(PREDICT, lambda n: b'{"rows":[' + repeated(b"{}", n) + b"]}"), 2_000),
+    "objects": (of_json(PREDICT, lambda n: b'{"rows":[' + repeated(b"{}", n) + b"]}"), 500_000),
+    "objects, training": (of_json(TRAIN, lambda n: b'{"inputs":[' + repeated(b"{}", n) + b"]}"), 500_000),
+    "objects, upload": (of_json(UPLOAD, lambda n: b'{"rows":[' + repeated(b"{}", n) + b"]}"), 500_000),
+    "arrays of a line": (of_table(PREDICT, NDJSON, lambda n: b'{"a":[' + repeated(b"[]", n) + b"]}\n"), 500_000),
     "rows with faults": (
         of_json(PREDICT, lambda n: b'{"on_error":"per_row","rows":[' + repeated(b'{"a":"x"}', n) + b"]}"),
         1_000,
@@ -101,6 +105,16 @@ DIMENSIONS: Mapping[str, tuple[Make, int]] = {
     "shape, inference": (
         of_json(INFER, lambda n: b'{"inputs":[{"name":"x","shape":[' + repeated(b"1", n) + b'],"data":[1]}]}'),
         20_000,
+    ),
+    "outputs, inference": (
+        of_json(INFER, lambda n: b'{"inputs":[],"outputs":[' + repeated(b'{"name":"x"}', n) + b"]}"),
+        20_000,
+    ),
+    "values, inference": (
+        of_json(
+            INFER, lambda n: b'{"inputs":[{"name":"x","shape":[1],"datatype":"FP64","data":[%b]}]}' % repeated(b"1", n)
+        ),
+        500_000,
     ),
     "parameters, inference": (of_json(INFER, lambda n: b'{"parameters":' + members(n) + b',"inputs":[]}'), 10_000),
     "lines with faults": (of_table(f"{PREDICT}?on_error=per_row", NDJSON, lambda n: b"x\n" * n), 500),

@@ -2,6 +2,7 @@
 
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ class Target:
         return cls(url.hostname, url.port, service.key, service.pid)
 
     def cpu(self) -> float:
-        """Seconds of CPU time of the process so far, to the nanosecond."""
-        tasks = Path(f"/proc/{self.pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+        """Seconds of CPU time of the process so far, to the nanosecond; threads that have ended are counted too.
+
+        The number of a process's clock as Linux makes it (clock_getcpuclockid).
+        """
+        return time.clock_gettime((~self.pid << 3) | 2)
 
     def megabytes(self) -> float:
         """Memory that the process holds."""

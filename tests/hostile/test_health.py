@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.hostile.dimensions import CSV, JSON, PREDICT, UPLOAD, members
+from tests.hostile.dimensions import CSV, INFER, JSON, PREDICT, TRAIN, UPLOAD, members, repeated
 from tests.hostile.service import Target
 from tests.served import served
 
@@ -75,9 +75,24 @@ def prediction(target: Target) -> bytes:
     return target.post(PREDICT, JSON, b'{"rows":[{' + row.encode() + b"}]}")
 
 
-@pytest.mark.parametrize("path", [PREDICT, UPLOAD])
-def test_six_bodies_of_a_million_members_delay_nobody(target: Target, path: str) -> None:
-    body = b'{"rows":[' + members(1_000_000) + b"]}"
+LARGE_BODIES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
+    "members of a row": (PREDICT, lambda: b'{"rows":[' + members(1_000_000) + b"]}"),
+    "members of a row, upload": (UPLOAD, lambda: b'{"rows":[' + members(1_000_000) + b"]}"),
+    "parameters, inference": (INFER, lambda: b'{"parameters":' + members(1_000_000) + b',"inputs":[]}'),
+    "objects": (PREDICT, lambda: b'{"rows":[' + repeated(b"{}", 10_000_000) + b"]}"),
+    "objects, upload": (UPLOAD, lambda: b'{"rows":[' + repeated(b"{}", 10_000_000) + b"]}"),
+    "objects, training": (TRAIN, lambda: b'{"inputs":[' + repeated(b"{}", 10_000_000) + b"]}"),
+    "values, inference": (
+        INFER,
+        lambda: b'{"inputs":[{"name":"x","shape":[1],"datatype":"FP64","data":[%b]}]}' % repeated(b"1", 10_000_000),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE_BODIES)
+def test_six_large_bodies_at_once_delay_nobody(target: Target, name: str) -> None:
+    path, make = LARGE_BODIES[name]
+    body = make()
     with watched(target, HEALTH) as health:
         all_at_once(target, [target.post(path, JSON, body)] * 6)
     assert max(health.seconds) < MAX_HEALTH_SECONDS

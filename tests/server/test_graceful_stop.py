@@ -10,9 +10,10 @@ from threading import Event
 from time import monotonic, sleep
 
 import pytest
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.api.application import SHUTDOWN
+from app.api.middleware import Entrance, Rules
 from app.api.shutdown import Shutdown
 from app.server.config import Config
 from app.server.limits import ConnectionLimits
@@ -100,9 +101,9 @@ class Running:
 
 
 @contextmanager
-def running(*, drain_seconds: float = 0.0) -> Iterator[Running]:
+def running(*, drain_seconds: float = 0.0, within: Callable[[ASGIApp], ASGIApp] = lambda app: app) -> Iterator[Running]:
     application = Application()
-    config = Config(application, ConnectionLimits(), drain_seconds=drain_seconds, grace_seconds=GRACE_SECONDS)
+    config = Config(within(application), ConnectionLimits(), drain_seconds=drain_seconds, grace_seconds=GRACE_SECONDS)
     with started(config) as (server, connect), closing(Running(application, config, server, connect)) as service:
         yield service
 
@@ -221,6 +222,19 @@ def test_a_request_that_does_not_end_is_cancelled_after_the_grace_period() -> No
         status, headers, _ = answer_of(client)
         assert (status, headers["connection"]) == (500, "close")
         assert GRACE_SECONDS - 0.5 < monotonic() - began < GRACE_SECONDS + 2
+
+
+def test_such_a_request_is_answered_by_the_service_with_a_problem() -> None:
+    with running(within=lambda app: Entrance(app, Rules(None, 1_000, log=False), ())) as service:
+        client, begun = service.busy_client(SLOW), service.busy_client(STREAM)
+        service.stop()
+        status, headers, content = answer_of(client)
+        assert (status, headers["connection"], headers["content-type"]) == (503, "close", "application/problem+json")
+        assert int(headers["retry-after"]) > 0
+        assert "content-security-policy" in headers
+        assert b"/problems/unavailable" in content
+        with pytest.raises((AssertionError, ConnectionError)):  # what has begun is cut off, and not ended as if whole
+            answer_of(begun)
 
 
 def test_what_waits_ends_with_the_drain() -> None:

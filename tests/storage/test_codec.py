@@ -19,7 +19,9 @@ from app.sparse_bayes.basis import InputFunctions, KernelFunctions
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.images import decode, encode
 from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
-from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, OneAgainstRest
+from app.sparse_bayes.likelihoods import Bernoulli, BernoulliPerClass, Categorical, GaussianNoise, OneAgainstRest
+from app.sparse_bayes.likelihoods.temperature import Temperature
+from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.scales import InputMap
 from app.storage.codec import (
     UnreadableBytesError,
@@ -198,6 +200,43 @@ def test_a_model_of_several_latents_a_row_comes_back_to_the_bit() -> None:
     assert back.model.likelihood == Categorical(4)
     np.testing.assert_array_equal(back.model.mean, mean)
     assert encode_predictor(back) == encode_predictor(made)
+
+
+def test_a_sharpness_of_before_is_a_temperature_of_one_over_it() -> None:
+    predictor = samples.predictor()
+    mean = np.random.default_rng(0).normal(size=(5, 4))
+    cases: tuple[tuple[Temperature, Temperature], ...] = ((0.5, 2.0), ("learned", "learned"))
+    for temperature, before in cases:
+        likelihood = OneAgainstRest(4, temperature)
+        made = replace(predictor, learned=replace(predictor.model, likelihood=likelihood, mean=mean))
+        arrays: list[Stored] = []
+        packed = json.dumps(pack(made, arrays))
+        older = packed.replace(f'"temperature": {json.dumps(temperature)}', f'"sharpness": {json.dumps(before)}')
+        assert older != packed
+        assert _equal(decoded(write(Content.PREDICTOR, json.loads(older), arrays, compressible=False)), made)
+
+
+def test_a_model_for_each_class_comes_back_to_the_bit() -> None:
+    first, second, third = (samples.predictor(seed=seed) for seed in range(3))
+    members = tuple(replace(one.model, likelihood=Bernoulli()) for one in (first, second, third))
+    made = replace(first, learned=PerClass(members, BernoulliPerClass(3, 1.4)))
+    back = decoded(encode_predictor(made))
+    assert isinstance(back.learned, PerClass)
+    assert back.learned.likelihood == BernoulliPerClass(3, 1.4)
+    assert encode_predictor(back) == encode_predictor(made)
+    for one, other in zip(back.learned.members, members, strict=True):
+        np.testing.assert_array_equal(one.mean, other.mean)
+        np.testing.assert_array_equal(one.covariance, other.covariance)
+        assert one.likelihood == Bernoulli()
+
+
+def test_classes_from_before_there_were_temperatures_have_none_learned() -> None:
+    predictor = samples.predictor()
+    made = replace(predictor, learned=replace(predictor.model, likelihood=Bernoulli()))
+    arrays: list[Stored] = []
+    older = json.dumps(pack(made, arrays)).replace('"temperature": "learned", ', "")
+    assert "temperature" not in older
+    assert _equal(decoded(write(Content.PREDICTOR, json.loads(older), arrays, compressible=False)), made)
 
 
 def test_a_predictor_from_before_a_field_has_its_default() -> None:

@@ -1,8 +1,10 @@
 import json
 from dataclasses import replace
 
-from app.domain.models import ClassRows
+from app.domain.models import ClassRows, Contender
 from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
+from app.sparse_bayes.likelihoods import OneAgainstRest
+from app.sparse_bayes.likelihoods.temperature import Temperature
 from app.storage.documents import PLAN, REPORT, REQUEST
 from tests.narrowing import of_data
 from tests.services.small_components import version_of_components
@@ -49,6 +51,30 @@ def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None
     written = json.loads(REPORT.write(samples.new_version().report))
     del written["class_rows"]
     assert of_data(REPORT.read(json.dumps(written))).class_rows == ()
+
+
+def test_a_sharpness_of_before_is_a_temperature_of_one_over_it() -> None:
+    report = samples.new_version().report
+    cases: tuple[tuple[Temperature, Temperature], ...] = ((0.5, 2.0), ("learned", "learned"))
+    for temperature, before in cases:
+        likelihood = OneAgainstRest(3, temperature)
+        plan = replace(report.plan, spec=replace(report.plan.spec, likelihood=likelihood))
+        contender = Contender(plan.spec.prior, likelihood, 3, -1.0)
+        whole = replace(report, plan=plan, contenders=(contender,))
+        written = REPORT.write(whole).replace(
+            f'"temperature":{json.dumps(temperature)}', f'"sharpness":{json.dumps(before)}'
+        )
+        assert written.count('"sharpness"') == 2
+        assert REPORT.read(written) == whole
+        request = SupervisedRequest(report.dataset_id, "y", likelihood=likelihood)
+        asked = REQUEST.write(request).replace('"temperature":', '"sharpness":', 1)
+        assert REQUEST.read(asked.replace("0.5", "2.0")) == request
+
+
+def test_a_report_from_before_there_were_temperatures_has_none() -> None:
+    written = json.loads(REPORT.write(samples.new_version().report))
+    del written["temperature"]
+    assert of_data(REPORT.read(json.dumps(written))).temperature is None
 
 
 def test_components_come_back_as_they_were_asked_for_planned_and_reported() -> None:

@@ -11,6 +11,7 @@ from app.domain.models import NewSupervisedVersion, SupervisedPredictor, Trainin
 from app.domain.planning import plan
 from app.domain.requests import ColumnSplit, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
+from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
@@ -183,8 +184,9 @@ def of_pool(*jitters: float | None) -> Iterator[Trained]:
     *_, last = train(_first(), Spec(GaussianNoise(), (Bias(),)))
     assert isinstance(last, Trained)
     for jitter in jitters:
-        lost = Compared(spec, None, "expected a positive definite matrix of order 59")
-        yield replace(last, learned=replace(last.model, jitter=jitter), compared=(lost, Compared(spec, -1.0)))
+        lost = Compared(spec, None, "expected a positive definite matrix of order 59", computable=False)
+        behind = Compared(spec, None, "After 2 of 5 folds it was behind by more than two standard errors.")
+        yield replace(last, learned=replace(last.model, jitter=jitter), compared=(lost, behind))
 
 
 def _first() -> Rows:
@@ -199,3 +201,18 @@ def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
     assert none == (TrainingWarning("not_computable", f"{said} (expected a positive definite matrix of order 59)."),)
     assert [one.kind for one in more] == ["not_computable", "jitter"]
     assert more[1].detail.startswith("1e-03 was added to the diagonal of a kernel matrix, where 1e-05 is usual")
+
+
+@pytest.mark.parametrize("far", [1e7, 1e70])
+def test_a_prediction_at_an_outlying_input_is_finite_and_outside_of_the_support(far: float, tmp_path: Path) -> None:
+    version = learned(with_far(1e200), tmp_path, replace(ASKING, effort="quick", prior=GaussianProcess()))
+    predictor = version.predictor
+    assert isinstance(predictor, SupervisedPredictor)
+    answer = SupervisedAnswering.of(predictor, version.report).answer(
+        {"x": numbers(far, 0.0), "z": numbers(far, 0.0)}, Wanted()
+    )
+    assert isinstance(answer, RegressionAnswer)
+    assert np.isfinite(answer.mean).all()
+    assert answer.faults == ()
+    assert answer.support is not None
+    assert answer.support[0] < 1e-6 < 0.9 < answer.support[1]

@@ -70,6 +70,14 @@ def test_a_heartbeat_counts_until_its_limit(health_file: HealthFile, tmp_path: P
     assert healthy(7.5) == []
 
 
+def test_a_check_right_after_a_heartbeat_is_healthy(
+    health_file: HealthFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 1234.5678)
+    health_file.write()
+    assert health_check.healthy_workers(str(tmp_path), now=1234.5678) == [EXECUTOR]
+
+
 def test_a_heartbeat_from_before_the_machines_last_start_does_not_count(
     health_file: HealthFile, tmp_path: Path
 ) -> None:

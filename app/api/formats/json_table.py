@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from app.api.formats.cells import JSON, block_of, column_of
 from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_members
+from app.api.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
 from app.api.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
 from app.api.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
 from app.domain.errors import Fault, InvalidDataError, pointer
@@ -60,11 +60,15 @@ MAX_CELLS_WITH_FAULTS = 2**24
 FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
 
 
-def read_json(body: bytes, *, max_columns: int, others: Collection[str] = ()) -> RawTable:
+def read_json(
+    body: bytes, *, max_columns: int, others: Collection[str] = (), max_containers: int = MAX_CONTAINERS
+) -> RawTable:
     """The table in a JSON body, which may have the members `others` besides.
 
-    Raises MalformedBodyError for what is not JSON and InvalidDataError for what is no table, or has more columns.
+    Raises MalformedBodyError for what is not JSON, InvalidDataError for what is no table, or has more columns, and
+    TooLargeError for more than `max_containers` objects and arrays.
     """
+    check_containers(body, max_containers)
     check_members(body, max_columns)
     value = decode(body)
     if not isinstance(value, dict):

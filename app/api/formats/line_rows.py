@@ -10,10 +10,10 @@ import msgspec
 from app.api.formats.cells import JSON
 from app.api.formats.expected import Expected, ReadRows, need_rows
 from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_members
+from app.api.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
 from app.api.formats.json_table import ByRow, RawTable, has_column, typed_block
 from app.api.formats.number_rows import decoded_rows
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
 from app.domain.tables import NumberBlock
 from app.services.cancellation import check_cancelled
 
@@ -51,9 +51,10 @@ def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> Re
         if row % ROWS_BETWEEN_CHECKS == 0:
             check_cancelled()
         try:
+            check_containers(line.text, MAX_CONTAINERS_OF_A_LINE)
             check_members(line.text, expected.max_members)
             rows.append(decode(line.text.strip()))
-        except (MalformedBodyError, InvalidDataError) as error:
+        except (MalformedBodyError, InvalidDataError, TooLargeError) as error:
             faults = _faults(error, row, line.number)
             if strict:
                 raise type(error)(f"Line {line.number}: {error.detail}", faults) from None
@@ -81,7 +82,7 @@ def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:
     return None if matrix is None else NumberBlock(names, matrix)
 
 
-def _faults(error: MalformedBodyError | InvalidDataError, row: int, line: int) -> tuple[Fault, ...]:
+def _faults(error: RelevanceError, row: int, line: int) -> tuple[Fault, ...]:
     """Its faults, or where it names none itself, at this line."""
     found = error.faults or (Fault(error.detail),)
     columns = [fault.column or (fault.pointer or "").removeprefix("/") or None for fault in found]

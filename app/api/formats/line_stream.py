@@ -6,7 +6,7 @@ from itertools import chain
 
 from app.api.formats.cells import JSON, column_of
 from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_members
+from app.api.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
 from app.api.formats.json_table import ByRow, Cells, RawTable, cells_of, kinds_in
 from app.api.formats.line_rows import Line
 from app.api.formats.misfits import refuse
@@ -70,9 +70,10 @@ def _group(lines: Iterator[Line], most_columns: int, first: int, most: int) -> G
     rows: list[JSON] = []
     for line in lines:
         try:
+            check_containers(line.text, MAX_CONTAINERS_OF_A_LINE)
             check_members(line.text, most_columns)
             rows.append(decode(line.text))
-        except (MalformedBodyError, InvalidDataError) as error:
+        except (MalformedBodyError, InvalidDataError, TooLargeError) as error:
             row = first + len(some)
             faults = [replace(fault, pointer=None, row=row, line=line.number) for fault in error.faults]
             raise type(error)(f"Line {line.number}: {error.detail}", faults) from None

@@ -8,8 +8,20 @@ from typing import Generic, TypeVar
 import msgspec
 import orjson
 
+from app.api.bodies import MAX_MEMBERS
 from app.api.formats.cells import JSON
-from app.api.inference.tensors import FLOATS, Tensor, from_bytes, from_json, from_values, to_bytes, to_json
+from app.api.formats.json_scan import check_containers, check_members
+from app.api.inference.tensors import (
+    FLOATS,
+    PIECE_BYTES,
+    Tensor,
+    check_shape,
+    from_bytes,
+    from_json,
+    from_values,
+    to_bytes,
+    to_json,
+)
 from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
 
@@ -66,13 +78,20 @@ class InferenceRequest:
     interval: float | None = None
 
 
-def read_request(body: bytes, header_length: int | None) -> InferenceRequest:
-    """The request in a body whose first `header_length` bytes are JSON, all of it where None; MalformedBodyError."""
+def read_request(body: bytes, header_length: int | None, *, max_containers: int) -> InferenceRequest:
+    """The request in a body whose first `header_length` bytes are JSON, all of it where None.
+
+    Raises MalformedBodyError, InvalidDataError for an object of too many members, and TooLargeError for more than
+    `max_containers` objects and arrays.
+    """
     length = len(body) if header_length is None else header_length
     if not 0 < length <= len(body):
         raise MalformedBodyError(f"The JSON is said to have {length} bytes, and the body has {len(body)}.")
+    text = body[:length]
+    check_containers(text, max_containers)
+    check_members(text, MAX_MEMBERS)
     try:
-        asked = _decoded(body[:length])
+        asked = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"The request can't be read: {error}.") from error
     said = asked.parameters or {}
@@ -88,11 +107,12 @@ def read_request(body: bytes, header_length: int | None) -> InferenceRequest:
 
 def _decoded(said: bytes) -> _Request[list[float]] | _Request[msgspec.Raw]:
     """Raises msgspec.DecodeError."""
-    # What nearly all send is read in one go: their values need not be looked for first.
-    with suppress(msgspec.ValidationError):
-        flat = _FLAT_FLOATS.decode(said)
-        if all(tensor.datatype in FLOATS for tensor in flat.inputs):
-            return flat
+    # What nearly all send is read in one go: their values need not be looked for first. Many values are read in pieces.
+    if len(said) <= PIECE_BYTES:
+        with suppress(msgspec.ValidationError):
+            flat = _FLAT_FLOATS.decode(said)
+            if all(tensor.datatype in FLOATS for tensor in flat.inputs):
+                return flat
     return _REQUEST.decode(said)
 
 
@@ -124,6 +144,7 @@ def _tensors(asked: Sequence[_Tensor[list[float]] | _Tensor[msgspec.Raw]], conte
 
 def _shape(tensor: _Tensor[list[float]] | _Tensor[msgspec.Raw]) -> list[int]:
     """Raises MalformedBodyError for lengths that are no whole numbers; 3.0 is one."""
+    check_shape(tensor.name, tensor.shape)
     integers = [length for length in tensor.shape if isinstance(length, int)]
     if len(integers) == len(tensor.shape):
         return integers
@@ -148,6 +169,8 @@ def _wanted(output: _Output) -> WantedOutput:
 
 
 def _refuse(said: Mapping[str, msgspec.Raw]) -> None:
+    if len(said) > MAX_MEMBERS:
+        raise MalformedBodyError(f"There are {len(said):,} parameters, more than {MAX_MEMBERS:,}.")
     for name in UNSUPPORTED & said.keys():
         raise MalformedBodyError(f"The parameter `{name}` is of an extension that is not spoken here.")
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from app.api.formats.cells import JSON
 from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
+from app.services.cancellation import check_cancelled
 
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.bool_]
 Values: TypeAlias = Numbers | tuple[str, ...]
@@ -43,6 +44,9 @@ FLOATS = frozenset({"FP32", "FP64"})
 DATATYPES = (*CODES, TEXT)
 MOST_AXES = 8
 
+PIECE_BYTES = 2**20
+"""Of a longer list of numbers in JSON, decoded at once: the interpreter is free for others between two pieces."""
+
 _LENGTH = struct.Struct("<I")
 _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | type[list[str]]] = {
     "f": list[float],
@@ -55,6 +59,9 @@ _LISTS: Mapping[str, type[list[float]] | type[list[int]] | type[list[bool]] | ty
 
 _INTEGERS = frozenset("iu")
 """Kinds whose values may be written as 3.0."""
+
+_WIDEST = {"f": "=f8", "i": "=i8", "u": "=u8", "b": "?"}
+"""The type in which numbers of each kind are kept."""
 
 _DECODERS = {kind: msgspec.json.Decoder(wanted) for kind, wanted in _LISTS.items()}
 
@@ -73,17 +80,28 @@ def size_of(name: str, datatype: str, shape: Sequence[int]) -> int:
     """How many values a tensor has; raises MalformedBodyError for what no tensor is."""
     if datatype not in DATATYPES:
         raise MalformedBodyError(f"Tensor {name!r}: expected a data type of {', '.join(DATATYPES)}, got {datatype!r}.")
-    if not 0 < len(shape) <= MOST_AXES or any(length < 0 for length in shape):
-        raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MOST_AXES} lengths of axes, got {list(shape)}.")
+    check_shape(name, shape)
+    if any(length < 0 for length in shape):
+        raise MalformedBodyError(f"Tensor {name!r}: expected lengths of axes, got {list(shape)}.")
     return math.prod(shape)
+
+
+def check_shape(name: str, shape: Sequence[float]) -> None:
+    """Raise MalformedBodyError for no axes, or for too many."""
+    if not 0 < len(shape) <= MOST_AXES:
+        raise MalformedBodyError(f"Tensor {name!r}: expected 1 to {MOST_AXES} lengths of axes, got {len(shape)}.")
 
 
 def from_json(name: str, datatype: str, shape: Sequence[int], data: bytes) -> Tensor:
     """A tensor whose values are a list in JSON, flat or nested as the shape is; raises MalformedBodyError."""
-    size_of(name, datatype, shape)
+    size = size_of(name, datatype, shape)
     if datatype == HALF:
         raise MalformedBodyError(f"Tensor {name!r}: {HALF} comes in binary form alone.")
     kind = "S" if datatype == TEXT else np.dtype(CODES[datatype]).kind
+    if len(data) > PIECE_BYTES and kind != "S" and (count := _count_flat(data)) is not None:
+        check_count(name, shape, size, count)
+        if (values := _in_pieces(datatype, kind, data, size)) is not None:
+            return Tensor(name, datatype, tuple(shape), values)
     try:
         found = _decoded(kind, shape, data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -98,9 +116,14 @@ def from_values(name: str, datatype: str, shape: Sequence[int], found: Sequence[
         values = _values(datatype, found)
     except OverflowError as error:
         raise MalformedBodyError(f"Tensor {name!r}: its data can't be read as {datatype}: {error}.") from error
-    if len(values) != size:
-        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {len(values)}.")
+    check_count(name, shape, size, len(values))
     return Tensor(name, datatype, tuple(shape), values)
+
+
+def check_count(name: str, shape: Sequence[int], size: int, count: int) -> None:
+    """Raise MalformedBodyError where a tensor of a shape with `size` places has not as many values."""
+    if count != size:
+        raise MalformedBodyError(f"Tensor {name!r}: shape {list(shape)} has {size} values, got {count}.")
 
 
 def from_bytes(name: str, datatype: str, shape: Sequence[int], content: memoryview) -> Tensor:
@@ -129,6 +152,36 @@ def to_bytes(tensor: Tensor) -> bytes:
         texts = [text.encode() for text in tensor.values]
         return b"".join(chain.from_iterable((_LENGTH.pack(len(text)), text) for text in texts))
     return tensor.values.astype(CODES[tensor.datatype], copy=False).tobytes()
+
+
+def _count_flat(data: bytes) -> int | None:
+    """The number of values of a flat list of numbers, which is not decoded; None for all else."""
+    text = data.strip()
+    is_flat = text.startswith(b"[") and text.endswith(b"]") and text.count(b"[") == 1
+    return text.count(b",") + 1 if is_flat else None
+
+
+def _in_pieces(datatype: str, kind: str, data: bytes, size: int) -> Numbers | None:
+    """The `size` values of a flat list of numbers, decoded piece by piece; None where one of them is broken.
+
+    A decoder makes an object of each number, in one call during which nothing else in the process runs.
+    """
+    text = data.strip()
+    decoder, values = _DECODERS[kind], np.empty(size, np.dtype(_WIDEST[kind]))
+    place, start, end = 0, 1, len(text) - 1
+    while start <= end:
+        check_cancelled()
+        comma = text.find(b",", start + PIECE_BYTES, end)
+        stop = end if comma < 0 else comma
+        try:
+            piece = _values(datatype, decoder.decode(b"[%b]" % text[start:stop]))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError):
+            return None
+        if place + len(piece) > size:
+            return None
+        values[place : place + len(piece)] = piece
+        place, start = place + len(piece), stop + 1
+    return values if place == size else None
 
 
 def _decoded(kind: str, shape: Sequence[int], data: bytes) -> Sequence[float] | Sequence[str]:

@@ -12,7 +12,7 @@ from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
 from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_members
+from app.api.formats.json_scan import check_containers, check_members
 from app.api.idempotency import Key, named, once
 from app.api.integers import with_integers
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -133,8 +133,10 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
     try:
         if media_type == NPZ:
             text, arrays = npz_file.read(body, most_bytes=most_bytes)
+            check_containers(text)
             value = npz_file.with_arrays(decode(text), arrays)
         else:
+            check_containers(body)
             check_members(body, MAX_DOCUMENT_MEMBERS)
             value = decode(body)
         document = checked(DOCUMENT, with_temperatures(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)

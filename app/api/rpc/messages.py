@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, WantedOutput
-from app.api.inference.tensors import TEXT, Tensor, from_bytes, from_values, to_bytes
+from app.api.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
 from app.api.rpc.generated.open_inference_pb2 import (
     InferParameter,
     InferTensorContents,
@@ -67,8 +67,10 @@ def _typed(name: str, datatype: str, shape: Sequence[int], contents: InferTensor
     if others := [field.name for field, _ in contents.ListFields() if field.name != place]:
         raise MalformedBodyError(f"Tensor {name!r}: {datatype} stands in {place}, and {others[0]} came.")
     if datatype == TEXT:
+        check_count(name, shape, size_of(name, datatype, shape), len(contents.bytes_contents))
         return from_values(name, datatype, shape, _texts(name, contents.bytes_contents))
     values: Sequence[float] = getattr(contents, place)
+    check_count(name, shape, size_of(name, datatype, shape), len(values))  # before each is an object
     return from_values(name, datatype, shape, list(values))
 
 

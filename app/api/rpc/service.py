@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 import grpc
 import structlog
 from anyio import to_thread
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from app import __version__
 from app.api.dependencies import Parts
@@ -16,18 +16,20 @@ from app.api.errors import kind_of
 from app.api.inference.signature import Kind
 from app.api.inferring import Inferring
 from app.api.keys import HOW_TO_SEND, Key
+from app.api.predicting import MOST_BYTES_READ_INLINE
 from app.api.readiness import ReadinessProbe
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import read_request, write_response
+from app.api.rpc.wire_format import OF_INFERENCE, check_fields
 from app.api.shutdown import Shutdown
-from app.domain.errors import NotFoundError, RelevanceError, sentence
+from app.domain.errors import MalformedBodyError, NotFoundError, RelevanceError, sentence
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.references import Reference
 from app.services.staleness import CURRENT, Staleness
 
 Asked = TypeVar("Asked", bound=Message)
 Answered = TypeVar("Answered", bound=Message)
-Context: TypeAlias = "grpc.aio.ServicerContext[Asked, Answered]"
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, Answered]"
 
 NAME = "inference.GRPCInferenceService"
 
@@ -116,18 +118,18 @@ class Service:
         call: Callable[[Asked], Awaitable[Answered]],
         *,
         is_open: bool = False,
-    ) -> "grpc.RpcMethodHandler[Asked, Answered]":
-        """A call as gRPC makes it; `is_open`: whoever asks."""
+    ) -> "grpc.RpcMethodHandler[bytes, Answered]":
+        """A call as gRPC makes it; `is_open`: whoever asks. No message is parsed of those who do not know the key."""
 
         name = asked.__name__.removesuffix("Request")
 
-        async def answer(request: Asked, context: "Context[Asked, Answered]") -> Answered:
+        async def answer(request: bytes, context: "Context[Answered]") -> Answered:
             began, code, detail = time.perf_counter(), grpc.StatusCode.OK, ""
             staleness = Staleness()
             CURRENT.set(staleness)
             try:
                 if is_open or self._key.is_sent(_authorizations(context)):
-                    answered = await call(request)
+                    answered = await call(await self._parsed(asked, request))
                     if staleness.age is not None:
                         context.set_trailing_metadata((("age", f"{int(staleness.age)}"), ("relevance-stale", "1")))
                     return answered
@@ -143,9 +145,23 @@ class Service:
                     log.info("call", call=name, status=code.name, ms=round((time.perf_counter() - began) * 1000, 2))
             await context.abort(code, detail)
 
-        return grpc.unary_unary_rpc_method_handler(
-            answer, request_deserializer=asked.FromString, response_serializer=_bytes
-        )
+        return grpc.unary_unary_rpc_method_handler(answer, response_serializer=_bytes)
+
+    async def _parsed(self, asked: type[Asked], content: bytes) -> Asked:
+        """The message in a request; raises MalformedBodyError, TooLargeError."""
+        if len(content) <= MOST_BYTES_READ_INLINE:
+            return _message(asked, content)
+        return await self._inferring.run_large(_message, asked, content)
+
+
+def _message(asked: type[Asked], content: bytes) -> Asked:
+    """Raises MalformedBodyError, TooLargeError."""
+    if len(content) > MOST_BYTES_READ_INLINE:
+        check_fields(content, OF_INFERENCE)
+    try:
+        return asked.FromString(content)
+    except DecodeError as error:
+        raise MalformedBodyError("The message can't be parsed.") from error
 
 
 def _bytes(answered: Message) -> bytes:
@@ -163,7 +179,7 @@ def _kind(kind: Kind) -> messages.ModelMetadataResponse.TensorMetadata:
     return messages.ModelMetadataResponse.TensorMetadata(name=kind.name, datatype=kind.datatype, shape=kind.shape)
 
 
-def _authorizations(context: "Context[Asked, Answered]") -> list[bytes]:
+def _authorizations(context: "Context[Answered]") -> list[bytes]:
     sent = context.invocation_metadata() or ()
     return [
         value.encode() if isinstance(value, str) else value for name, value in sent if name.lower() == "authorization"

@@ -90,7 +90,8 @@ def train(
         Likelihood | None,
         typer.Option(
             help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
-            "numbers, poisson for counts; bernoulli for two classes, categorical for more, one_against_rest for many."
+            "numbers, poisson for counts; bernoulli for two classes, categorical for more, bernoulli_per_class for a "
+            "model of each, one_against_rest for many."
         ),
     ] = None,
     prior: Annotated[

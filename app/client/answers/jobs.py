@@ -151,6 +151,7 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     effort: str = "quick"
     max_score_loss: float = 0.01
     pool: tuple[Choice, ...] = ()
+    alternatives: tuple[Choice, ...] = ()
 
 
 class RegressionJob(SupervisedJob, frozen=True, kw_only=True, tag="regression"):

@@ -6,6 +6,7 @@ from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
+from app.domain.planning.classes import SHRINKAGE
 from app.domain.planning.inputs import size
 from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import AutomaticPrior, BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
@@ -15,7 +16,7 @@ from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance, Matern32
-from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, TargetLikelihood
+from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
     CrossValidationWidth,
@@ -41,12 +42,15 @@ SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
 
 
-def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, inputs: Sequence[str]) -> Spec:
+def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
     """The spec asked for, with a default for each choice left out.
 
     `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
     """
-    likelihood = chosen_likelihood(request.likelihood, task, classes)
+    process = isinstance(request.prior, GaussianProcess) or (
+        not isinstance(request.prior, Independent) and _process_fits(request)
+    )
+    likelihood = chosen_likelihood(request.likelihood, task, classes=classes, rows=rows, process=process)
     prior = _prior(request, likelihood)
     algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
     return Spec(
@@ -68,7 +72,8 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
         case _:
             if not _process_fits(request):
                 return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
-            asked = GaussianProcess()
+            classes = isinstance(likelihood, ClassLikelihood)
+            asked = GaussianProcess(vectors="rows") if classes else GaussianProcess()
     return asked if asked.least_gain is not None else replace(asked, least_gain=likelihood.least_gain)
 
 
@@ -156,10 +161,14 @@ def _spans(target: ColumnSummary) -> bool:
 def _bases(
     asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
 ) -> tuple[Basis, ...]:
-    """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel the inputs."""
+    """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel of numbers the inputs.
+
+    To a process of classes with as many functions as it asks for, linear columns add nothing.
+    """
     match asked:
         case KernelChoice():
-            beside = (Bias(), Inputs()) if isinstance(prior, GaussianProcess) else (Bias(),)
+            linear = isinstance(prior, GaussianProcess) and task == "regression"
+            beside = (Bias(), Inputs()) if linear else (Bias(),)
             return (_kernel_basis(asked, prior, task), *beside)
         case tuple():
             return tuple(_basis(choice, prior, task, inputs) for choice in asked)
@@ -184,7 +193,8 @@ def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
     process = isinstance(prior, GaussianProcess)
     width = asked.width
     if width is None:
-        width = EvidencePerInputWidth() if process else CrossValidationWidth()
+        each = EvidencePerInputWidth(SHRINKAGE if task == "classification" else 0.0)
+        width = each if process else CrossValidationWidth()
     warp = asked.warp
     if warp is None:
         learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)

@@ -27,9 +27,12 @@ LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
 }
 """The likelihoods that go with each task."""
 
-MOST_COUPLED_CLASSES = 10
-"""Of more classes each is told from the rest: a look at K classes together costs K times as much, and 26 letters were
-not learned as well (log loss .74 against .37)."""
+MAX_CLASSES_WITH_MODELS = 10
+"""Up to so many classes each has a model of its own; ..."""
+
+MAX_COUPLED_CELLS = 12_000
+"""... more are told apart together while rows times classes are at most so many, and else each from the rest: a look at
+K classes together costs K times as much, and 26 letters were not learned as well (log loss .74 against .37)."""
 
 LEAST_DOF, MOST_DOF = 2.0, 200.0
 """Degrees of freedom lie above the one, where the variance is finite, and not above the other, where noise is as good
@@ -41,17 +44,24 @@ def is_for(likelihood: TargetLikelihood, task: Task) -> bool:
     return isinstance(likelihood, LIKELIHOODS[task])
 
 
-def chosen_likelihood(asked: TargetLikelihood | None, task: Task, classes: int) -> TargetLikelihood:
-    """The one asked for, of as many classes as the target has where that is left open; else the task's default."""
+def chosen_likelihood(
+    asked: TargetLikelihood | None, task: Task, *, classes: int, rows: int, process: bool
+) -> TargetLikelihood:
+    """The one asked for, of as many classes as the target has where that is left open; else the task's default.
+
+    `process` says whether there is a Gaussian process, and not independent weights, which classes then share.
+    """
     if isinstance(asked, Categorical | OneAgainstRest | BernoulliPerClass) and asked.classes is None and classes:
         return replace(asked, classes=classes)
     if asked is not None:
         return asked
     if task == "regression":
         return GaussianNoise()
-    if classes > MOST_COUPLED_CLASSES:
-        return OneAgainstRest(classes)
-    return Categorical(classes) if classes > 2 else Bernoulli()
+    if classes <= 2:
+        return Bernoulli()
+    if classes <= MAX_CLASSES_WITH_MODELS:
+        return BernoulliPerClass(classes) if process else Categorical(classes)
+    return Categorical(classes) if process and rows * classes <= MAX_COUPLED_CELLS else OneAgainstRest(classes)
 
 
 def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSummary, classes: int) -> Iterator[Fault]:

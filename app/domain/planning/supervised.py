@@ -13,6 +13,7 @@ from app.domain.planning.choices import (
     varying_noise,
     width_faults,
 )
+from app.domain.planning.classes import class_alternatives
 from app.domain.planning.inputs import chosen_inputs, input_column, placed, scale_faults
 from app.domain.planning.likelihoods import likelihood_faults
 from app.domain.planning.names import default_model_name, name_faults
@@ -32,7 +33,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         dataset, request.inputs, target=request.target, split=request.split, noise=request.noise_column
     )
     names = [column.name for column in columns]
-    spec = chosen_spec(request, target.task, classes=len(target.classes), inputs=names)
+    spec = chosen_spec(request, target.task, classes=len(target.classes), rows=dataset.rows, inputs=names)
     standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
     inputs = placed(columns, request.inputs)
     faults = [
@@ -52,6 +53,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     processes = pooled_specs(request, spec, inputs=len(inputs))
     first, *pool = processes or (spec,)
     beside = rivals(request, spec, rows=dataset.rows, target=target.column)
+    chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
     return SupervisedPlan(
         task=target.task,
         task_reason=target.reason,
@@ -61,7 +63,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         classes=target.classes,
         inputs=tuple(input_column(column) for column in columns),
         ignored=ignored,
-        spec=first,
+        spec=chosen,
         standardise=standardise,
         missing=request.missing,
         split=request.split,
@@ -70,6 +72,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         rivals=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
         noise_column=request.noise_column,
         pool=tuple(pool),
+        alternatives=tuple(alternatives),
         effort=request.effort,
         max_score_loss=request.max_score_loss or MAX_SCORE_LOSSES[request.prefer],
     )

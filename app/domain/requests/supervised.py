@@ -80,9 +80,10 @@ class Validation:
 class KernelChoice:
     """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
 
-    Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted. Under
-    independent weights that are asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds
-    apart from the others get a term of their own.
+    Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted; of
+    classes folds choose between that and one width, if the prior is left open too. Under independent weights that are
+    asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds apart from the others get a
+    term of their own.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -158,7 +159,8 @@ class SupervisedPlan:
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
     `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
     `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
-    `max_score_loss` nats a row of their score by their reduction to few functions.
+    `max_score_loss` nats a row of their score by their reduction to few functions. Of `spec` and its `alternatives`, of
+    classes, folds choose one.
     `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
@@ -179,6 +181,7 @@ class SupervisedPlan:
     validation: Validation | None = None
     noise_column: str | None = None
     pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
     effort: Effort = "quick"
     max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
 

@@ -26,7 +26,8 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
     inputs = len(plan.inputs)
     rivals = [(f"{PLAN}/rivals/{number}", spec, inputs) for number, spec in enumerate(plan.rivals)]
     pool = [(f"{PLAN}/pool/{number}", spec, inputs) for number, spec in enumerate(plan.pool)]
-    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals, *pool]:
+    alternatives = [(f"{PLAN}/alternatives/{number}", spec, inputs) for number, spec in enumerate(plan.alternatives)]
+    for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals, *pool, *alternatives]:
         try:
             check(spec)
         except IllegalCombinationError as error:

@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.task import MOST_PIVOTS, ROWS_FOR_SCALES
 from app.sparse_bayes.basis import KernelBasis
 from app.sparse_bayes.errors import DataError, NotPositiveDefiniteError
 from app.sparse_bayes.folds import Split
@@ -29,7 +30,7 @@ from app.sparse_bayes.types import Array
 Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
 """The fit of an alternative to some rows, at temperature 1."""
 
-BUDGET = 1e9
+BUDGET = 3e9
 """Evaluations times their rows and functions that all folds of a training may take: some minutes of one core."""
 
 FEWEST_FOLDS = 3
@@ -43,8 +44,6 @@ CLEARLY = 2.0
 
 EVALUATIONS, EVALUATIONS_PER_INPUT = 75, 105
 """Of the evidence at most while scales are learned: of one width, and of one for each input from three starts."""
-
-ROWS_FOR_SCALES, FUNCTIONS_FOR_SCALES = 1_000, 200
 
 DROPPED = np.inf
 """Stands for the probabilities of an alternative that was dropped; NaN for those of one that could not be fitted."""
@@ -93,13 +92,17 @@ def chosen(
             reasons[place] = NOT_FITTED_TO_ALL
             continue
         compared = tuple(
-            Compared(spec, judged.score(other), reasons.get(other))
+            _compared(spec, judged.score(other), reasons.get(other))
             for other, spec in enumerate(specs)
             if other != place and (judged.n_rows or other in reasons)
         )
         validation, temperature = judged.figures(place), judged.temperature(place)
         return Chosen(fitted, specs[place], temperature, compared, validation, plan.folds, len(splits))
     raise NotPositiveDefiniteError(f"none of {len(specs)} alternatives could be fitted: {NOT_FITTED_TO_ALL}")
+
+
+def _compared(spec: Spec, score: float | None, reason: str | None) -> Compared:
+    return Compared(spec, score, reason, computable=reason not in {NOT_FITTED, NOT_FITTED_TO_ALL})
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def work(spec: Spec, rows: int) -> float:
     several = any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
     evaluations = EVALUATIONS_PER_INPUT if several else EVALUATIONS
     some = min(rows, ROWS_FOR_SCALES)
-    functions = some if spec.likelihood.conjugate else min(some, FUNCTIONS_FOR_SCALES)
+    functions = some if spec.likelihood.conjugate else min(some, MOST_PIVOTS)
     times = 1 if spec.likelihood.conjugate else spec.likelihood.latents
     return float(times * evaluations * some * functions)
 

@@ -80,11 +80,15 @@ class Member:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why it could not be fitted."""
+    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+
+    Some are not `computable` in floating point.
+    """
 
     spec: Spec
     score: float | None
     reason: str | None = None
+    computable: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +295,7 @@ def _compared(spec: Spec, score: float, *, asked: bool) -> Compared:
         return Compared(spec, score)
     if is_heteroscedastic(spec.likelihood) and not asked:
         return Compared(spec, None, "no noise that depends on the inputs shows in the residuals of the folds")
-    return Compared(spec, None, "could not be fitted to each fold")
+    return Compared(spec, None, "could not be fitted to each fold", computable=False)
 
 
 def _judged(

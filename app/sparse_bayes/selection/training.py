@@ -240,8 +240,11 @@ def _classes(
                 return _tempered(again, some, apart, spec)
 
             splits = scoring.splits(rows, folding, spec.seed)
-            validation = yield from validated(rows, learning, splits, folding, on.trail)
-            score = score_of(validation, len(splits), len(splits))
+            fits = (fit for fit in fitted.fits if fit is not None)
+            work = sum(work_of(fit.problem, spec, fit.last.state) for fit in fits)
+            affordable = scoring.affordable(len(splits), work)
+            validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+            score = score_of(validation, affordable, len(splits))
     measured: dict[str, float] = {}
     if held_out is not None:
         prediction, _ = ready_of(model).predict(held_out.X)
@@ -333,7 +336,7 @@ def _ranked(
                 best, worse = (fit, best) if fit.beats(best) else (best, fit)
                 beaten.append(worse.contender)
         except NotPositiveDefiniteError as error:
-            lost.append(Compared(alternative, None, str(error)))
+            lost.append(Compared(alternative, None, str(error), computable=False))
     if best is None:
         raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
     return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))

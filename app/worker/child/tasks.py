@@ -37,6 +37,7 @@ class SupervisedTask:
     folds: int = 0
     bounded: bool = False
     pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
     max_score_loss: float = MAX_SCORE_LOSS
 
 
@@ -104,6 +105,7 @@ class Trainer(Protocol):
         *,
         rivals: tuple[Spec, ...] = (),
         pool: tuple[Spec, ...] = (),
+        alternatives: tuple[Spec, ...] = (),
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,
@@ -150,6 +152,7 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         task.spec,
         rivals=task.rivals,
         pool=task.pool,
+        alternatives=task.alternatives,
         folding=Folding(task.by, None if task.by == "random" else keys),
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,

@@ -45,6 +45,7 @@ class SupervisedFit:
             _folding(plan.split),
             rivals=plan.rivals,
             pool=plan.pool,
+            alternatives=plan.alternatives,
             folds=_folds(plan),
             bounded=plan.validation is None,
             max_score_loss=plan.max_score_loss,
@@ -62,10 +63,10 @@ class SupervisedFit:
 
 
 def _folds(plan: SupervisedPlan) -> int:
-    """Those asked for; else the usual ones of numbers, unless the effort is quick."""
+    """Those asked for; else the usual ones, unless the effort is quick."""
     if plan.validation is not None:
         return plan.validation.folds
-    return FOLDS if plan.task == "regression" and plan.effort != "quick" else 0
+    return FOLDS if plan.effort != "quick" else 0
 
 
 def _folding(split: Split) -> Literal["random", "groups", "order"]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.api.formats import json_scan
 from app.api.formats.cells import JSON
-from app.api.formats.json_scan import check_members
-from app.domain.errors import InvalidDataError, MalformedBodyError
+from app.api.formats.json_scan import check_containers, check_members
+from app.domain.errors import InvalidDataError, MalformedBodyError, TooLargeError
 
 VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.integers() | st.text(alphabet='ab"\\,:{}[]\n', max_size=8),
@@ -66,3 +66,36 @@ def test_objects_within_each_other_are_bounded() -> None:
 
 def test_strings_full_of_structure_count_for_nothing() -> None:
     check_members(json.dumps({"x": ',:{"\\' * 200_000}).encode(), 1)
+
+
+def containers(value: JSON) -> int:
+    """The number of objects and arrays in a value, itself included."""
+    if isinstance(value, dict):
+        return 1 + sum(map(containers, value.values()))
+    return 1 + sum(map(containers, value)) if isinstance(value, list) else 0
+
+
+@given(VALUES, st.integers(1, 12), st.booleans())
+def test_objects_and_arrays_are_counted_wherever_chunks_end(value: JSON, chunk: int, spaced: bool) -> None:
+    text = json.dumps(value, separators=(" , ", " : ") if spaced else (",", ":")).encode()
+    most = containers(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_scan, "CHUNK_BYTES", chunk)
+        check_containers(text + b" " * 1_000, most)
+        if most:
+            with pytest.raises(TooLargeError, match=f"more than {most - 1} objects"):
+                check_containers(text + b" " * 1_000, most - 1)
+
+
+@pytest.mark.parametrize("piece", [b"{}", b"[]", b'{"a":[]}', b'"[{", {}'])
+def test_ten_million_objects_are_refused_at_once(piece: bytes) -> None:
+    body = b"[" + b",".join([piece] * 10_000_000) + b"]"
+    began = time.process_time()
+    with pytest.raises(TooLargeError, match="more than 200,000 objects and arrays"):
+        check_containers(body, 200_000)
+    assert time.process_time() - began < 1.0
+
+
+def test_arrays_within_each_other_are_too_deep_and_not_too_many() -> None:
+    with pytest.raises(MalformedBodyError, match="nested too deeply"):
+        check_containers(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 1_000)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.api.inference import tensors
 from app.api.inference.tensors import CODES, TEXT, Tensor, from_bytes, from_json, to_bytes, to_json
 from app.domain.errors import MalformedBodyError
 
@@ -131,3 +132,56 @@ def test_bytes_that_are_no_such_tensor_are_refused(datatype: str, shape: list[in
 def test_what_goes_out_as_bytes_is_in_the_type_that_was_said() -> None:
     tensor = Tensor("t", "FP64", (2,), np.array([1.0, np.nan]))
     assert to_bytes(tensor) == struct.pack("<dd", 1.0, np.nan)
+
+
+def outcome(datatype: str, shape: list[int], data: bytes) -> tuple[object, ...]:
+    """The values and their type, or what they are refused for."""
+    try:
+        tensor = from_json("t", datatype, shape, data)
+    except MalformedBodyError as error:
+        return (error.detail,)
+    return to_bytes(tensor), tensor.shape, getattr(tensor.values, "dtype", None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[1, 2, 3, 4]",
+        b" [ 1 ,2,\n3.0,4e0 ]\n",
+        b"[[1, 2], [3, 4]]",
+        b"[1, 2, 3, 4,]",
+        b"[1, 2, , 3, 4]",
+        b"[,1, 2, 3, 4]",
+        b"[1, 2, 3, [4]]",
+        b"[1, 2, 3, 4]]",
+        b"[1, 2, 3, 4",
+        b"[1, 2, 3, 4] 5",
+        b'[1, 2, 3, "4"]',
+        b"[1, 2, 3, 1e400]",
+        b"[1, 2, 3, 256]",
+        b"[1, 2, 3, NaN]",
+        b"[1, 2, 3]",
+        b"[]",
+        b"{}",
+    ],
+)
+@pytest.mark.parametrize("datatype", ["FP64", "FP32", "UINT8", "INT64"])
+def test_a_list_that_is_read_in_pieces_has_the_same_values_or_is_refused_too(
+    datatype: str, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = outcome(datatype, [2, 2], data)
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 0)
+    in_pieces = outcome(datatype, [2, 2], data)
+    assert in_pieces == whole or len(in_pieces) == len(whole) == 1
+
+
+def test_a_list_of_another_length_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "PIECE_BYTES", 0)
+    assert outcome("FP64", [2**40], b"[1, x]") == (
+        "Tensor 't': shape [1099511627776] has 1099511627776 values, got 2.",
+    )
+
+
+def test_a_shape_of_millions_of_axes_is_not_repeated() -> None:
+    (detail,) = outcome("FP64", [1] * 1_000_000, b"[1]")
+    assert detail == "Tensor 't': expected 1 to 8 lengths of axes, got 1000000."

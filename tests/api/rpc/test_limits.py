@@ -12,8 +12,10 @@ import pytest
 
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.server import MAX_CONNECTIONS
+from tests.hostile.service import Target
 from tests.served import Service, served
 
+INFER = "/inference.GRPCInferenceService/ModelInfer"
 LIVE = "/inference.GRPCInferenceService/ServerLive"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 HEADERS, SETTINGS, CONTINUATION = 1, 4, 9
@@ -44,6 +46,14 @@ def integer(number: int) -> bytes:
     while number >= 128:
         found, number = found + bytes([number % 128 + 128]), number // 128
     return found + bytes([number])
+
+
+def delimited(number: int, content: bytes) -> bytes:
+    """A field of a message in protocol buffers that has its length before it."""
+    length, size = b"", len(content)
+    while size > 127:
+        length, size = length + bytes([size % 128 + 128]), size // 128
+    return bytes([number << 3 | 2]) + length + bytes([size]) + content
 
 
 def call_headers() -> bytes:
@@ -140,3 +150,43 @@ def test_connections_are_bounded_and_everyone_else_is_answered(service: Service)
         assert descriptors < MAX_CONNECTIONS + 100
         call(b"", timeout=20)
     assert is_alive(service)
+
+
+MESSAGES = {
+    "inputs": b"\x2a\x00" * 15_000_000,
+    "outputs": b"\x32\x00" * 15_000_000,
+    "raw contents": b"\x3a\x00" * 15_000_000,
+    "texts": delimited(5, delimited(5, b"\x42\x00" * 15_000_000)),
+    "shape": delimited(5, delimited(3, b"\x01" * 30_000_000)),
+    "typed numbers": delimited(
+        5, delimited(2, b"INT32") + delimited(3, b"\x01") + delimited(5, delimited(2, b"\x01" * 30_000_000))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize(("authorized", "seconds"), [(True, 3.0), (False, 0.5)], ids=["with the key", "without it"])
+def test_a_message_of_millions_of_fields_is_refused(
+    service: Service, name: str, authorized: bool, seconds: float
+) -> None:
+    target = Target.of(service)
+    metadata = (("authorization", f"Bearer {service.key}"),) if authorized else ()
+    with grpc.insecure_channel(service.rpc) as channel:
+        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(INFER)
+        began = target.cpu()
+        with pytest.raises(grpc.RpcError) as refused:
+            call(delimited(1, b"numbers") + MESSAGES[name], metadata=metadata, timeout=100)
+    assert target.cpu() - began < seconds
+    refusals = {grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED}
+    assert refused.value.code() in (refusals if authorized else {grpc.StatusCode.UNAUTHENTICATED})
+
+
+def test_what_is_no_message_is_refused(service: Service) -> None:
+    with grpc.insecure_channel(service.rpc) as channel:
+        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(INFER)
+        with pytest.raises(grpc.RpcError) as refused:
+            call(b"\xff" * 10, metadata=(("authorization", f"Bearer {service.key}"),), timeout=20)
+    assert (refused.value.code(), refused.value.details()) == (
+        grpc.StatusCode.INVALID_ARGUMENT,
+        "The message can't be parsed.",
+    )

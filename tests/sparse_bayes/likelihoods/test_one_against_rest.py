@@ -10,6 +10,7 @@ from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise, OneAgainstRest
 from app.sparse_bayes.likelihoods.predictive import Latent
+from app.sparse_bayes.likelihoods.temperature import fitted_temperature, temperature_of, tempered
 from app.sparse_bayes.prediction import ClassPrediction, predict, scores
 from app.sparse_bayes.process import Rows, Vectors, bound, bound_gradient, exact
 from app.sparse_bayes.process_sums import row_sums
@@ -111,6 +112,58 @@ def test_many_classes_are_told_apart_and_their_probabilities_are_honest() -> Non
     assert measured["log_loss"] < -best[np.arange(1600), classes.astype(np.intp)].mean() + 0.2
     assert set(found.leave_one_out) == {"error", "log_loss"}
     assert found.leave_one_out["log_loss"] == pytest.approx(measured["log_loss"], abs=0.1)
+
+
+def lattice(classes: int, each: int, sd: float) -> tuple[selection.Rows, Array]:
+    """Rows of classes about points of a square lattice, which can be told apart, and all places half-way between two
+    neighbours."""
+    rng = np.random.default_rng(0)
+    side = int(np.ceil(classes**0.5))
+    points = np.array([(k // side, k % side) for k in range(classes)], np.float64)
+    t = np.repeat(np.arange(classes), each)
+    X = points[t] + sd * rng.standard_normal((len(t), 2))
+    apart = np.abs(points[:, None] - points).sum(axis=2)
+    pairs = np.argwhere(np.triu(apart == 1.0))
+    between = 0.5 * (points[pairs[:, 0]] + points[pairs[:, 1]])
+    shift, scale = X.mean(axis=0), X.std(axis=0)
+    return selection.Rows((X - shift) / scale, t.astype(np.float64)), (between - shift) / scale
+
+
+@pytest.mark.parametrize(("classes", "each"), [(50, 8), (12, 6)])
+def test_half_way_between_two_classes_neither_is_certain(classes: int, each: int) -> None:
+    rows, between = lattice(classes, each, 0.1)
+    *_, found = selection.train(rows, process_spec(OneAgainstRest(classes)))
+    assert isinstance(found, selection.Trained)
+    prediction = predict(found.model, between)
+    assert isinstance(prediction, ClassPrediction)
+    # Without a bound on the noise the median was .99 of 50 classes.
+    assert np.median(prediction.probabilities.max(axis=1)) < 0.75
+    own = predict(found.model, rows.X)
+    assert isinstance(own, ClassPrediction)
+    assert np.exp(own.log_density(rows.t)).min() > 0.8
+
+
+def test_folds_find_a_temperature_that_predicts_their_rows_better() -> None:
+    rows = selection.Rows(*rings(200, 12, 3))
+    at_one = process_spec(OneAgainstRest(12, 1.0))
+    probabilities = np.empty((200, 12))
+    for others, fold in selection.Folding().splits(rows, 4, 0):
+        *_, found = selection.train(rows.take(others), at_one)
+        assert isinstance(found, selection.Trained)
+        assert found.model.likelihood == OneAgainstRest(12, 1.0)
+        predicted = predict(found.model, rows.X[fold])
+        assert isinstance(predicted, ClassPrediction)
+        probabilities[fold] = predicted.probabilities
+    temperature = fitted_temperature(probabilities, rows.t)
+    chosen = np.arange(200), rows.t.astype(np.intp)
+    before, after = (-np.log(one[chosen]).mean() for one in (probabilities, tempered(probabilities, temperature)))
+    assert after <= before
+    # What left-out rows say in closed form is about what whole folds say.
+    *_, closed = selection.train(rows, process_spec(OneAgainstRest(12)))
+    assert isinstance(closed, selection.Trained)
+    learned = closed.model.likelihood
+    assert isinstance(learned, OneAgainstRest)
+    assert temperature_of(learned.temperature) == pytest.approx(temperature, rel=0.25)
 
 
 def test_a_thousand_classes_are_learned() -> None:

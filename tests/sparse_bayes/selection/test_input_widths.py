@@ -5,12 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from app.sparse_bayes.algorithms import ReEstimation, Sequential
+from app.sparse_bayes.algorithms import Greedy, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
+from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.kernels import LinearSpline, Matern52
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, OneAgainstRest, StudentT
+from app.sparse_bayes.pooling.learning import whole
 from app.sparse_bayes.prediction import latent, predict
-from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, Width
 from app.sparse_bayes.selection import Rows, Step, Trained, train
 from app.sparse_bayes.selection.input_widths import MOST_FUNCTIONS, chosen, raised
@@ -169,11 +171,25 @@ def test_a_fit_on_the_way_stops_to_grow() -> None:
 
 def test_the_search_is_told_fit_by_fit() -> None:
     X, t = sinc(30, 0)
-    steps = [step for step in train(Rows(X, t), SPECS["noise learned"]) if isinstance(step, Step)]
-    searching = [step for step in steps if step.phase == "width search"]
-    assert [step.completed for step in searching] == list(range(len(searching)))
-    assert len(searching) > 6
-    assert steps[0].phase == "width search"
+    for name, least in (("noise learned", 3), ("heavy tails", 6)):
+        steps = [step for step in train(Rows(X, t), SPECS[name]) if isinstance(step, Step)]
+        searching = [step for step in steps if step.phase == "width search"]
+        assert [step.completed for step in searching] == list(range(len(searching)))
+        assert len(searching) > least
+        assert steps[0].phase == "width search"
+
+
+def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> None:
+    X, t, f = friedman(240, 0)
+    X, t, f = (X - X.mean(axis=0)) / X.std(axis=0), (t - t.mean()) / t.std(), (f - t.mean()) / t.std()
+    process = Spec(GaussianNoise(), (KernelBasis(width=EACH), Bias()), GaussianProcess(vectors="rows"), Greedy())
+    problem = pose(X, t, process)
+    *_, member = whole(problem, process, Trail())
+    found = trained(X, t, SPECS["all at once"])
+    np.testing.assert_allclose(widths_of(found), member.hyperparameters.input_map.widths, rtol=1e-6)
+    # Of the true function: half of what widths by the evidence of independent weights leave.
+    assert float(np.mean((latent(found.model, X).mean - f) ** 2)) < 0.02
+    assert len(found.model.mean) <= 20
 
 
 def test_rows_of_known_noise_are_heard_by_how_sure_they_are() -> None:

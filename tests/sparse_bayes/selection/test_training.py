@@ -217,7 +217,9 @@ def test_an_alternative_that_is_not_computable_is_left_out_and_named() -> None:
     failing = replace(PROCESS, algorithm=NotComputable())
     found = trained(rows, PROCESS, failing, RIVAL)
     assert [one.spec for one in found.contenders] == [PROCESS, RIVAL]
-    assert found.compared == (Compared(failing, None, "expected a positive definite matrix of order 59"),)
+    assert found.compared == (
+        Compared(failing, None, "expected a positive definite matrix of order 59", computable=False),
+    )
 
 
 def test_where_the_first_is_not_computable_the_next_finds_a_width_of_its_own() -> None:

@@ -54,6 +54,10 @@ class SupervisedJobOut(JobOut):
         description="The kernels of the processes that are learned beside the first of `basis`, and weighted by folds; "
         "empty where one model is learned."
     )
+    alternatives: Sequence[BasisOut] = Field(
+        description="The kernels of the processes of classes that are compared with the first of `basis`; the one that "
+        "predicts the rows of folds best is taken, and the version says which. Empty where one is fitted."
+    )
 
     @classmethod
     def of(cls, job: Job, plan: SupervisedPlan) -> Self:
@@ -81,5 +85,8 @@ class SupervisedJobOut(JobOut):
             "effort": plan.effort,
             "max_score_loss": plan.max_score_loss,
             "pool": shown_bases([one.basis[0] for one in plan.pool], [column.name for column in plan.inputs]),
+            "alternatives": shown_bases(
+                [one.basis[0] for one in plan.alternatives], [column.name for column in plan.inputs]
+            ),
         }
         return cls.model_validate(shared_by_jobs(job) | own)

@@ -229,11 +229,12 @@ class SupervisedVersionOut(VersionBaseOut):
     termination: str = Field(description="Why the fit stopped.")
     metrics: Mapping[str, Mapping[str, float]] = Field(
         description="`holdout`: measured on the rows held out, where there are some. `validation`: how the "
-        "training rows are predicted by trainings without their fold, where it was asked for, and of numbers unless "
-        "the effort was `quick` (`nll_se` is the standard error of its `nll`), over all `rows` that "
-        "were measured, each once: a fold whose other rows can't be learned from is passed over, and under `order` the "
-        "first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is predicted by all "
-        "others in closed form, while functions, widths and noise were chosen with it present: it can flatter much."
+        "training rows are predicted by trainings without their fold, unless the effort was `quick` and it was not "
+        "asked for (`nll_se` is the standard error of its `nll`, `log_loss_se` of its `log_loss`), over all `rows` "
+        "that were measured, each once: a fold whose other rows can't be learned from is passed over, and under "
+        "`order` the first stretch is not measured. `leave_one_out`: a diagnostic, how each row learned from is "
+        "predicted by all others in closed form, while functions, widths and noise were chosen with it present: it can "
+        "flatter much."
     )
     contenders: Sequence[ContenderOut] = Field(
         description="The fits that were compared where prior or likelihood were left open, the one taken first. "
@@ -246,8 +247,8 @@ class SupervisedVersionOut(VersionBaseOut):
     )
     compared: Sequence[ComparedOut] = Field(
         description="All that the folds judged: the members, and what was not taken. Another model takes their place "
-        "where its score is better by more than two standard errors. Without a pool, the alternatives that could not "
-        "be fitted."
+        "where its score is better by more than two standard errors. Of classes: the alternatives that were not "
+        "taken. Without folds, the alternatives that could not be fitted."
     )
     score: ScoreOut | None = Field(
         description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "

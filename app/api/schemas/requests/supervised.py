@@ -48,8 +48,11 @@ class SupervisedJobIn(JobIn):
         "is its logarithm. `student_t`: some rows are outliers; `dof`, how heavy the tails "
         "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
         "counts. `bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
-        "class; `classes` is counted where it is not said. `one_against_rest`, the default for more: least squares to "
-        "zeros and ones, each class against all others, as cheap as a number.",
+        "class; `classes` is counted where it is not said. `bernoulli_per_class`: a model for each of three classes or "
+        "more against all others, with functions and scales of its own. `one_against_rest`, the default for more than "
+        "10: least squares to zeros and ones, each class against all others, as cheap as a number. Classes have a "
+        "`temperature` T, p to the power of 1/T and normalised: a number from 0.05 to 20, or `learned` from rows that "
+        "were not learned from, and 1 without such rows.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
@@ -101,11 +104,11 @@ class SupervisedJobIn(JobIn):
 
     effort: Effort = Field(
         "normal",
-        description="How much is computed. `normal`: a training of numbers is measured by five whole trainings, each "
-        "on four fifths of the rows: on 5,000 of more rows, and above 20,000 by one on nine tenths. Where kernel and "
-        "prior are left open several processes are learned, and weighted by how each predicts rows that it has not "
-        "learned from. `quick`: one model, or the best of few by evidence, without `score` unless a `validation` is "
-        "asked for. Classes are trained alike under both.",
+        description="How much is computed. `normal`: a training is measured by five whole trainings, each on four "
+        "fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine tenths. "
+        "Where kernel and prior are left open several processes are learned: of numbers they are weighted by how each "
+        "predicts rows that it has not learned from, of classes the one that predicts them best is taken. `quick`: one "
+        "model, or the best of few by evidence, without `score` unless a `validation` is asked for.",
     )
     prefer: Prefer = Field(
         "accuracy",
