@@ -45,7 +45,11 @@ async def _own(request: Request, error: Exception) -> Response:
         return await _unexpected(request, error)
     if isinstance(error, UnavailableError) and not isinstance(error, OutOfReachError):  # the monitor logs an outage
         log.info("unavailable", detail=error.detail, path=request.url.path, request_id=_request_id(request))
-    return error_response(request.scope, error)
+    response = error_response(request.scope, error)
+    # A future of the thread in which it was raised refers to the error, and its traceback to that future and the body:
+    # without it all of them are freed at once, and not at some collection of garbage.
+    error.__traceback__ = None
+    return response
 
 
 async def _parameters(request: Request, error: Exception) -> Response:

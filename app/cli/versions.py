@@ -23,7 +23,7 @@ from app.client.answers import (
 
 MOST_OUTLIERS_SHOWN = 8
 
-MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out (diagnostic)"}
+MEASURED = {"holdout": "on the holdout", "validation": "on folds", "leave_one_out": "leave-one-out"}
 """What figures were measured on, by the API's names."""
 
 UNSEEN = 100.0
@@ -160,7 +160,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("gains", _gains(found)),
             ("compared", _compared(version.contenders) or None),
             ("beside it", "; ".join(map(_judged, version.compared)) or None),
-            *((MEASURED.get(rows, rows), _scores(scores)) for rows, scores in version.metrics.items()),
+            *((MEASURED.get(rows, rows), _measured(rows, scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             *(("warning", warning.detail) for warning in version.warnings),
             ("ended by", version.termination.replace("_", " ")),
@@ -333,6 +333,11 @@ def _rows(version: SupervisedVersion) -> str:
 
 def _counted(rows: int, *others: tuple[int, str]) -> str:
     return ", ".join([f"{rows:,}", *(f"{count:,} {what}" for count, what in others if count)])
+
+
+def _measured(rows: str, scores: Mapping[str, float]) -> str:
+    """Figures; those of rows that were learned from with the word that they are no score."""
+    return f"{_scores(scores)} (a diagnostic)" if rows == "leave_one_out" else _scores(scores)
 
 
 def _scores(scores: Mapping[str, float]) -> str:

@@ -1,5 +1,6 @@
 """Bodies made to cost more than they weigh are refused within a second of CPU time."""
 
+import gc
 import gzip
 import time
 import zlib
@@ -27,6 +28,7 @@ from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.services.in_memory import InMemory
 from tests.services.small_models import version_of_numbers
+from tests.waiting import until
 
 MANY = 200_000
 CPU_SECONDS = 1.0
@@ -238,3 +240,16 @@ def test_an_import_with_unknown_members_is_refused_in_time(client: TestClient) -
         response = client.post("/v1/models/spoilt/versions", json=one)
         assert time.process_time() - began < 4 * CPU_SECONDS
         assert response.status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/v1/models/small/predict", "/v1/datasets", "/v2/models/small/infer"])
+def test_a_body_that_was_refused_is_not_kept_until_garbage_is_collected(client: TestClient, path: str) -> None:
+    body = b'{"rows":[' + members(MANY) + b"]}"
+    client.post(path, content=body, headers=JSON)
+    gc.collect()
+    gc.disable()
+    try:
+        assert 400 <= client.post(path, content=body, headers=JSON).status_code < 500
+        until(lambda: not any(isinstance(one, RelevanceError) for one in gc.get_objects()), seconds=5)
+    finally:
+        gc.enable()

@@ -480,7 +480,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"target": "three", "likelihood": {"type": "bernoulli", "temperature": "learned"}},
             plainly(
                 "/likelihood/type",
-                '"bernoulli" is for two classes, and `three` has 3; use "categorical".',
+                '"bernoulli" is for two classes, and `three` has 3; use "bernoulli_per_class" or "categorical".',
                 "three",
             ),
         ),

@@ -99,7 +99,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
             re.MULTILINE,
         ), shown
         assert re.search(r"^score +none: No rows were left out", shown, re.MULTILINE)
-        assert re.search(r"^leave-one-out \(diagnostic\) +rmse \S+, nll \S+, coverage 95 \S+ *$", shown, re.MULTILINE)
+        assert re.search(r"^leave-one-out +rmse \S+, nll \S+, coverage 95 \S+ \(a diagnostic\) *$", shown, re.MULTILINE)
     version = json.loads(asked("models", "open", "--json").stdout)
     assert [one["prior"]["type"] for one in version["contenders"]] == ["gaussian_process", "independent"]
     assert version["contenders"][0]["score"] > version["contenders"][1]["score"]

@@ -7,6 +7,7 @@ from msgspec.structs import replace as changed
 from app.cli.versions import show_version
 from app.client.answers import (
     Choice,
+    Compared,
     Contender,
     DatasetName,
     Hyperparameters,
@@ -124,11 +125,31 @@ def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: py
     assert "compared" not in facts(VERSION, capsys)
 
 
+def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFixture[str]) -> None:
+    each: Choice = {
+        "type": "kernel",
+        "kernel": {"type": "city_block"},
+        "width": {"type": "evidence_per_input", "shrinkage": 1.0},
+    }
+    one: Choice = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "evidence"}}
+    process: Choice = {"type": "gaussian_process"}
+    others = (
+        Compared(each, process, {"type": "bernoulli"}, -0.25, None),
+        Compared(one, process, {"type": "bernoulli"}, None, "Its folds are beyond what the effort allows."),
+    )
+    told = facts(changed(VERSION, compared=others), capsys)["beside it"]
+    assert told == (
+        "city block evidence per input -0.250 nats a row; gaussian evidence: Its folds are beyond what the effort"
+        " allows."
+    )
+    assert "beside it" not in facts(VERSION, capsys)
+
+
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
     measured = {"holdout": {"rmse": 1.25}, "leave_one_out": {"rmse": 1.0, "coverage_95": 0.9375}, "moon": {"mae": 2.0}}
     told = facts(changed(VERSION, metrics=measured), capsys)
     assert told["on the holdout"] == "rmse 1.25"
-    assert told["leave-one-out (diagnostic)"] == "rmse 1, coverage 95 0.9375"
+    assert told["leave-one-out"] == "rmse 1, coverage 95 0.9375 (a diagnostic)"
     assert told["moon"] == "mae 2"
     on_folds = {"validation": {"error": 0.25, "rows": 12345.0}}
     assert facts(changed(VERSION, metrics=on_folds), capsys)["on folds"] == "error 0.25, 12,345 rows"

@@ -389,8 +389,8 @@ def test_classes_are_no_quantities(task: Task | None, likelihood: Likelihood) ->
     fault = only_fault(replace(asking("on"), task=task, likelihood=likelihood))
     assert fault.pointer == "/likelihood/type"
     assert fault.detail == (
-        f'"{likelihood.type}" is not a likelihood for classification; "bernoulli", "categorical" and "one_against_rest"'
-        " are."
+        f'"{likelihood.type}" is not a likelihood for classification; "bernoulli", "categorical", "one_against_rest"'
+        ' and "bernoulli_per_class" are.'
     )
 
 

@@ -62,7 +62,7 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     assert (found.task, found.classes) == ("classification", classes)
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
     assert why in found.task_reason
-    assert found.spec.likelihood == ((request_.likelihood and Categorical(3)) or BernoulliPerClass(3))
+    assert found.spec.likelihood == (BernoulliPerClass(3) if request_.likelihood is None else Categorical(3))
     assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
     assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
     assert found.rivals == found.pool == ()
@@ -153,9 +153,36 @@ def test_two_classes_may_have_a_latent_each(column: Column) -> None:
     assert len(found.classes) == 2
 
 
+TWO_LABELS = texts("a", "b", "a", "b", "a", "b")
+
+
 @pytest.mark.parametrize(
     ("column", "likelihood", "pointer", "said"),
     [
+        (
+            TWO_LABELS,
+            BernoulliPerClass(),
+            "/likelihood/type",
+            '"bernoulli_per_class" is for three classes and more, and `t` has 2; use "bernoulli".',
+        ),
+        (
+            SIX,
+            BernoulliPerClass(4),
+            "/likelihood/classes",
+            "`t` has 3 classes, got 4; without `classes` they are counted.",
+        ),
+        (
+            SIX,
+            Categorical(temperature=0.01),
+            "/likelihood/temperature",
+            "`temperature` must be from 0.05 to 20, got 0.01.",
+        ),
+        (
+            SIX,
+            OneAgainstRest(temperature=21.0),
+            "/likelihood/temperature",
+            "`temperature` must be from 0.05 to 20, got 21.",
+        ),
         (
             SIX,
             Bernoulli(),
@@ -164,7 +191,7 @@ def test_two_classes_may_have_a_latent_each(column: Column) -> None:
         ),
         (SIX, Categorical(4), "/likelihood/classes", "`t` has 3 classes, got 4; without `classes` they are counted."),
     ],
-    ids=["of two", "of another number"],
+    ids=["of three", "of four", "too cold", "too hot", "of two", "of another number"],
 )
 def test_a_likelihood_of_another_number_of_classes_is_refused(
     column: Column, likelihood: Likelihood, pointer: str, said: str

@@ -27,24 +27,34 @@ def columns(points: Points) -> dict[str, list[Json]]:
     return {"x": [x for x, _ in points], "y": [y for _, y in points]}
 
 
-def test_three_texts_are_told_apart(api: Api) -> None:
+def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) -> None:
     points, states = drawn(120, seed=1)
-    dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="states")
-    job = api.train(dataset_id=dataset.id, target="state", holdout=0.25)
-    assert (job.task, job.classes) == ("classification", ("gas", "liquid", "solid"))
+    dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="judged")
+    job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, effort="normal")
     assert job.likelihood == {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"}
     assert (job.rivals, len(job.alternatives)) == ((), 2)
-    version = api.calls.version("states", 1)
-    assert version.classes == job.classes
-    assert [member.label for member in version.members] == list(version.classes)
+    version = api.calls.version("judged", 1)
+    assert [member.label for member in version.members] == list(version.classes) == ["gas", "liquid", "solid"]
     assert len(version.compared) == 2
-    assert all(one.score is not None for one in version.compared)
     measured = version.metrics["validation"]
+    assert all(one.score is not None and one.score <= -measured["log_loss"] for one in version.compared)
     assert measured["rows"] == version.rows
     assert abs(measured["log_loss"] - version.metrics["holdout"]["log_loss"]) < 0.3
     assert version.score is not None
-    assert version.score.value == -measured["log_loss"]
-    assert version.score.standard_error == measured["log_loss_se"] > 0.0
+    assert version.score.value == pytest.approx(-measured["log_loss"])
+    assert version.score.standard_error == pytest.approx(measured["log_loss_se"])
+    assert measured["error"] < 0.1
+
+
+def test_three_texts_are_told_apart_together(api: Api) -> None:
+    points, states = drawn(120, seed=1)
+    dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="states")
+    job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, likelihood={"type": "categorical"})
+    assert (job.task, job.classes) == ("classification", ("gas", "liquid", "solid"))
+    assert job.likelihood == {"type": "categorical", "classes": 3, "temperature": "learned"}
+    assert (job.rivals, job.alternatives) == ((), ())
+    version = api.calls.version("states", 1)
+    assert version.classes == job.classes
     assert set(version.metrics["holdout"]) == {"error", "log_loss", "brier"}
     assert version.metrics["holdout"]["error"] < 0.1
     assert (version.hyperparameters.noise_sd, version.outliers, version.contenders) == (None, (), ())

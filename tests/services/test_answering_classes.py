@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from app.api.inference.signature import tensors_of
 from app.domain.encoding import encode_inputs
+from app.domain.errors import InvalidRequestError
 from app.domain.tables import Block
-from app.services.answering import ClassificationAnswer, Wanted, answer
+from app.services.answering import ClassificationAnswer, SupervisedAnswering, Wanted, answer
+from app.services.answering.columns import flat_columns
 from app.sparse_bayes.basis import evaluate
 from app.sparse_bayes.prediction import ClassPrediction, predict
 from tests.domain.small_tables import numbers, texts
+from tests.exports.trained import block, trained
 from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes
 from tests.services.test_answering import BLOCK, MIXED, served
 
@@ -72,3 +76,29 @@ def test_a_table_of_bad_rows_or_none_has_no_class_to_explain() -> None:
     assert classes(empty, Wanted(explain=2)).probabilities.shape == (0, 3)
     bad = classes({"x": numbers(None), "colour": texts("red")}, Wanted(explain=2))
     assert np.isnan(bad.probabilities).all()
+
+
+@pytest.mark.parametrize("name", ["bernoulli_per_class, process", "bernoulli_per_class 1.4, independent"])
+def test_a_model_for_each_class_has_a_variance_for_each_in_every_form(name: str) -> None:
+    made = trained(name)
+    rows = block(made.predictor.encoding.inputs, 12, 5, gaps=False)
+    found = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted())
+    assert isinstance(found, ClassificationAnswer)
+    assert found.latent_variance.shape == found.latent_mean.shape == (12, 3)
+    flat = flat_columns(found, ("probabilities", "latent"))
+    kinds = ("probability", "latent_mean", "latent_variance")
+    assert list(flat) == [f"{kind}_{state}" for kind in kinds for state in found.classes]
+    for place, state in enumerate(found.classes):
+        assert_array_equal(flat[f"latent_variance_{state}"], found.latent_variance[:, place])
+    names = [tensor.name for tensor, _ in tensors_of(found)]
+    assert names == ["label", "probabilities", *(["support"] if found.support is not None else [])]
+    with pytest.raises(InvalidRequestError):
+        SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted(covariance=True))
+
+
+def test_no_rows_have_an_answer_with_all_its_members() -> None:
+    made = trained("bernoulli_per_class 1.4, independent")
+    rows = block(made.predictor.encoding.inputs, 0, 5, gaps=False)
+    found = SupervisedAnswering.of(made.predictor, made.report).answer(rows, Wanted(explain=2))
+    assert isinstance(found, ClassificationAnswer)
+    assert found.probabilities.shape == found.latent_variance.shape == (0, 3)

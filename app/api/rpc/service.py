@@ -136,6 +136,7 @@ class Service:
                 code, detail = grpc.StatusCode.UNAUTHENTICATED, HOW_TO_SEND
             except RelevanceError as error:
                 code, detail = CODES.get(kind_of(error).status, grpc.StatusCode.INTERNAL), sentence(error.detail)
+                error.__traceback__ = None  # refers to the future of a thread, which refers to the error
             except Exception as error:
                 # As the HTTP door's last handler does: gRPC's own would tell the client what it was.
                 log.error("unexpected", call=name, exc_info=error)

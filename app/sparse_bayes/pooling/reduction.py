@@ -55,8 +55,9 @@ def reduced(
 ) -> Reduction:
     """The set of members, each through few functions, that loses least for a cost of at most `max_cost`.
 
-    Of each set the members have as few functions as lose `max_score_loss` nats a row, or what `max_cost` allows.
-    `folds` (n, K) are predictions of rows with targets t (n,) by what was learned without them.
+    Each set has as few functions as lose `max_score_loss` nats a row together with what the members left out would have
+    brought, or what `max_cost` allows. `folds` (n, K) are predictions of rows with targets t (n,) by what was learned
+    without them.
     """
     best = float(folds.log_density(t, folds.best_weights(t)).mean())
     tried = []
@@ -65,12 +66,14 @@ def reduced(
             some = folds.taken(np.array(places))
             weights = some.best_weights(t)
             lost = max(best - float(some.log_density(t, weights).mean()), 0.0)
-            fewest = _fewest([members[place] for place in places], weights, max_score_loss, max_cost)
+            left = max(max_score_loss - lost, 0.0)
+            fewest = _fewest([members[place] for place in places], weights, left, max_cost)
             if fewest is not None:
                 sizes, loss, cost = fewest
                 tried.append(Reduction(places, weights, sizes, lost + loss, cost))
     least = min(one.loss for one in tried)
-    return min((one for one in tried if one.loss <= least + NEXT_TO_NOTHING), key=lambda one: one.cost)
+    most = max(least, min(least + NEXT_TO_NOTHING, max_score_loss))
+    return min((one for one in tried if one.loss <= most), key=lambda one: one.cost)
 
 
 def _fewest(

@@ -22,7 +22,7 @@ from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array, Indices
 
-MAX_ROWS = 5_000
+MAX_ROWS = 2_000
 """Rows, drawn by content, whose classes decide a temperature."""
 
 FOLDS = 5

@@ -52,7 +52,7 @@ class SupervisedJobIn(JobIn):
         "more against all others, with functions and scales of its own. `one_against_rest`, the default for more than "
         "10: least squares to zeros and ones, each class against all others, as cheap as a number. Classes have a "
         "`temperature` T, p to the power of 1/T and normalised: a number from 0.05 to 20, or `learned` from rows that "
-        "were not learned from, and 1 without such rows.",
+        "were not learned from.",
     )
     basis: (
         Annotated[Annotated[OneBasis, Tag("one")] | Annotated[Bases, Tag("list")], Discriminator(_one_or_list)] | None
