@@ -329,7 +329,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "learnt"}},
             at(
                 "/likelihood/noise_sd",
-                'Should be \'learned\' or \'heteroscedastic\', got "learnt". Or: Should be a valid number, got "learnt". '
+                "Should be 'learned' or 'heteroscedastic', got \"learnt\". Or: Should be a valid number, got \"learnt\". "
                 'Or: Should be an object, got "learnt".',
             ),
         ),
@@ -337,7 +337,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "rows"}},
             at(
                 "/likelihood/noise_sd",
-                'Should be \'learned\' or \'heteroscedastic\', got "rows". Or: Should be a valid number, got "rows". '
+                "Should be 'learned' or 'heteroscedastic', got \"rows\". Or: Should be a valid number, got \"rows\". "
                 'Or: Should be an object, got "rows".',
             ),
         ),
