@@ -14,9 +14,9 @@ from app.cli.ending import end_with_standard_input
 from app.cli.saying import database_in_reach, refuse, say
 from app.cli.watchdog import MARGIN_SECONDS, Watchdog
 from app.logs import configure_logging
+from app.malloc import tune_malloc
 from app.server.config import Config
 from app.server.limits import ConnectionLimits, backlog_within, connections_within, raise_descriptor_limit
-from app.server.malloc import tune_malloc
 from app.server.server import Server
 from app.settings import Settings
 

@@ -10,14 +10,15 @@ import numpy as np
 
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.likelihoods.predictive import Prediction
+from app.sparse_bayes.pool import alone
 from app.sparse_bayes.prediction import ClassPrediction, predict
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, canvas
-from benchmarks.accuracy.ours import learned
+from benchmarks.accuracy.ours import inputs, learned
 from benchmarks.files import Split
 from benchmarks.generators import uniform_classes
 from benchmarks.learning import trained, vectors
@@ -39,9 +40,11 @@ def draw_log_odds() -> Path:
     (axes,) = drawing.panels
     axes.axvspan(0.5, 1.0, color=MUTED, alpha=0.12, lw=0)
     axes.plot([0.5, 0.5, 1.0, 1.0], [SHOWN, 0.0, 0.0, -SHOWN], color=INK, lw=1.4, ls=(0, (5, 3)), label="the truth")
-    axes.plot(at, _latent(papers, at), color=BLUE, lw=2.2, label=f"RVM, {vectors(papers)} relevance vectors")
-    label = f"our default, {vectors(ours.model)} vectors"
-    axes.plot(at, _latent(ours.model, ours.inputs(at)), color=GREEN, lw=2.2, label=label)
+    axes.plot(
+        at, _latent(predict(papers, at[:, None])), color=BLUE, lw=2.2, label=f"RVM, {vectors(papers)} relevance vectors"
+    )
+    label = f"our default, {vectors(alone(ours.model))} vectors"
+    axes.plot(at, _latent(ours.predict(inputs(at[:, None]))), color=GREEN, lw=2.2, label=label)
     axes.plot(at, platt, color=ORANGE, lw=2.2, label=f"SVM, {support} support vectors, Platt's sigmoid")
     axes.plot(x[t == 1.0, 0], np.full(int(t.sum()), SHOWN - 0.1), "|", color=INK, ms=6, alpha=0.25)
     axes.plot(x[t == 0.0, 0], np.full(int((1 - t).sum()), 0.1 - SHOWN), "|", color=INK, ms=6, alpha=0.25)
@@ -52,8 +55,7 @@ def draw_log_odds() -> Path:
     return drawing.save("log-odds")
 
 
-def _latent(model: Model, at: Array) -> Array:
-    prediction = predict(model, at[:, None])
+def _latent(prediction: Prediction) -> Array:
     assert isinstance(prediction, ClassPrediction)
     return prediction.latent_mean
 

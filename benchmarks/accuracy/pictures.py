@@ -9,7 +9,7 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.prediction import NumberPrediction, predict
+from app.sparse_bayes.prediction import NumberPrediction
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.types import Array
 from benchmarks.accuracy.ascents import draw_algorithms
@@ -21,7 +21,7 @@ from benchmarks.accuracy.expansions import draw_expansions
 from benchmarks.accuracy.images import draw_image
 from benchmarks.accuracy.log_odds import draw_log_odds
 from benchmarks.accuracy.measuring import Engine, Measured, measured
-from benchmarks.accuracy.ours import classifier, learned, regressor
+from benchmarks.accuracy.ours import classifier, inputs, learned, regressor
 from benchmarks.accuracy.real_peers import exact_process, process_engine
 from benchmarks.accuracy.scoring import TWO_SIDED_95, Classifier, binned, calibration_error, real_figures
 from benchmarks.accuracy.signals import draw_signals
@@ -155,10 +155,10 @@ def draw_variance() -> Path:
     t = sinc(x) + rng.normal(0.0, SINC_NOISE, len(x))
     at = np.linspace(-18.0, 20.0, 761)
     found = learned(Split(x[:, None], t, at[:, None], sinc(at)), "regression", GaussianProcess())
-    told = predict(found.model, found.inputs(at[:, None]))
+    told = found.predict(inputs(at[:, None]))
     assert isinstance(told, NumberPrediction)
-    scale = float(found.target.scale)
-    mean = found.target.shift + scale * told.mean
+    scale = float(found.encoding.target.scale)
+    mean = found.encoding.target.shift + scale * told.mean
     drawing = canvas((11, 5.6), "Where a variance comes from: sinc with a gap, and beyond the data")
     (axes,) = drawing.panels
     parts = (

@@ -4,11 +4,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from app.domain.encoding import user_mean
 from app.sparse_bayes.algorithms import ReEstimation, Sequential
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, predict, scores
+from app.sparse_bayes.pool import members_of
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, scores
 from app.sparse_bayes.spec import Spec
-from benchmarks.accuracy.ours import learned
+from benchmarks.accuracy.ours import inputs, learned
 from benchmarks.files import Split
 from benchmarks.learning import classification, regression, vectors
 from benchmarks.papers.sets import PaperSet
@@ -47,10 +49,10 @@ def _by_the_papers(split: Split, paper_set: PaperSet, algorithm: ReEstimation | 
 
 def _by_defaults(split: Split, task: Literal["regression", "classification"]) -> Figures:
     found = learned(split, task)
-    kept = {"vectors": float(vectors(found.model))}
-    prediction = predict(found.model, found.inputs(split.X_test))
+    kept = {"vectors": float(sum(map(vectors, members_of(found.model))))}
+    prediction = found.predict(inputs(split.X_test))
     if isinstance(prediction, ClassPrediction):
         return scores(prediction, split.t_test) | kept
     assert isinstance(prediction, NumberPrediction)
-    residual = split.t_test - (found.target.shift + found.target.scale * prediction.mean)
+    residual = split.t_test - user_mean(found.encoding.target, prediction.mean)
     return {"rmse": float(np.sqrt(np.mean(residual**2)))} | kept

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from app.domain.errors import ConflictError
 from app.domain.models import NewComponentsVersion, NewSupervisedVersion
 from app.services.answering import expansion_of
-from app.sparse_bayes.likelihoods import LogGaussian
+from app.sparse_bayes.likelihoods import Bernoulli, BernoulliPerClass, LogGaussian
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import LearnedModel, Pool
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_answering import served
@@ -32,6 +35,16 @@ def without_kernels() -> NewSupervisedVersion:
     return replace(made, predictor=replace(made.predictor, learned=model))
 
 
+def of_several(learned: LearnedModel) -> NewSupervisedVersion:
+    made = of_numbers()
+    return replace(made, predictor=replace(made.predictor, learned=learned))
+
+
+ONE = of_numbers().predictor.model
+POOLED = Pool((ONE, ONE), np.array([0.5, 0.5]))
+BY_CLASS = PerClass((replace(ONE, likelihood=Bernoulli(), noise_sd=None),) * 3, BernoulliPerClass(3))
+
+
 @pytest.mark.parametrize(
     ("made", "words"),
     [
@@ -39,9 +52,11 @@ def without_kernels() -> NewSupervisedVersion:
         (version_of_three_classes(), "some inputs are texts"),
         (under_logarithms(), "under log_gaussian"),
         (without_kernels(), "it is a constant"),
+        (of_several(POOLED), "several models predict together"),
+        (of_several(BY_CLASS), "several models predict together"),
         (version_of_components(), "it tells components of rows"),
     ],
-    ids=["texts", "classes", "logarithms", "a constant", "components"],
+    ids=["texts", "classes", "logarithms", "a constant", "a pool", "a model for each class", "components"],
 )
 def test_what_is_no_sum_of_gaussians_says_why(made: NewSupervisedVersion | NewComponentsVersion, words: str) -> None:
     with pytest.raises(ConflictError) as refused:

@@ -14,6 +14,7 @@ from app.services.answering.values import ApproximationAnswering
 from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, StudentT
+from app.sparse_bayes.model import Model
 from app.sparse_bayes.types import Array
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
@@ -56,7 +57,9 @@ def _of_terms(predictor: ApproximationPredictor) -> VersionExpansion:
 
 
 def _of_data(predictor: SupervisedPredictor) -> VersionExpansion:
-    encoding, model = predictor.encoding, predictor.model
+    encoding, model = predictor.encoding, predictor.learned
+    if not isinstance(model, Model):
+        raise _none('several models predict together, of numbers with "effort": "normal", else one for each class')
     if not all(isinstance(column, EncodedNumber) and not column.indicator for column in encoding.inputs):
         raise _none("some inputs are texts, or had gaps")
     if not isinstance(model.likelihood, GaussianNoise | StudentT | Bernoulli):

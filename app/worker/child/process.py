@@ -1,4 +1,4 @@
-"""A fit in a process of its own, which imports the core and nothing else of the service."""
+"""A fit in a process of its own, which imports the core and next to nothing else of the service."""
 
 import ctypes
 import faulthandler
@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
+from app.malloc import tune_malloc
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.selection import Step
 from app.sparse_bayes.trail import Mark
@@ -50,6 +51,7 @@ Pipe: TypeAlias = "Connection[Message, Order]"
 def serve(descriptor: int, parent: int, trainer: str, limits: Limits) -> None:
     """Import what is needed, then do task after task that comes through the pipe; ends with it, and with its parent."""
     _end_with(parent)
+    tune_malloc()
     faulthandler.enable()
     if limits.memory is not None:
         limit_memory(limits.memory)

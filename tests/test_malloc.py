@@ -7,7 +7,7 @@ import pytest
 
 HEAPS = """
 import ctypes, os, sys, tempfile, threading
-from app.server.malloc import tune_malloc
+from app.malloc import tune_malloc
 
 if sys.argv[1] == "shared":
     tune_malloc()
@@ -42,7 +42,7 @@ def test_threads_share_two_heaps() -> None:
 
 FAULTS = """
 import resource, sys
-from app.server.malloc import tune_malloc
+from app.malloc import tune_malloc
 
 if sys.argv[1] == "settled":
     tune_malloc()

@@ -1,4 +1,4 @@
-"""Settings of glibc's malloc for a process that serves."""
+"""Settings of glibc's malloc for a process that serves or fits."""
 
 import ctypes
 
@@ -17,7 +17,8 @@ def tune_malloc() -> None:
     By default threads have eight heaps for each core, each of which keeps what was freed in it: threads that read large
     bodies leave a process at twice its size, and are no quicker for it, since most of the time one of them runs. And
     arrays above 128 kB are the kernel's own at first, which hands out each page anew: for 100,000 rows in npy that is
-    as much work as all predictions.
+    as much work as all predictions. A fit makes and frees matrices of a few MB all the time: on 600 rows it takes 1.6
+    times as long otherwise.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

@@ -1,0 +1,92 @@
+"""A job's plan, encoding and fit in this process: what the service learns of some columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import UUID
+
+import numpy as np
+
+from app.domain.datasets import Dataset
+from app.domain.encoding import Encoding, encode_inputs, user_mean
+from app.domain.planning.supervised import plan_supervised
+from app.domain.requests import SupervisedRequest
+from app.domain.statistics import TableStatistics
+from app.domain.tables import Block, CategoryColumn, Column, ColumnKind
+from app.settings import Settings
+from app.sparse_bayes.likelihoods.predictive import Prediction
+from app.sparse_bayes.pool import LearnedModel, ready_of
+from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction
+from app.sparse_bayes.selection import Trained, train
+from app.sparse_bayes.types import Array
+from app.worker.child.limits import Limits
+from app.worker.child.tasks import results
+from app.worker.fits.supervised import SupervisedFit
+from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer
+from benchmarks.files import NotRun
+
+NOBODY = UUID(int=0)
+
+SETTINGS = {name: Settings.model_fields[name].default for name in ("max_training_cells", "max_candidate_cells")}
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The model of a job and the encoding of its columns."""
+
+    model: LearnedModel
+    encoding: Encoding
+
+    def predict(self, rows: Block) -> Prediction:
+        """Return the predictive distribution in the encoded target's units; raises NotRun for what can't be encoded."""
+        X, faults = encode_inputs(self.encoding, rows)
+        if faults:
+            raise NotRun(faults[0].detail)
+        prediction, _ = ready_of(self.model).predict(X)
+        return prediction
+
+    def real_answer(self, rows: Block, t: Array) -> RealAnswer:
+        """Return what is predicted of numbers t (n,), in the target's units."""
+        prediction, target = self.predict(rows), self.encoding.target
+        if not isinstance(prediction, NumberPrediction):
+            raise TypeError(f"expected numbers, got {type(prediction).__name__}")
+        lower, mean, upper = (
+            user_mean(target, values)
+            for values in (prediction.quantile(0.025), prediction.mean, prediction.quantile(0.975))
+        )
+        log_density = prediction.log_density((t - target.shift) / target.scale) - np.log(target.scale)
+        return RealAnswer(mean, Distribution(target.scale * np.sqrt(prediction.variance), lower, upper, log_density))
+
+    def class_answer(self, rows: Block) -> ClassAnswer:
+        """Return what is predicted of classes."""
+        prediction = self.predict(rows)
+        if not isinstance(prediction, ClassPrediction):
+            raise TypeError(f"expected classes, got {type(prediction).__name__}")
+        probabilities = prediction.probabilities
+        return ClassAnswer(probabilities, probabilities.argmax(axis=1).astype(np.float64))
+
+
+def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
+    """Plan and fit a job whose dataset has these rows, as a worker does it."""
+    plan, folder = plan_supervised(request, _dataset(rows)), TemporaryDirectory()
+    with folder as path:
+        fit = SupervisedFit.prepare(
+            plan, _dataset(rows), lambda: iter([(0, rows)]), Path(path), most_cells=SETTINGS["max_training_cells"]
+        )
+        *_, last = results(fit.task, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
+    if not isinstance(last, Trained):
+        raise TypeError(f"expected a trained model, got {type(last).__name__}")
+    return Fitted(last.learned, fit.made.encoding)
+
+
+def _dataset(rows: Mapping[str, Column]) -> Dataset:
+    kinds: list[ColumnKind] = [
+        "category" if isinstance(column, CategoryColumn) else "number" for column in rows.values()
+    ]
+    statistics = TableStatistics(list(rows), kinds)
+    statistics.add(rows)
+    moment = datetime(2000, 1, 1, tzinfo=UTC)
+    digest, columns = statistics.digest(), statistics.summaries()
+    return Dataset(NOBODY, "nobody", "table", moment, statistics.rows, digest, columns)
