@@ -17,7 +17,7 @@ from app.storage.codec.frame import Arrays, Content, Stored, read, write
 from app.storage.codec.frame import Json as Framed
 
 revision: str = "2026_11_25_evidence"
-down_revision: str | None = "2026_11_24_pools"
+down_revision: str | None = "2026_11_24_log_noise"
 branch_labels: str | None = None
 depends_on: str | None = None
 
