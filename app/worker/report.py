@@ -178,7 +178,7 @@ def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
     return Member(
         kernel=_kernel_of(spec),
         weight=1.0,
-        functions=len(model.mean),
+        functions=model.size,
         hyperparameters=Hyperparameters(
             noise_sd=user_noise_sd(target, model.noise_sd),
             degrees_of_freedom=_degrees_of_freedom(model.likelihood),

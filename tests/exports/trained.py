@@ -276,7 +276,7 @@ def _member(model: Model, predictor: SupervisedPredictor) -> Member:
     return Member(
         kernel.kernel if isinstance(kernel, Additive) else kernel,
         1.0,
-        len(model.mean),
+        model.size,
         Hyperparameters(
             noise_sd=user_noise_sd(encoding.target, model.noise_sd),
             degrees_of_freedom=None if dof is None or isinstance(dof, str) else float(dof),

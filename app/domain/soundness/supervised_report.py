@@ -113,7 +113,7 @@ def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encod
         yield from difference_faults(
             [
                 (f"{where}/weight", member.weight, weight),
-                (f"{where}/functions", member.functions, len(model.mean)),
+                (f"{where}/functions", member.functions, model.size),
             ]
         )
         kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
