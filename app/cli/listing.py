@@ -132,4 +132,5 @@ def _function(vector: RelevanceVector) -> str:
     ]
     phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]
     member = [] if vector.member is None else [f"member {vector.member}"]
-    return ", ".join([name, *lies, *phase, *member])
+    noise = ["of the log noise"] if vector.function == "log_noise" else []
+    return ", ".join([name, *lies, *phase, *member, *noise])

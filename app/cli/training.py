@@ -35,7 +35,7 @@ class Choices:
     prior: str | None = None
     kernel: str | None = None
     width: str | None = None
-    noise_sd: float | None = None
+    noise_sd: str | None = None
     noise_column: str | None = None
     missing: str | None = None
     split: str | None = None
@@ -113,7 +113,15 @@ def _likelihood(choices: Choices) -> Json:
         raise typer.BadParameter("one noise of all rows goes against one of each", param_hint=hint)
     if name not in {None, "gaussian"}:
         raise typer.BadParameter(f"{name} has no noise of a known sd", param_hint=hint)
-    return {"type": "gaussian", "noise_sd": noise_sd if column is None else {"column": column}}
+    return {"type": "gaussian", "noise_sd": _noise_sd(noise_sd) if column is None else {"column": column}}
+
+
+def _noise_sd(said: str | None) -> Json:
+    """A number, or the name of a way to learn it."""
+    try:
+        return None if said is None else float(said)
+    except ValueError:
+        return said
 
 
 def _basis(kernel: str | None, width: str | None) -> Json:

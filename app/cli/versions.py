@@ -221,7 +221,8 @@ def _classes(version: SupervisedVersion) -> str:
 
 def fit_name(fit: Contender | Rival) -> str:
     """A fit by what may differ between those that are compared."""
-    return f"{fit.prior['type']} with {fit.likelihood['type']} noise".replace("_", " ")
+    noise = "heteroscedastic" if fit.likelihood.get("noise_sd") == "heteroscedastic" else fit.likelihood["type"]
+    return f"{fit.prior['type']} with {noise} noise".replace("_", " ")
 
 
 def _compared(contenders: Sequence[Contender]) -> str:
@@ -250,6 +251,8 @@ def _scatter(version: SupervisedVersion) -> str:
     """The likelihood, and how heavy its tails are."""
     tails = version.hyperparameters.degrees_of_freedom
     name = str(version.likelihood["type"]).replace("_", " ")
+    if version.likelihood.get("noise_sd") == "heteroscedastic":
+        return f"{name}, heteroscedastic"
     return name if tails is None else f"{name} with {number(tails)} degrees of freedom"
 
 
@@ -269,6 +272,8 @@ def _sd(sd: float | None, version: SupervisedVersion) -> str | None:
 def _noise_sd(version: SupervisedVersion) -> str | None:
     """That of all rows, or where each one's stands."""
     said, column = _sd(version.hyperparameters.noise_sd, version), version.noise_column
+    if version.likelihood.get("noise_sd") == "heteroscedastic":
+        return f"a function of the inputs; root mean square {said}"
     return said if column is None else f"by row, in {column}; root mean square {said}"
 
 

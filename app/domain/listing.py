@@ -7,7 +7,7 @@ from itertools import chain, islice, repeat
 import numpy as np
 
 from app.domain.encoding import InputEncoding, column_names, column_units
-from app.domain.models import ClassWeight, InputShape, RelevanceVector
+from app.domain.models import ClassWeight, FunctionName, InputShape, RelevanceVector
 from app.domain.tables import Cell, Label
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import (
@@ -23,6 +23,9 @@ from app.sparse_bayes.dictionaries import Shape
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, members_of
 from app.sparse_bayes.types import Indices
+
+MEAN: FunctionName = "mean"
+LOG_NOISE: FunctionName = "log_noise"
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ Standing = Callable[[KernelFunctions, Indices], Iterable[Place]]
 
 
 def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> Iterator[Place]:
-    """One for each function, in the order of the weights, of several models one after the other."""
+    """One for each function, in the order of the weights, of several models in turn; then those of the log noise."""
     names, units = column_names(encoding), column_units(encoding)
-    every = chain.from_iterable(member.functions for member in members_of(model))
+    every = chain.from_iterable(one.functions for one in (*members_of(model), *_log_noises(model)))
     for functions, columns in map(ungrouped, every, repeat(encoding.width)):
         match functions:
             case KernelFunctions():
@@ -58,6 +61,10 @@ def places(model: LearnedModel, encoding: InputEncoding, standing: Standing) -> 
             case _:
                 for number in range(functions.size):
                     yield shaped(functions.shape(number), columns, names, units)
+
+
+def _log_noises(model: LearnedModel) -> list[Model]:
+    return [one.log_noise.model for one in members_of(model) if one.log_noise is not None]
 
 
 def ungrouped(functions: Functions, inputs: int) -> tuple[SingleFunctions, Indices]:
@@ -88,15 +95,18 @@ def listed(model: LearnedModel, classes: Sequence[Label], found: Iterable[Place]
     """The functions at these places, with their weights; those of several latents in the order of `classes`.
 
     Those of several models that predict together follow one another, each of which says its member's number, from 1.
+    Behind them are those of the log noise where that is a function: contributions to the mean are numbered as if these
+    were not there.
     """
-    if isinstance(model, Model):
-        yield from _listed(model, classes, found)
-        return
     rest, first = iter(found), 0
-    for number, member in enumerate(model.members, 1):
-        for vector in _listed(member, classes, islice(rest, len(member.mean))):
-            yield replace(vector, number=first + vector.number, member=number)
-        first += len(member.mean)
+    members = list(enumerate(members_of(model), 1))
+    functions = [(number, member, MEAN) for number, member in members]
+    functions += [(number, one.log_noise.model, LOG_NOISE) for number, one in members if one.log_noise is not None]
+    for number, one, function in functions:
+        for vector in _listed(one, classes, islice(rest, len(one.mean))):
+            member = None if isinstance(model, Model) else number
+            yield replace(vector, number=first + vector.number, member=member, function=function)
+        first += len(one.mean)
 
 
 def _listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> Iterator[RelevanceVector]:

@@ -28,6 +28,7 @@ from app.exports.schema import (
     GroupPart,
     InputsPart,
     KernelPart,
+    LogNoisePart,
     ModelPart,
     NumberInput,
     PerClassPart,
@@ -58,13 +59,16 @@ from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 
 MOST_MEMBERS = 16
+
+MAX_LOG_NOISE = 600.0
+"""The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""
 
 MOST_FUNCTIONS = 2_048
 """Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
@@ -182,7 +186,18 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         next_gain=part.next_gain,
         augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),
         jitter=part.jitter,
+        log_noise=None if part.log_noise is None else _log_noise(part.log_noise, inputs, f"{where}/log_noise"),
     )
+
+
+def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
+    if part.model.log_noise is not None:
+        raise wrong(f"{where}/model/log_noise", "The noise has no noise of its own.")
+    if part.model.likelihood.type != "log_variance":
+        raise wrong(f"{where}/model/likelihood", 'Expected "log_variance", that of the noise.')
+    if not part.least <= part.greatest <= MAX_LOG_NOISE:
+        raise wrong(f"{where}/greatest", f"Expected at least `least` and at most {MAX_LOG_NOISE:g}.")
+    return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.least, part.greatest)
 
 
 def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int | None, where: str) -> Array:

@@ -204,6 +204,15 @@ class ModelPart(Part):
     next_gain: FiniteFloat | None
     termination: Annotated[str, Field(max_length=100)]
     jitter: Positive | None = None
+    log_noise: "LogNoisePart | None" = None
+
+
+class LogNoisePart(Part):
+    """The log variance of noise that depends on the inputs; it lies between `least` and `greatest` everywhere."""
+
+    model: ModelPart
+    least: FiniteFloat
+    greatest: FiniteFloat
 
 
 class PoolPart(Part):

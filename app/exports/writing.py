@@ -19,6 +19,7 @@ from app.exports.schema import (
     GroupPart,
     InputsPart,
     KernelPart,
+    LogNoisePart,
     ModelPart,
     NumberInput,
     PerClassPart,
@@ -47,7 +48,7 @@ from app.sparse_bayes.basis import (
 )
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool
 from app.sparse_bayes.types import Array
@@ -150,7 +151,12 @@ def _model(model: Model) -> ModelPart:
         next_gain=_finite(model.next_gain),
         termination=str(model.termination),
         jitter=model.jitter,
+        log_noise=None if model.log_noise is None else _log_noise(model.log_noise),
     )
+
+
+def _log_noise(second: LogNoise) -> LogNoisePart:
+    return LogNoisePart(model=_model(second.model), least=second.least, greatest=second.greatest)
 
 
 def _finite(number: float | None) -> float | None:

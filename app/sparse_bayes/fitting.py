@@ -28,7 +28,7 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
-from app.sparse_bayes.spec import Spec, check, learning
+from app.sparse_bayes.spec import Spec, check, is_heteroscedastic, learning
 from app.sparse_bayes.types import Array, Indices
 
 __all__ = ["State", "Termination", "fit", "iterate", "pose", "rests", "standings"]
@@ -56,6 +56,8 @@ def pose(
     """
     check(spec)
     likelihood = spec.model_likelihood
+    if is_heteroscedastic(likelihood):
+        raise SparseBayesError("expected noise of one size, or known by row: two fits in turn learn it as a function")
     check_rows(X, t, noise_sd)
     likelihood.check(t)
     if likelihood.noise_by_row != (noise_sd is not None):

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import ConstantFunction, Functions, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.types import Array
 
-__all__ = ["ConstantFunction", "Functions", "KernelFunctions", "Model"]
+__all__ = ["ConstantFunction", "Functions", "KernelFunctions", "LogNoise", "Model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +47,26 @@ class Model:
     next_gain: float | None = None
     augmentation: Augmentation | None = None
     jitter: float | None = None
+    log_noise: "LogNoise | None" = None
+
+    @property
+    def size(self) -> int:
+        """How many functions there are, those of the log noise included."""
+        return len(self.mean) + (0 if self.log_noise is None else len(self.log_noise.model.mean))
+
+
+@dataclass(frozen=True, eq=False)
+class LogNoise:
+    """The logarithm of a noise variance that depends on the inputs: the latent N(m, v) of a sparse model.
+
+    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is held between `least` and `greatest`: the
+    least at the rows learned from, and the greatest there with log CEILING.
+    """
+
+    model: Model
+    least: float
+    greatest: float
+
+    def variance(self, latent: Latent) -> Array:
+        """The noise variance (N,) where the latent of `model` is this."""
+        return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.least, self.greatest))

@@ -63,8 +63,8 @@ def at_temperature(model: LearnedModel, temperature: float) -> LearnedModel:
 
 
 def n_functions(model: LearnedModel) -> int:
-    """How many functions a model has, those of all members together."""
-    return sum(len(member.mean) for member in members_of(model))
+    """How many functions a model has, those of all members together and of their log noise included."""
+    return sum(member.size for member in members_of(model))
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,7 @@ class Ready:
     whitening: Whitening | None
     augmented: Augmented | None
     products: Array
+    noise: "Ready | None" = None
 
     @classmethod
     def of(cls, model: Model) -> "Ready":
@@ -62,7 +63,8 @@ class Ready:
         scale = np.sqrt(model.covariance.diagonal())
         lower = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
         whitening = _whitening(model)
-        return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening))
+        noise = None if model.log_noise is None else cls.of(model.log_noise.model)
+        return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening), noise)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
         """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
@@ -70,7 +72,7 @@ class Ready:
         `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
         """
         found = self.checked(X, noise_sd)
-        noise = self.model.noise_sd if noise_sd is None else noise_sd
+        noise = self._noise_sd(X) if noise_sd is None else noise_sd
         return self.model.likelihood.predictive(found, noise), found.support
 
     def checked(self, X: Array, noise_sd: Array | None) -> Latent:
@@ -80,6 +82,13 @@ class Ready:
         if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
             raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
         return self.latent(X)
+
+    def _noise_sd(self, X: Array) -> Array | float | None:
+        """The model's own at X (N, d): of each row where it depends on the inputs."""
+        second = self.model.log_noise
+        if second is None or self.noise is None:
+            return self.model.noise_sd
+        return np.sqrt(second.variance(self.noise.latent(X)))
 
     def latent(self, X: Array) -> Latent:
         """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).

@@ -9,7 +9,7 @@ from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.errors import IllegalCombinationError
 from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood, TargetLikelihood
+from app.sparse_bayes.likelihoods import BernoulliPerClass, GaussianNoise, Likelihood, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import EvidencePerInputWidth, Learning
 
@@ -80,6 +80,9 @@ def check(spec: Spec) -> None:
     if spec.prior.rho and not spec.likelihood.conjugate:
         detail = f'expected rho of 0 under "{spec.likelihood.type}": another is for Gaussian noise'
         raise IllegalCombinationError("prior", detail)
+    if is_heteroscedastic(spec.likelihood) and (not isinstance(spec.prior, GaussianProcess) or spec.prior.rho):
+        detail = "expected a Gaussian process prior with rho of 0 where the noise is a function of the inputs"
+        raise IllegalCombinationError("likelihood", detail)
     if isinstance(spec.prior, Independent):
         _check_hyperpriors(spec, spec.prior)
     if isinstance(spec.prior, GaussianProcess):
@@ -92,6 +95,11 @@ def check(spec: Spec) -> None:
         if not isinstance(basis.kernel, Covariance):
             detail = f'"{basis.kernel.type}" is no covariance of a stationary process, as the prior needs one'
             raise IllegalCombinationError("basis", detail)
+
+
+def is_heteroscedastic(likelihood: TargetLikelihood) -> bool:
+    """Whether the noise is a function of the inputs that is learned too."""
+    return isinstance(likelihood, GaussianNoise) and likelihood.noise_sd == "heteroscedastic"
 
 
 def _check_group(group: Group) -> None:

@@ -174,6 +174,7 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "alpha": 0.25,
         "gamma": 0.96,
         "member": None,
+        "function": "mean",
     }
     assert (page["items"][2]["row"], page["items"][2]["inputs"]) == (None, None)
     assert [vector["number"] for vector in client.get(f"{path}?sort=weight&limit=2").json()["items"]] == [2, 1]

@@ -85,6 +85,10 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                 "prior": {"type": "independent", "price": True, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
                 "likelihood": {"type": "gaussian", "noise_sd": "learned"},
             },
+            {
+                "prior": {"type": "gaussian_process", "vectors": "rows", "least_gain": 2.0, "most": None, "rho": 0.0},
+                "likelihood": {"type": "gaussian", "noise_sd": "heteroscedastic"},
+            },
         ],
         "standardise": True,
         "missing": "refuse",
@@ -325,7 +329,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "learnt"}},
             at(
                 "/likelihood/noise_sd",
-                'Should be \'learned\', got "learnt". Or: Should be a valid number, got "learnt". '
+                "Should be 'learned' or 'heteroscedastic', got \"learnt\". Or: Should be a valid number, got \"learnt\". "
                 'Or: Should be an object, got "learnt".',
             ),
         ),
@@ -333,7 +337,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "rows"}},
             at(
                 "/likelihood/noise_sd",
-                'Should be \'learned\', got "rows". Or: Should be a valid number, got "rows". '
+                "Should be 'learned' or 'heteroscedastic', got \"rows\". Or: Should be a valid number, got \"rows\". "
                 'Or: Should be an object, got "rows".',
             ),
         ),

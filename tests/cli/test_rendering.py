@@ -12,7 +12,9 @@ from app.client.answers import (
     DatasetName,
     Hyperparameters,
     InputTerm,
+    InputWarp,
     InputWidth,
+    Member,
     Outlier,
     RegressionVersion,
     Score,
@@ -194,3 +196,23 @@ def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pyte
     assert "own terms" not in facts(VERSION, capsys)
     apart = replace(VERSION.hyperparameters, terms=(InputTerm("age", 0.427), InputTerm("dose", 0.05)))
     assert facts(changed(VERSION, hyperparameters=apart), capsys)["own terms"] == "age (43%), dose (5%)"
+
+
+def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
+    kernel: Choice = {"type": "matern_3_2"}
+    widths = (InputWidth("a", 0.5),)
+    process = Member(kernel, 0.25, 7, widths, (InputWarp("a", 0.1, 0.2),), 0.4, 1.5, -2.0, -1.0)
+    told = facts(changed(VERSION, members=(process,)), capsys)
+    said = "weight 0.25, matern 3 2, inputs bent, 7 functions, noise sd 0.4, width a 0.5 (as standardised)"
+    assert told["member 1"] == said
+    of_class = Member(kernel, None, 3, widths, (), None, 1.5, -2.0, None, "gas")
+    without = Member(None, None, 1, (), (), None, None, -2.0, None, False)
+    told = facts(changed(VERSION, members=(of_class, without)), capsys)
+    assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised)"
+    assert told["member 2"] == "false, 1 function"
+
+
+def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for temperature, said in ((None, None), (1.0, None), (1.25, "1.25")):
+        found = replace(VERSION.hyperparameters, temperature=temperature)
+        assert facts(changed(VERSION, hyperparameters=found), capsys).get("temperature") == said

@@ -90,7 +90,9 @@ def test_only_a_target_gives_a_whole_plan() -> None:
         Greedy(),
     )
     assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
-    assert [rival.prior for rival in found.rivals] == [Independent(price=True)]
+    independent, varying = found.rivals
+    assert (independent.prior, independent.likelihood) == (Independent(price=True), GaussianNoise())
+    assert varying == replace(found.spec, likelihood=GaussianNoise("heteroscedastic"))
     assert (found.model, found.missing, found.holdout, found.target_kind) == ("small-table", "refuse", 0, "number")
 
 

@@ -46,7 +46,7 @@ def test_a_version_tells_its_members_what_was_compared_and_its_score(pooled: Sup
     assert all(30.0 > (member.noise_sd or 0.0) > 0.5 for member in pooled.members)
     assert pooled.log_marginal_likelihood is None
     assert pooled.hyperparameters.noise_sd is None
-    assert len(pooled.compared) == 5
+    assert len(pooled.compared) == 6
     assert pooled.score_loss is not None
     score = pooled.metrics["validation"]
     assert score["rows"] == ROWS

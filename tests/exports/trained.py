@@ -240,7 +240,7 @@ def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> Superv
     likelihood = model.likelihood
     return replace(
         report,
-        functions=len(model.mean),
+        functions=model.size,
         rows=model.rows,
         candidates=model.candidates,
         termination=model.termination,
@@ -365,6 +365,24 @@ def _pool(likelihood: TargetLikelihood) -> ExportedSupervised:
     return with_model(members[0], pool)
 
 
+HETEROSCEDASTIC = GaussianNoise("heteroscedastic")
+
+
+def _varying_noise() -> ExportedSupervised:
+    """Noise that is a function of the inputs."""
+    basis = (KernelBasis(Gaussian(), EvidencePerInputWidth()), Bias(), Inputs())
+    return version(HETEROSCEDASTIC, basis, PROCESS)
+
+
+def _pool_of_varying_noise() -> ExportedSupervised:
+    """Members whose noise is a function of the inputs each."""
+    first = _varying_noise()
+    basis = (KernelBasis(Matern32(), EvidencePerInputWidth()), Bias(), Inputs())
+    second = version(HETEROSCEDASTIC, basis, PROCESS)
+    pool = Pool((first.predictor.model, second.predictor.model), np.array([0.4, 0.6]))
+    return with_model(first, pool)
+
+
 def _class_without_functions() -> ExportedSupervised:
     """One class is as probable everywhere as it is frequent."""
     made = version(BernoulliPerClass(3), _kernel(Gaussian()), PROCESS)
@@ -415,6 +433,8 @@ def _cases() -> dict[str, Callable[[], ExportedSupervised]]:
     for name, basis in DICTIONARIES.items():
         made[name] = partial(version, GaussianNoise(), basis, inputs=PLAIN)
     made["a pool"] = partial(_pool, GaussianNoise())
+    made["heteroscedastic noise"] = _varying_noise
+    made["a pool, heteroscedastic noise"] = _pool_of_varying_noise
     made["a pool, noise by row"] = partial(_pool, GaussianNoise("rows"))
     made["a class without functions"] = _class_without_functions
     made["steps of classes"] = partial(version, Bernoulli(), DICTIONARIES["steps"])

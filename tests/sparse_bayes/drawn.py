@@ -19,6 +19,7 @@ from app.sparse_bayes.likelihoods import (
     GaussianNoise,
     Likelihood,
     LogGaussian,
+    LogVariance,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -38,6 +39,9 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "known tails": StudentT(5.0),
     "counts": Poisson(),
 }
+
+OF_NOISE: dict[str, Likelihood] = {"squares": LogVariance()}
+"""That of the second function of a model whose noise depends on the inputs."""
 
 LOG_CONCAVE = [name for name, likelihood in LIKELIHOODS.items() if likelihood.log_concave]
 """Those that Laplace's approximation is made of, or that need none."""
@@ -91,6 +95,8 @@ def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array
             return ring(rows, seed, classes)
         case LogGaussian():
             return X, np.exp(t)
+        case LogVariance():
+            return X, np.exp(np.sinc(X[:, 0] / np.pi)) * rng.chisquare(1.0, rows)
         case StudentT():
             return X, t + 0.1 * rng.standard_t(3.0, rows)
         case Poisson():

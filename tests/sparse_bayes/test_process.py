@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Covariance, Gaussian
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, OneAgainstRest
+from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, LogVariance, OneAgainstRest
 from app.sparse_bayes.priors import gaussian_process
 from app.sparse_bayes.process import Rows, Vectors, bound, bound_gradient, exact
 from app.sparse_bayes.scales import InputMap
@@ -20,7 +20,9 @@ KERNELS: list[Covariance] = [member() for member in get_args(Covariance)]
 
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.type)
 each_likelihood = pytest.mark.parametrize(
-    "likelihood", [GaussianNoise(), Bernoulli(), Categorical(3), OneAgainstRest(3)], ids=lambda member: member.type
+    "likelihood",
+    [GaussianNoise(), Bernoulli(), Categorical(3), OneAgainstRest(3), LogVariance()],
+    ids=lambda member: member.type,
 )
 each_number_of_widths = pytest.mark.parametrize("one", [True, False], ids=["one width", "each"])
 warped_or_not = pytest.mark.parametrize("warp", [True, False], ids=["warped", "plain"])
@@ -36,6 +38,8 @@ def drawn(likelihood: Likelihood, *, rows: int = 20, inputs: int = 2, columns: i
             t = (curve > 0.0).astype(np.float64)
         case Categorical() | OneAgainstRest():
             t, _ = likelihood.working(np.digitize(curve, [-0.4, 0.4]).astype(np.float64))
+        case LogVariance():
+            t = np.square(curve)
         case _:
             t = curve
     return Rows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])

@@ -9,6 +9,7 @@ from app.sparse_bayes.likelihoods import (
     Categorical,
     GaussianNoise,
     LogGaussian,
+    LogVariance,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -27,11 +28,11 @@ class NoiseColumn:
 
 @dataclass(frozen=True)
 class GaussianLikelihood:
-    """y = f(x) + N(0, noise_sd^2): learned by evidence, known, or known for each row."""
+    """y = f(x) + N(0, noise_sd^2): learned by evidence, known, known for each row, or a function of the inputs."""
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    noise_sd: Literal["learned"] | float | NoiseColumn = "learned"
+    noise_sd: Literal["learned", "heteroscedastic"] | float | NoiseColumn = "learned"
     type: Literal["gaussian"] = "gaussian"
 
 
@@ -51,6 +52,7 @@ def asked(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, st
 
 def shown(likelihood: TargetLikelihood, noise_column: str | None) -> AnyLikelihood:
     """As it was asked for."""
+    assert not isinstance(likelihood, LogVariance), "expected the likelihood of a target"
     if not isinstance(likelihood, GaussianNoise):
         return likelihood
     if likelihood.noise_sd != "rows":

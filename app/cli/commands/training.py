@@ -108,7 +108,12 @@ def train(
             "not with --prior independent), evidence, or cross_validation (the default there)."
         ),
     ] = None,
-    noise_sd: Annotated[float | None, typer.Option(help="Known noise, in the target's units; else learned.")] = None,
+    noise_sd: Annotated[
+        str | None,
+        typer.Option(
+            help="Known noise, in the target's units, or heteroscedastic: a function of the inputs. By default learned."
+        ),
+    ] = None,
     noise_column: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),

@@ -29,7 +29,8 @@ class RelevanceVector:
 
     Or one of a dictionary, with its `shape` in each input that it sees and, of a wave, its `phase` in cycles.
     Of three and more classes `weight_mean` is None, and `weight_means` has one for each. Weights have the units of the
-    function that is learned: the target's under `gaussian` and `student_t`.
+    function that is learned: the target's under `gaussian` and `student_t`. `function` is "mean", or "log_noise" of
+    the logarithm of a noise variance that depends on the inputs.
     """
 
     number: int
@@ -46,6 +47,7 @@ class RelevanceVector:
     alpha: float
     gamma: float
     member: int | None = None
+    function: str = "mean"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from app.domain.models.supervised import (
     SupervisedReport,
     TrainingWarning,
 )
-from app.domain.models.vectors import ClassWeight, InputShape, ListedFunction, RelevanceVector
+from app.domain.models.vectors import ClassWeight, FunctionName, InputShape, ListedFunction, RelevanceVector
 from app.domain.models.versions import (
     Learned,
     Model,
@@ -42,6 +42,7 @@ __all__ = [
     "ComponentsPredictor",
     "ComponentsReport",
     "Contender",
+    "FunctionName",
     "ImagePredictor",
     "ImageReport",
     "ImportedFrom",

@@ -2,8 +2,12 @@
 
 import sys
 from dataclasses import dataclass, replace
+from math import log
+from typing import Literal, TypeAlias
 
 from app.domain.tables import Cell, Label
+
+FunctionName: TypeAlias = Literal["mean", "log_noise"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ class RelevanceVector:
     `alpha` is the precision of the weight's prior, `gamma` in [0, 1] how well the data determine it. Where each of
     several classes has a latent, a function has a weight in each of them, `weight_means`, with one sd, alpha and gamma,
     and `weight_mean` is None. `member` is the number, from 1, of the process that it is part of where several predict
-    together.
+    together. `function` is the one that it is part of: the mean's, or where the noise depends on the inputs that of the
+    log noise variance.
     """
 
     number: int
@@ -65,9 +70,17 @@ class RelevanceVector:
     shape: tuple[InputShape, ...] = ()
     phase: float | None = None
     member: int | None = None
+    function: FunctionName = "mean"
 
     def in_units(self, unit: float) -> "RelevanceVector":
-        """The same where the function that is learned is measured in units of 1/`unit` of these."""
+        """The same where the function that is learned is measured in units of 1/`unit` of these.
+
+        The log noise variance has no unit: its constant alone changes.
+        """
+        if self.function == "log_noise":
+            if self.kind != "bias" or self.weight_mean is None:
+                return self
+            return replace(self, weight_mean=self.weight_mean + 2.0 * log(unit))
         return replace(
             self,
             weight_mean=None if self.weight_mean is None else _finite(self.weight_mean * unit),

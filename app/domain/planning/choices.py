@@ -25,7 +25,7 @@ from app.sparse_bayes.scales import (
     FixedWidth,
     InheritedWidth,
 )
-from app.sparse_bayes.spec import Prior, Spec, check
+from app.sparse_bayes.spec import Prior, Spec, check, is_heteroscedastic
 
 LARGEST_SEED = 2**63 - 1
 
@@ -34,6 +34,9 @@ MOST_ROWS_FOR_INDEPENDENT = 5_000
 
 MOST_ROWS_FOR_LOGARITHM = 20_000
 """Above, a process is not fitted to the logarithm as well."""
+
+MOST_ROWS_FOR_VARYING_NOISE = 20_000
+"""Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
 
 SPAN = 10.0
 """How many times the least target the greatest is, from which on its logarithm is tried."""
@@ -102,6 +105,8 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
     left_open = not isinstance(request.prior, Independent | GaussianProcess)
     if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
         return ()
+    if is_heteroscedastic(spec.likelihood):
+        return ()
     found = []
     if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
         found.append(replace(spec, likelihood=LogGaussian()))
@@ -112,6 +117,13 @@ def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnS
         )
         found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
     return tuple(found)
+
+
+def varying_noise(request: SupervisedRequest, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
+    """Noise that is a function of the inputs, which is fitted beside a pool where its residuals ask for it."""
+    if not pool or request.likelihood is not None or rows > MOST_ROWS_FOR_VARYING_NOISE:
+        return ()
+    return (replace(pool[0], likelihood=GaussianNoise("heteroscedastic")),)
 
 
 def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
@@ -126,6 +138,8 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
     if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
         return ()
     if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    if is_heteroscedastic(spec.likelihood):
         return ()
     if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
         return ()

@@ -10,6 +10,7 @@ from app.domain.planning.choices import (
     rivals,
     size_faults,
     spec_faults,
+    varying_noise,
     width_faults,
 )
 from app.domain.planning.classes import class_alternatives
@@ -49,7 +50,9 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
     ]
     if faults:
         raise refusal(*faults)
-    first, *pool = pooled_specs(request, spec, inputs=len(inputs)) or (spec,)
+    processes = pooled_specs(request, spec, inputs=len(inputs))
+    first, *pool = processes or (spec,)
+    beside = rivals(request, spec, rows=dataset.rows, target=target.column)
     chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
     return SupervisedPlan(
         task=target.task,
@@ -66,7 +69,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         split=request.split,
         holdout=request.holdout,
         validation=request.validation,
-        rivals=rivals(request, spec, rows=dataset.rows, target=target.column),
+        rivals=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
         noise_column=request.noise_column,
         pool=tuple(pool),
         alternatives=tuple(alternatives),

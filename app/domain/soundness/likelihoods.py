@@ -11,6 +11,7 @@ from app.sparse_bayes.likelihoods import (
     BernoulliPerClass,
     Categorical,
     GaussianNoise,
+    LogVariance,
     OneAgainstRest,
     StudentT,
     TargetLikelihood,
@@ -28,6 +29,8 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
             figures.append((f"{where}/noise_sd", sd, NOISE_SD))
         case StudentT(dof=float() | int() as dof):
             figures.append((f"{where}/dof", dof, DEGREES_OF_FREEDOM))
+        case LogVariance():
+            yield Fault("It is the likelihood of squares, and of no target.", where)
         case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():
             if likelihood.temperature != "learned":
                 figures.append((f"{where}/temperature", likelihood.temperature, POSITIVE))

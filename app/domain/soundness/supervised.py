@@ -30,12 +30,15 @@ from app.sparse_bayes.likelihoods import (
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import Pool, members_of
+from app.sparse_bayes.spec import is_heteroscedastic
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """Where gamma lies, but for rounding."""
 
 GAIN = Interval(-1e-3, inf)
 """Where a gain in nats lies: what is not worth to enter may be 0, and below it by rounding."""
+
+LOG_NOISE = "/model/log_noise"
 
 ASYMMETRY = 1e-8
 """How far a covariance's halves may lie apart, in standard deviations: as much as rounding leaves."""
@@ -62,6 +65,20 @@ def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault
 
 def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:
     yield from _of_class(model, target) if of_class else _of_likelihood(model, target)
+    yield from _of_function(model)
+    if is_heteroscedastic(model.likelihood) != (model.log_noise is not None):
+        yield Fault('A second function goes with a `noise_sd` of "heteroscedastic", and with nothing else.', LOG_NOISE)
+    if model.log_noise is not None:
+        where = f"{LOG_NOISE}/model"
+        for fault in _of_function(model.log_noise.model):
+            yield replace(fault, pointer=f"{where}{(fault.pointer or '').removeprefix('/model')}")
+        if model.log_noise.model.rows != model.rows:
+            yield Fault("Expected those of the function itself.", f"{where}/rows")
+        if model.log_noise.model.noise_sd is not None:
+            yield Fault("The noise has no noise of its own.", f"{where}/noise_sd")
+
+
+def _of_function(model: Model) -> Iterator[Fault]:
     yield from _of_prior(model)
     yield from _of_covariance(model)
     yield from _of_figures(model)

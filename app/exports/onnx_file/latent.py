@@ -9,7 +9,7 @@ from app.exports.onnx_file.graph import Graph, Value
 from app.exports.onnx_file.inputs import Encoded
 from app.exports.onnx_file.predictions import Found
 from app.sparse_bayes.linalg import solve_lower
-from app.sparse_bayes.model import Model
+from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.pool import Pool
 from app.sparse_bayes.prediction import Ready
 
@@ -19,6 +19,8 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
     model, inputs = ready.model, rows.matrix
     none = rows.unsound
     noise_sd = none + (model.noise_sd or 0.0) if rows.noise_sd is None else rows.noise_sd
+    if model.log_noise is not None and ready.noise is not None:
+        noise_sd = _noise_sd(latent(graph, ready.noise, rows)[0], model.log_noise)
     parts = [columns_of(one, inputs) for one in model.functions if one.size]
     columns = graph.beside(parts) if parts else None
     if columns is None:
@@ -33,6 +35,11 @@ def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | No
     if left is None:
         return Found(mean, weights, none + unreached, noise_sd), None
     return Found(mean, weights, left * unreached, noise_sd), (1.0 - left).at_least(0.0)
+
+
+def _noise_sd(found: Found, second: LogNoise) -> Value:
+    """The square root of E exp g, held within its bounds: see `LogNoise`."""
+    return ((found.mean + found.variance * 0.5).at_least(second.least).at_most(second.greatest) * 0.5).exp()
 
 
 def pooled(graph: Graph, pool: Pool, rows: Encoded) -> tuple[Found, Value | None]:

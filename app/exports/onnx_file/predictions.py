@@ -8,6 +8,7 @@ import numpy as np
 
 from app.domain.encoding import EncodedTarget
 from app.exports.onnx_file.graph import Value
+from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -15,6 +16,7 @@ from app.sparse_bayes.likelihoods import (
     GaussianNoise,
     Likelihood,
     LogGaussian,
+    LogVariance,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -56,6 +58,8 @@ class Found:
 def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
     """In the user's units."""
     match likelihood:
+        case LogVariance():
+            raise SparseBayesError("expected the function of a target, got that of its noise")
         case GaussianNoise() | StudentT():
             return _real(likelihood, target, found)
         case LogGaussian():

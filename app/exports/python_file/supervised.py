@@ -1,6 +1,6 @@
 """`predict` of numbers or classes: the functions, their weights' posterior, and what scatters about them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,11 +9,13 @@ from app.domain.models import SupervisedPredictor
 from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
+from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
     GaussianNoise,
     LogGaussian,
+    LogVariance,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -57,7 +59,7 @@ def _pooled(program: Program, target: EncodedTarget, pool: Pool) -> str:
     lines = [
         "X = encode(columns)",
         "sound = np.isfinite(X).all(axis=1)",
-        *members[0].noise(),
+        *(members[0].noise() if target.noise_column is not None else []),
         "X = np.where(sound[:, None], X, 0.0)",
         "members = []",
     ]
@@ -107,8 +109,19 @@ class _Predicting:
     ready: Ready
     ending: str = ""
 
+    @property
+    def second(self) -> "_Predicting | None":
+        """The log noise, where that is a function of the inputs."""
+        noise = self.ready.noise
+        return None if noise is None else replace(self, ready=noise, ending=f"{self.ending}_of_noise")
+
     def functions(self) -> str:
-        """The function that tells all functions of the model."""
+        """The function that tells all functions of the model, and that of the noise's where it has some."""
+        second = self.second
+        own = self._functions()
+        return own if second is None else f"{own}\n\n{second.functions()}"
+
+    def _functions(self) -> str:
         parts = [expression(self.program, one) for one in self.ready.model.functions if one.size]
         listed = "".join(f"            {part},\n" for part in parts)
         stacked = f"np.hstack(\n        [\n{listed}        ]\n    )" if parts else "np.empty((len(X), 0))"
@@ -125,8 +138,9 @@ class _Predicting:
         lines = [
             "X = encode(columns)",
             "sound = np.isfinite(X).all(axis=1)",
-            *(self.noise() if "noise_sd" in told else []),
+            *(self.noise() if "noise_sd" in told and self.second is None else []),
             "X = np.where(sound[:, None], X, 0.0)",
+            *(self.noise() if self.second is not None else []),
             *self.latent(),
             f"told = {told}",
             *(['told |= {"support": np.maximum(1.0 - left, 0.0)}'] if self.knows_places else []),
@@ -150,8 +164,12 @@ class _Predicting:
         return ready.augmented is not None or (ready.whitening is not None and len(ready.whitening.lower) > 0)
 
     def noise(self) -> list[str]:
-        """How the noise's sd is had: from the row, else from those learned from."""
+        """How the noise's sd is had: from a function of its own or from the row, else from those learned from."""
         column, sd, scale = self.target.noise_column, self.ready.model.noise_sd or 0.0, self.target.scale
+        bounds = self.ready.model.log_noise
+        if self.second is not None and bounds is not None:
+            logs = f"np.clip(mean + 0.5 * (weights + beyond), {bounds.least!r}, {bounds.greatest!r})"
+            return [*self.second.latent(), f"noise_sd = np.exp(0.5 * {logs})"]
         if column is None:
             return [f"noise_sd = np.full(len(X), {sd!r})"]
         said = f"columns.get({column!r}, [None] * len(X))"
@@ -186,6 +204,8 @@ class _Predicting:
     def _told(self, model: Model, target: EncodedTarget) -> str:
         units = f"{target.shift!r}, {target.scale!r}"
         match model.likelihood:
+            case LogVariance():
+                raise SparseBayesError("expected the function of a target, got that of its noise")
             case GaussianNoise():
                 return f"real(mean, noise_sd**2, weights, beyond, {units})"
             case LogGaussian():

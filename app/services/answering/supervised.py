@@ -138,7 +138,7 @@ def _bytes(ready: Ready) -> int:
         kernels.append(ready.augmented.functions)
     for functions in kernels:
         arrays += [functions.centres, functions.centres]  # once more as the kernel sees them
-    return sum(array.nbytes for array in arrays)
+    return sum(array.nbytes for array in arrays) + (0 if ready.noise is None else _bytes(ready.noise))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,10 @@ from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
+from app.sparse_bayes.likelihoods import TargetLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import likelihood_of
+from app.sparse_bayes.spec import is_heteroscedastic
 from app.sparse_bayes.types import Indices
 
 USUAL = (0.0, -1.0, 1.0)
@@ -44,11 +46,15 @@ def _of_report(exported: ExportedSupervised) -> Iterator[Fault]:
     yield from supervised_report_faults(predictor, report)
     yield from spec_faults(report.plan, predictor.encoding.width)
     planned, fitted = report.plan.spec.likelihood, likelihood_of(predictor.learned)
-    if (planned.type, planned.noise_by_row) != (fitted.type, fitted.noise_by_row):
+    if _kind(planned) != _kind(fitted):
         yield Fault("The likelihood is another one than the model's.", "/report/plan/spec/likelihood")
     classes = [one.label for one in report.class_rows]
     if classes and classes != list(predictor.encoding.target.classes):
         yield Fault("The classes are others than the target's.", "/report/class_rows")
+
+
+def _kind(likelihood: TargetLikelihood) -> tuple[str, bool, bool]:
+    return likelihood.type, likelihood.noise_by_row, is_heteroscedastic(likelihood)
 
 
 def _try(exported: ExportedSupervised) -> None:

@@ -22,12 +22,13 @@ from app.sparse_bayes.likelihoods.bernoulli_per_class import BernoulliPerClass
 from app.sparse_bayes.likelihoods.categorical import Categorical
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
 from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
+from app.sparse_bayes.likelihoods.log_variance import LogVariance
 from app.sparse_bayes.likelihoods.one_against_rest import OneAgainstRest
 from app.sparse_bayes.likelihoods.poisson import Poisson
 from app.sparse_bayes.likelihoods.student_t import StudentT
 
-Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest
-"""Those that one model has."""
+Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | LogVariance
+"""Those that one model has: of targets, or that of the log noise variance of a model of them."""
 
 TargetLikelihood = Likelihood | BernoulliPerClass
 """Those that a target is learned by: of one model, or of one for each class."""
@@ -47,6 +48,7 @@ __all__ = [
     "GaussianNoise",
     "Likelihood",
     "LogGaussian",
+    "LogVariance",
     "OneAgainstRest",
     "Poisson",
     "StudentT",

@@ -48,11 +48,13 @@ class GaussianNoise:
     """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1].
 
     "rows": each row has its own, which is known and comes with the row; beta, the factor of all precisions, is 1 then.
+    "heteroscedastic": a second function of the inputs is its log variance; both are learned by fits in turn, with noise
+    by row where the noise is what the second has made it.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    noise_sd: Literal["learned", "rows"] | float = "learned"
+    noise_sd: Literal["learned", "rows", "heteroscedastic"] | float = "learned"
     type: Literal["gaussian"] = "gaussian"
 
     conjugate: ClassVar[bool] = True
@@ -70,7 +72,7 @@ class GaussianNoise:
 
     def check(self, t: Array) -> None:
         """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
-        if self.noise_sd == "learned" and np.all(t == t[0]):
+        if self.noise_sd in {"learned", "heteroscedastic"} and np.all(t == t[0]):
             raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
 
     def working(self, t: Array) -> tuple[Array, float]:
@@ -82,7 +84,7 @@ class GaussianNoise:
         match self.noise_sd:
             case "learned":
                 return noise_range(t)
-            case "rows":
+            case "rows" | "heteroscedastic":
                 return 1.0, 1.0
             case known:
                 return float(known) ** -2, float(known) ** -2

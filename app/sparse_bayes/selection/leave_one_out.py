@@ -21,13 +21,14 @@ TOLD = frozenset({"rmse", "nll", "coverage_95", "error", "log_loss"})
 
 
 def leave_one_out(model: Model, rows: Rows, rho: float) -> dict[str, float]:
-    """Scores of the N rows learned from, each without itself; empty where sites depend on the latent.
+    """Scores of the N rows learned from, each without itself; empty where sites depend on the latent, and where
+    the noise is a function of the inputs, which each row had its part in.
 
     With h = lam p'Sigma p, lam = beta/(1 + rho beta c), the row's residual is r/(1 - h) and its variance
     1/beta + p'Sigma p/(1 - h) + c [SPARSE_GP 7]. Functions and hyperparameters were chosen with the row present, which
     flatters: figures for a report, not for a choice.
     """
-    if not model.likelihood.conjugate or model.noise_sd is None:
+    if not model.likelihood.conjugate or model.noise_sd is None or model.log_noise is not None:
         return {}
     without, noise_sd = _without(model, rows, rho)
     predicted = model.likelihood.predictive(without, noise_sd)

@@ -29,9 +29,11 @@ from app.sparse_bayes.pooling.reduction import Reduction, reduced
 from app.sparse_bayes.prediction import Measured, Prediction, Ready, predict
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.scales import EvidencePerInputWidth
+from app.sparse_bayes.selection.heteroscedastic import heteroscedastic
 from app.sparse_bayes.selection.rows import Rows, Step
 from app.sparse_bayes.selection.scoring import figures, standard_error
-from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.selection.varying_noise import noise_varies
+from app.sparse_bayes.spec import Spec, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array, Indices
 
@@ -131,14 +133,14 @@ def pooled(
     nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
     nothing can be fitted.
     """
-    judgement = yield from _judged(rows, specs, rivals, splits, trail)
+    judgement, rivals = yield from _compare(rows, specs, rivals, splits, trail)
     best = judgement.best_rival
     if best is not None:
         model = yield from _rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
         if model is not None:
             score = judgement.rival_score(best)
             others = judgement.compared(specs, rivals, best)
-            return Pooled(model, rivals[best], (), others, score, 0.0, len(model.mean))
+            return Pooled(model, rivals[best], (), others, score, 0.0, model.size)
     compared = judgement.compared(specs, rivals)
     sound = judgement.sound
     if not len(sound):
@@ -165,13 +167,36 @@ def pooled(
     return Pooled(pool, spec, of_members, compared, figures(judgement.measured), reduction.loss, unreduced)
 
 
+def _compare(
+    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], splits: Sequence[Split], trail: Trail
+) -> Generator[Step, None, tuple["_Judgement", Sequence[Spec]]]:
+    """All of them judged by folds, and the rivals in their order there.
+
+    Noise that is a function of the inputs comes last, and only where the residuals of the pool ask for it: about the
+    function of the member that weighs most.
+    """
+    first = [one for one in rivals if not is_heteroscedastic(one.likelihood)]
+    last = [one for one in rivals if is_heteroscedastic(one.likelihood)]
+    judgement = yield from _judged(rows, specs, first, splits, trail)
+    if not last:
+        return judgement, first
+    if not judgement.noise_varies(rows.X):
+        unasked = np.full((len(last), 3, len(judgement.t)), np.nan)
+        return replace(judgement, rivals=np.concatenate([judgement.rivals, unasked])), [*first, *last]
+    best = specs[judgement.heaviest]
+    last = [replace(best, likelihood=one.likelihood) for one in last]
+    beside = yield from _judged(rows, (), last, splits, trail)
+    joined = np.concatenate([judgement.rivals, beside.rivals])
+    return replace(judgement, rivals=joined, asked=True), [*first, *last]
+
+
 @dataclass(frozen=True, eq=False)
 class _Judgement:
     """How n rows of some folds are predicted by what was learned without them.
 
     `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
     `means` and `variances` (n, K) are of all members, NaN where one was lost; `rivals` (J, 3, n) are -log density,
-    absolute error and whether the 95 % interval held.
+    absolute error and whether the 95 % interval held. `asked` where residuals asked for noise that varies.
     """
 
     splits: tuple[Split, ...]
@@ -180,6 +205,22 @@ class _Judgement:
     means: Array
     variances: Array
     rivals: Array
+    asked: bool = False
+
+    def noise_varies(self, X: Array) -> bool:
+        """Whether the residuals of the pool of all members ask for noise that is a function of the inputs X (N, d)."""
+        members = self.sound
+        if not len(members):
+            return False
+        densities = self.densities.taken(members)
+        mean, variance = densities.product(densities.best_weights(self.t))
+        return noise_varies(X[self.rows], mean, (self.t - mean) / np.sqrt(variance))
+
+    @property
+    def heaviest(self) -> int:
+        """The place of the member of greatest weight."""
+        members = self.sound
+        return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
 
     @property
     def sound(self) -> Indices:
@@ -242,12 +283,18 @@ class _Judgement:
         of_rivals = -self.rivals[:, 0].mean(axis=1)
         told = [*zip(specs, of_members, strict=True), *zip(rivals, of_rivals, strict=True)]
         left_out = None if taken is None else len(specs) + taken
-        return tuple(_compared(spec, float(score)) for place, (spec, score) in enumerate(told) if place != left_out)
+        return tuple(
+            _compared(spec, float(score), asked=self.asked)
+            for place, (spec, score) in enumerate(told)
+            if place != left_out
+        )
 
 
-def _compared(spec: Spec, score: float) -> Compared:
+def _compared(spec: Spec, score: float, *, asked: bool) -> Compared:
     if np.isfinite(score):
         return Compared(spec, score)
+    if is_heteroscedastic(spec.likelihood) and not asked:
+        return Compared(spec, None, "no noise that depends on the inputs shows in the residuals of the folds")
     return Compared(spec, None, "could not be fitted to each fold", computable=False)
 
 
@@ -287,7 +334,7 @@ def _fold(
             found = None
         means.append(found.mean if isinstance(found, RealPrediction) else nothing)
         variances.append(found.variance if isinstance(found, RealPrediction) else nothing)
-    first = begun[0]
+    first = begun[0] if begun else Lost("no process was learned")
     for rival in rivals:
         prediction = yield from _rival_prediction(others, fold, rival, first, trail, step)
         if prediction is None:
@@ -343,6 +390,9 @@ def _rival_prediction(
 ) -> Generator[Step, None, Prediction | None]:
     """What a rival learned of `others` predicts of the fold; None where it can't be learned."""
     try:
+        if is_heteroscedastic(rival.likelihood):
+            both = yield from heteroscedastic(others, rival, trail, step=step)
+            return predict(both.model, fold.X)
         if isinstance(rival.prior, GaussianProcess):
             begun = yield from _scaled(others, rival, None, trail, step)
             return None if isinstance(begun, Lost) else begun.predict(fold.X, fold.noise_sd)
@@ -361,6 +411,8 @@ def _rival(rows: Rows, rival: Spec, first: Spec, trail: Trail, *, needed: bool) 
     if not isinstance(rival.prior, GaussianProcess):
         lent = _lent((yield from _scaled(rows, first, None, trail, FIT)))
     try:
+        if is_heteroscedastic(rival.likelihood):
+            return (yield from heteroscedastic(rows, rival, trail)).model
         return (yield from _sparse(rows, rival, lent, trail, FIT))
     except NotPositiveDefiniteError:
         if needed:

@@ -26,13 +26,14 @@ from app.sparse_bayes.selection.classes import (
     learns_temperature,
     with_fold_temperature,
 )
+from app.sparse_bayes.selection.heteroscedastic import with_log_noise
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
 from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.selection.widths import with_width
-from app.sparse_bayes.spec import Spec, check
+from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
 
 MOST_CENTRES = 4_000
@@ -126,6 +127,9 @@ def train(
         scoring = Scoring(folds or FOLDS, bounded or not folds) if alternatives else Scoring(folds, bounded)
         yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
         return
+    if is_heteroscedastic(spec.likelihood):
+        yield from _with_log_noise(rows, spec, folding, Scoring(folds, bounded), on, held_out)
+        return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
         ranked = yield from _ranked(some, spec, rivals, apart, on)
@@ -147,6 +151,27 @@ def train(
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
     yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
+
+
+def _with_log_noise(
+    rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: "_Way", held_out: Rows | None
+) -> Iterator[Step | Trained]:
+    """The training of a function and its log noise variance."""
+    yield Step("fit", 0, None, "looks")
+    model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        again, _ = yield from with_log_noise(some, spec, apart, on.trail, on.threads)
+        return again
+
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    if scoring.folds:
+        splits = scoring.splits(rows, folding, spec.seed)
+        validation = yield from validated(rows, learning, splits, folding, on.trail)
+        score = score_of(validation, len(splits), len(splits))
+    yield Step("done", 1, 1, "fits", model.log_marginal_likelihood, model.size, model.noise_sd)
+    yield Trained(model, resolved, measured, {}, validation=validation, score=score)
 
 
 def _pooled(

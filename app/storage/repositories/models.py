@@ -283,6 +283,7 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         shape=() if row.shape is None else SHAPE.read(row.shape),
         phase=row.phase,
         member=row.member,
+        function="log_noise" if row.function == "log_noise" else "mean",
     )
 
 

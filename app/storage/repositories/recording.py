@@ -118,4 +118,5 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         shape=SHAPE.write(vector.shape) if vector.shape else None,
         phase=vector.phase,
         member=vector.member,
+        function=vector.function,
     )

@@ -82,6 +82,7 @@ class RelevanceVectorRow(Base):
     shape: Mapped[str | None] = mapped_column(default=None)
     phase: Mapped[float | None] = mapped_column(default=None)
     member: Mapped[int | None] = mapped_column(default=None)
+    function: Mapped[str] = mapped_column(default="mean", server_default="mean")
 
 
 class PosteriorRow(Base):

@@ -9,10 +9,11 @@ from scipy.stats import norm
 
 from app.sparse_bayes.likelihoods import Coupled, Likelihood, OneAgainstRest
 from app.sparse_bayes.types import Array
-from tests.sparse_bayes.drawn import LIKELIHOODS, by_differences, rows_for
+from tests.sparse_bayes.drawn import LIKELIHOODS, OF_NOISE, by_differences, rows_for
 
 BETA = 2.3
 NUDGE = 1e-4
+EACH = LIKELIHOODS | OF_NOISE
 
 
 def working_targets(likelihood: Likelihood, rows: int) -> Array:
@@ -20,14 +21,12 @@ def working_targets(likelihood: Likelihood, rows: int) -> Array:
 
 
 def test_every_member_of_the_union_is_tested() -> None:
-    assert {type(likelihood) for likelihood in LIKELIHOODS.values()} | {Coupled, OneAgainstRest} == set(
-        get_args(Likelihood)
-    )
+    assert {type(likelihood) for likelihood in EACH.values()} | {Coupled, OneAgainstRest} == set(get_args(Likelihood))
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_sites_are_the_derivatives_of_the_log_density(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 20)
     f = np.random.default_rng(1).normal(0.0, 2.0, len(t))
     below, here, above = (likelihood.log_density(t, f + step, BETA) for step in (-NUDGE, 0.0, NUDGE))
@@ -36,18 +35,18 @@ def test_sites_are_the_derivatives_of_the_log_density(name: str) -> None:
     np.testing.assert_allclose(precision, -(above - 2.0 * here + below) / NUDGE**2, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_the_slope_of_the_precision_is_its_derivative(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 20)
     f = np.random.default_rng(2).normal(0.0, 2.0, len(t))
     (below, _), (above, _) = (likelihood.sites(t, f + step, 1.0) for step in (-NUDGE, NUDGE))
     np.testing.assert_allclose(likelihood.precision_slope(t, f), (above - below) / (2.0 * NUDGE), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_row_with_a_precision_of_its_own_is_as_it_would_be_alone(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, v = latents()
     beta = np.geomspace(0.1, 30.0, 8)
@@ -65,9 +64,9 @@ def test_a_row_with_a_precision_of_its_own_is_as_it_would_be_alone(name: str) ->
     np.testing.assert_allclose(likelihood.log_density(t, f, beta), densities, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_constant_precision_is_one_number_for_all_rows_and_all_f(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 20)
     f = np.linspace(-3.0, 3.0, len(t))
     precision, _ = likelihood.sites(t, f, BETA)
@@ -79,9 +78,9 @@ def latents(seed: int = 3) -> tuple[Array, Array]:
     return rng.normal(0.0, 1.5, 8), rng.uniform(0.01, 2.0, 8)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_an_expected_log_density_is_the_integral_over_the_latent(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, v = latents()
 
@@ -101,9 +100,9 @@ def test_an_expected_log_density_is_the_integral_over_the_latent(name: str) -> N
         np.testing.assert_allclose(value, expected, atol=1.0)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_expected_sites_are_the_slopes_of_the_expected_log_density(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, v = latents()
     found = likelihood.expected(t, f, v, BETA)
@@ -115,9 +114,9 @@ def test_expected_sites_are_the_slopes_of_the_expected_log_density(name: str) ->
     np.testing.assert_allclose(found.precision, -2.0 * by_differences(lambda v: value(f, v), v), rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_the_slope_in_the_noise_is_that_of_the_sum_over_rows(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, v = latents()
     (slope,) = by_differences(
@@ -127,9 +126,9 @@ def test_the_slope_in_the_noise_is_that_of_the_sum_over_rows(name: str) -> None:
     assert likelihood.expected(t, f, v, BETA).noise_slope == pytest.approx(float(slope), rel=1e-8, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_latent_without_variance_has_the_plain_sites(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, _ = latents()
     found = likelihood.expected(t, f, np.zeros(8), BETA)
@@ -142,9 +141,9 @@ def test_a_latent_without_variance_has_the_plain_sites(name: str) -> None:
         assert (found.precision > 0.0).all()
 
 
-@pytest.mark.parametrize("name", LIKELIHOODS)
+@pytest.mark.parametrize("name", EACH)
 def test_the_curvature_in_the_noise_is_that_of_the_sum_over_rows(name: str) -> None:
-    likelihood = LIKELIHOODS[name]
+    likelihood = EACH[name]
     t = working_targets(likelihood, 8)
     f, v = latents()
     (curvature,) = by_differences(

@@ -213,3 +213,34 @@ def test_the_number_of_folds_is_that_asked_for() -> None:
     steps = [step for step in train(rows(), SMOOTH, pool=(ONE_WIDTH,), folds=3) if isinstance(step, Step)]
     assert {step.total for step in steps if step.phase == "folds"} == {3}
     assert steps[-1].phase == "done"
+
+
+VARYING = replace(SMOOTH, likelihood=GaussianNoise("heteroscedastic"))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_noise_that_depends_on_the_inputs_is_taken_where_residuals_ask_for_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2.0, 2.0, 120)
+    t = np.sin(2.0 * x) + np.exp(0.8 * x - 1.0) * rng.standard_normal(120)
+    X = x[:, None]
+    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), rivals=(VARYING,)))
+    alike = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,)))
+    assert found.spec.likelihood == VARYING.likelihood
+    assert found.model.log_noise is not None
+    assert found.members == ()
+    assert found.validation["nll"] < alike.validation["nll"] - 0.1
+    assert [one.spec.likelihood for one in found.compared] == [GaussianNoise()] * 2
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_noise_of_one_size_is_not_compared_with_noise_that_varies(seed: int) -> None:
+    X, t = sinc(80, seed)
+    found = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,), rivals=(VARYING,)))
+    alike = ended(train(Rows(X, t), SMOOTH, pool=(ROUGH,)))
+    (unasked,) = (one for one in found.compared if one.spec.likelihood == VARYING.likelihood)
+    assert unasked.score is None
+    assert unasked.reason is not None
+    assert "residuals" in unasked.reason
+    at = np.linspace(-12.0, 12.0, 9)[:, None]
+    np.testing.assert_array_equal(predicted(found, at).mean, predicted(alike, at).mean)

@@ -47,7 +47,8 @@ class HyperparametersOut(BaseModel):
     noise_sd: float | None = Field(
         description="Of the noise, in the target's units; under `log_gaussian` of the target's logarithm: .1 is about "
         "10 %. Where each row has its own, the root mean square over the rows learned from, which stands for the noise "
-        "of rows to predict that bring none. Null for classes and counts."
+        "of rows to predict that bring none; where it is a function of the inputs, that over the rows learned from. "
+        "Null for classes and counts."
     )
     degrees_of_freedom: float | None = Field(
         description="Of noise with heavy tails (`student_t`), learned or given: near 2, outliers are wild and many; "

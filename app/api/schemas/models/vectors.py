@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain
-from app.domain.models import RelevanceVector
+from app.domain.models import FunctionName, RelevanceVector
 from app.domain.tables import Cell, Label
 
 
@@ -54,6 +54,10 @@ class RelevanceVectorOut(FromDomain):
     gamma: float = Field(description="How well the data determine the weight, from 0 to 1.")
     member: int | None = Field(
         description="Which of the version's `members` it is part of, from 1; null where one model predicts."
+    )
+    function: FunctionName = Field(
+        description="`mean`; or `log_noise`, the logarithm of a noise variance that depends on the inputs, in which "
+        "its weight is measured then."
     )
 
     @classmethod

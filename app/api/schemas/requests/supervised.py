@@ -44,7 +44,8 @@ class SupervisedJobIn(JobIn):
         None,
         description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
         '`noise_sd`; or of a size of its own in each row, given as `{"column": NAME}`: a column of its sds, above 0, '
-        "in the target's units, which is no input. `student_t`: some rows are outliers; `dof`, how heavy the tails "
+        "in the target's units, which is no input; or `heteroscedastic`: a second function of the inputs, learned too, "
+        "is its logarithm. `student_t`: some rows are outliers; `dof`, how heavy the tails "
         "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
         "counts. `bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
         "class; `classes` is counted where it is not said. `bernoulli_per_class`: a model for each of three classes or "
