@@ -28,7 +28,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
             job = service.trainings.finished(
-                service.trainings.submit({"dataset_id": dataset.id, "target": "litres"}).id
+                service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
             )
             assert job.state == "succeeded", job
         yield address

@@ -27,7 +27,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             dataset = service.upload(kiosk.FILE)
             for _ in range(2):
                 job = service.trainings.finished(
-                    service.trainings.submit({"dataset_id": dataset.id, "target": "litres"}).id
+                    service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
                 )
                 assert job.state == "succeeded", job
         yield address

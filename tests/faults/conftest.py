@@ -82,7 +82,7 @@ class Place:
         """A job over sinc with noise, whose child does what a stand-in does."""
         dataset = self.sinc(rows)
         seed = trainers.spec_of(trainer).seed
-        return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", seed=seed))
+        return self.parts.training.submit(BUILT_IN_OWNER, SupervisedRequest(dataset.id, "y", effort="quick", seed=seed))
 
     def look(self, job: Job) -> Job:
         return self.parts.jobs.get(BUILT_IN_OWNER, job.id)

@@ -44,10 +44,12 @@ def requests(place: Place) -> list[SupervisedRequest]:
     searched = (KernelChoice(width=CrossValidationWidth(3)), Bias())
     classical: tuple[Algorithm, ...] = (Sequential(), Sequential("single"), ReEstimation("mackay"))
     asked = [
-        SupervisedRequest(dataset.id, "y", basis=searched, prior=Independent(), algorithm=algorithm)
+        SupervisedRequest(dataset.id, "y", effort="quick", basis=searched, prior=Independent(), algorithm=algorithm)
         for algorithm in classical
     ]
-    asked.append(SupervisedRequest(dataset.id, "y", prior=GaussianProcess(), validation=Validation(folds=5)))
+    asked.append(
+        SupervisedRequest(dataset.id, "y", effort="quick", prior=GaussianProcess(), validation=Validation(folds=5))
+    )
     return asked
 
 

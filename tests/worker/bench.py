@@ -64,7 +64,14 @@ class Bench:
         dataset = dataset or self.dataset()
         seed = trainers.spec_of(trainer).seed
         request = SupervisedRequest(
-            dataset.id, "y", inputs, task="regression", holdout=holdout, validation=validation, seed=seed
+            dataset.id,
+            "y",
+            inputs,
+            task="regression",
+            holdout=holdout,
+            validation=validation,
+            seed=seed,
+            effort="quick",
         )
         job = Job(uuid7(), OWNER, "queued", now(), request, plan(request, dataset))
         with self.open_uow() as uow:

@@ -30,7 +30,7 @@ def _submit(calls: Relevance, rows: int, model: str) -> SupervisedJob:
     y = np.sinc(x / np.pi) + 0.1 * draw.standard_normal(rows)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
     asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": BASIS}
-    return calls.trainings.submit({**asked, "prior": {"type": "independent"}})
+    return calls.trainings.submit({**asked, "prior": {"type": "independent"}, "effort": "quick"})
 
 
 def faults(containers: Containers, jobs: list[SupervisedJob], like: list[SupervisedJob]) -> Iterator[str]:

@@ -92,7 +92,7 @@ def _submit(calls: Relevance, model: str) -> SupervisedJob:
     y = np.sin(40.0 * x) + 0.01 * draw.standard_normal(ROWS)
     dataset = calls.create_dataset({"x": x.tolist(), "y": y.tolist()}, name=model)
     asked: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "model": model, "basis": NARROW}
-    return calls.trainings.submit({**asked, "prior": {"type": "independent"}})
+    return calls.trainings.submit({**asked, "prior": {"type": "independent"}, "effort": "quick"})
 
 
 def _look(containers: Containers, job: SupervisedJob) -> SupervisedJob:
