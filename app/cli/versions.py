@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from app.cli.rendering import cell_text, number, print_facts
 from app.client.answers import (
+    Alternative,
     ApproximationVersion,
-    Compared,
     ComponentsVersion,
-    Contender,
+    Evidence,
     Hyperparameters,
     ImageVersion,
     ImportedFrom,
@@ -20,6 +20,7 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
+from app.client.answers.datasets import Choice
 
 MOST_OUTLIERS_SHOWN = 8
 
@@ -135,6 +136,7 @@ def _terms_of(version: ApproximationVersion) -> str:
 
 def _show_supervised(version: SupervisedVersion) -> None:
     found = version.hyperparameters
+    several = version.members if len(version.members) > 1 else ()
     print_facts(
         [
             *_named(version),
@@ -153,13 +155,12 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("noise sd", _noise_sd(version)),
             ("process sd", _sd(found.process_sd, version)),
             ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
-            ("log evidence", _evidence(version.log_marginal_likelihood)),
-            *((f"member {place}", _member(one, version)) for place, one in enumerate(version.members, 1)),
+            ("log evidence", _evidence(version.evidence)),
+            *((f"member {place}", _member(one, version)) for place, one in enumerate(several, 1)),
             ("score", None if version.score is None else _score(version.score)),
             ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
-            ("compared", _compared(version.contenders) or None),
-            ("beside it", "; ".join(map(_judged, version.compared)) or None),
+            ("compared", _compared(version) or None),
             *((MEASURED.get(rows, rows), _measured(rows, scores)) for rows, scores in version.metrics.items()),
             ("outliers", _outliers(version.outliers) or None),
             *(("warning", warning.detail) for warning in version.warnings),
@@ -169,21 +170,33 @@ def _show_supervised(version: SupervisedVersion) -> None:
     )
 
 
-def _evidence(nats: float | None) -> str | None:
-    return None if nats is None else f"{nats:.2f} nats"
+EVIDENCE = {"exact": "", "laplace": " (Laplace's approximation)", "lower_bound": " or more (a lower bound)"}
+"""What each kind of evidence adds to its value."""
+
+
+def _evidence(found: Evidence | None) -> str | None:
+    if found is None:
+        return None
+    beside = [
+        f", log hyperprior {found.log_hyperprior:.2f}" if found.log_hyperprior else "",
+        f", price {found.price:.2f}" if found.price else "",
+    ]
+    return f"{found.value:.2f} nats{EVIDENCE.get(found.kind, '')}{''.join(beside)}"
 
 
 def _member(member: Member, version: SupervisedVersion) -> str:
     """A model of several: its class or how much it weighs, and what it is."""
-    widths = _widths(member.widths, standardised=version.standardised, linear=_has_linear_columns(version))
+    found = member.hyperparameters
+    widths = _widths(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
     kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")
     parts = [
         None if member.label is None else cell_text(member.label),
         None if member.weight is None else f"weight {member.weight:.2f}",
-        kernel if kernel is None or not member.warps else f"{kernel}, inputs bent",
+        kernel if kernel is None or not found.warps else f"{kernel}, inputs bent",
         f"{member.functions} {'function' if member.functions == 1 else 'functions'}",
-        None if member.noise_sd is None else f"noise sd {number(member.noise_sd)}",
+        None if found.noise_sd is None else f"noise sd {number(found.noise_sd)}",
         f"width {widths}" if widths else None,
+        f"log evidence {_evidence(member.evidence)}",
     ]
     return ", ".join(part for part in parts if part is not None)
 
@@ -219,32 +232,36 @@ def _classes(version: SupervisedVersion) -> str:
     return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 
-def fit_name(fit: Contender | Rival) -> str:
+def fit_name(fit: Alternative | Rival) -> str:
     """A fit by what may differ between those that are compared."""
     noise = "heteroscedastic" if fit.likelihood.get("noise_sd") == "heteroscedastic" else fit.likelihood["type"]
     return f"{fit.prior['type']} with {noise} noise".replace("_", " ")
 
 
-def _compared(contenders: Sequence[Contender]) -> str:
-    """What was taken, and by how many nats of evidence the others are behind it, or before."""
-    if not contenders:
-        return ""
-    taken, *others = contenders
-    return "; ".join([f"{fit_name(taken)} taken", *(_distance(other, taken) for other in others)])
+def _compared(version: SupervisedVersion) -> str:
+    """By how many nats of the score each alternative is behind, or before."""
+    return "; ".join(_distance(other, version) for other in version.alternatives)
 
 
-def _judged(other: Compared) -> str:
-    """What folds judged beside what was taken, by its kernel and widths."""
-    kernel, width = other.basis.get("kernel"), other.basis.get("width")
-    told = " ".join(str(one["type"]) for one in (kernel, width) if isinstance(one, Mapping) and "type" in one)
-    name = (told or str(other.basis["type"])).replace("_", " ")
-    return f"{name}: {other.reason}" if other.score is None else f"{name} {other.score:.3f} nats a row"
+def _distance(other: Alternative, version: SupervisedVersion) -> str:
+    name = fit_name(other) if other.basis is None else f"{fit_name(other)}, {basis_name(other.basis)}"
+    by_folds = other.kind == "fold_log_density"
+    taken = version.integrated_evidence if not by_folds else None if version.score is None else version.score.value
+    if other.score is None or taken is None:
+        return f"{name} {other.reason or 'not measured'}"
+    nats = taken - other.score
+    behind = f"{name} {abs(nats):.3g} nats{' a row' if by_folds else ''} {'less' if nats >= 0 else 'more'}"
+    given_up = other.functions is None and not by_folds
+    return f"{behind}, given up on the way" if given_up else behind
 
 
-def _distance(other: Contender, taken: Contender) -> str:
-    nats = taken.score - other.score
-    said = f"{fit_name(other)} {abs(nats):.1f} nats {'less' if nats >= 0 else 'more'}"
-    return f"{said}, given up on the way" if other.functions is None else said
+def basis_name(basis: Choice) -> str:
+    """A dictionary by what tells it apart from others that were compared."""
+    kernel, width = basis.get("kernel"), basis.get("width")
+    name = str(kernel["type"] if isinstance(kernel, dict) else basis["type"])
+    shared = isinstance(width, dict) and width.get("type") == "evidence"
+    bent = basis.get("warp") == "evidence"
+    return f"{name}{' of one width' if shared else ''}{' of bent inputs' if bent else ''}".replace("_", " ")
 
 
 def _scatter(version: SupervisedVersion) -> str:

@@ -16,6 +16,7 @@ from app.domain.encoding import (
 from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
 from app.domain.models import ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
 from app.domain.planning.approximation import MOST_TERMS
+from app.exports.earlier import earlier_models, with_evidence
 from app.exports.reports import approximation_report, components_report, supervised_report
 from app.exports.schema import (
     ApproximationDocument,
@@ -59,6 +60,7 @@ from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
@@ -88,7 +90,11 @@ def version_of(document: VersionDocument) -> ExportedVersion:
 def _supervised(document: SupervisedDocument) -> ExportedSupervised:
     encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
     model = _learned(document.model, encoding.width, len(encoding.target.classes))
-    report = supervised_report(document, encoding.target, n_functions(model))
+    earlier = None
+    if document.format_version == 1:
+        earlier = earlier_models(model, encoding.target)
+        model = with_evidence(model, earlier, document.report)
+    report = supervised_report(document, encoding.target, n_functions(model), earlier)
     return ExportedSupervised(*_named(document.source), report, SupervisedPredictor(encoding, model))
 
 
@@ -176,7 +182,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         alpha=vector(part.alpha, size, f"{where}/alpha"),
         gamma=vector(part.gamma, size, f"{where}/gamma"),
         noise_sd=part.noise_sd,
-        log_marginal_likelihood=part.log_marginal_likelihood,
+        evidence=_evidence(part, where),
         inputs=inputs,
         rows=part.rows,
         candidates=part.candidates,
@@ -188,6 +194,15 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         jitter=part.jitter,
         log_noise=None if part.log_noise is None else _log_noise(part.log_noise, inputs, f"{where}/log_noise"),
     )
+
+
+def _evidence(part: ModelPart, where: str) -> LogEvidence:
+    """That of a document of format version 1 is set apart once all of its report is known."""
+    if part.evidence is not None:
+        return LogEvidence(**part.evidence.model_dump())
+    if part.log_marginal_likelihood is None:
+        raise wrong(f"{where}/evidence", "This member is required.")
+    return LogEvidence(part.log_marginal_likelihood, "exact")
 
 
 def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:

@@ -12,6 +12,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
+from app.domain.models.earlier import EarlierModel, today_report
 from app.exports.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
 from app.exports.values import value_faults
 
@@ -99,12 +100,12 @@ COMPONENTS = Reports(
 def supervised_told(report: SupervisedReport) -> Json:
     """Without figures that are no finite numbers, too."""
     whole = SUPERVISED.told(report)
-    metrics, contenders = whole["metrics"], whole["contenders"]
+    metrics, alternatives = whole["metrics"], whole["alternatives"]
     assert isinstance(metrics, dict)
-    assert isinstance(contenders, list)
+    assert isinstance(alternatives, list)
     return whole | {
         "metrics": {name: _finite_members(figures) for name, figures in metrics.items()},
-        "contenders": [one for one in contenders if isinstance(one, dict) and _all_finite([one["score"]])],
+        "alternatives": [one for one in alternatives if isinstance(one, dict) and _all_finite([one["score"]])],
     }
 
 
@@ -117,8 +118,13 @@ def _all_finite(values: Sequence[JsonValue]) -> bool:
     return all(not isinstance(value, float) or math.isfinite(value) for value in values)
 
 
-def supervised_report(document: SupervisedDocument, target: EncodedTarget, functions: int) -> SupervisedReport:
-    """Raises InvalidRequestError, ReportError."""
+def supervised_report(
+    document: SupervisedDocument, target: EncodedTarget, functions: int, earlier: Sequence[EarlierModel] | None = None
+) -> SupervisedReport:
+    """The report; `earlier` are the models of a document of format version 1.
+
+    Raises InvalidRequestError, ReportError.
+    """
     said: Json = {"task": document.task, "functions": functions}
     planned: Json = {
         "task": document.task,
@@ -129,7 +135,8 @@ def supervised_report(document: SupervisedDocument, target: EncodedTarget, funct
         "inputs": _columns(document.inputs),
         "noise_column": target.noise_column,
     }
-    return SUPERVISED.read(document.report, said, planned)
+    sent = document.report if earlier is None else today_report(document.report, earlier, functions)
+    return SUPERVISED.read(sent, said, planned)
 
 
 def approximation_report(document: ApproximationDocument) -> ApproximationReport:

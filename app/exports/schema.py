@@ -22,9 +22,10 @@ from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood
+from app.sparse_bayes.marginal import EvidenceKind
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
-FORMAT_VERSION: Literal[1] = 1
+FORMAT_VERSION: Literal[2] = 2
 
 GREATEST_COUNT = 2**53
 
@@ -185,6 +186,15 @@ class AugmentationPart(Part):
     precisions: Annotated[list[Positive], FirstFault()] | None
 
 
+class EvidencePart(Part):
+    """The log marginal likelihood in the units of t, in nats, and apart from it what else the fit maximised."""
+
+    value: FiniteFloat
+    kind: EvidenceKind
+    log_hyperprior: FiniteFloat | None
+    price: NotNegative
+
+
 class ModelPart(Part):
     """The functions, their weights' posterior, and what scatters about them."""
 
@@ -199,7 +209,12 @@ class ModelPart(Part):
     augmentation: AugmentationPart | None
     rows: Annotated[Count, Field(ge=1)]
     candidates: Count
-    log_marginal_likelihood: FiniteFloat
+    evidence: EvidencePart | None = None
+    log_marginal_likelihood: FiniteFloat | None = Field(
+        default=None,
+        exclude=True,
+        description="In documents of format version 1 in the place of `evidence`.",
+    )
     last_gain: FiniteFloat | None
     next_gain: FiniteFloat | None
     termination: Annotated[str, Field(max_length=100)]
@@ -280,7 +295,7 @@ class DocumentBase(Part):
     """What every document begins with; its `task` says what else there is."""
 
     format: Literal["relevance-version"]
-    format_version: Literal[1]
+    format_version: Literal[1, 2]
     source: SourcePart
 
 

@@ -186,7 +186,7 @@ def learned(problem: Problem, last: Standing) -> Model:
         alpha=kept.alpha,
         gamma=kept.gamma,
         noise_sd=kept.likelihood.noise(problem.precision(state.beta)),
-        log_marginal_likelihood=state.objective + problem.log_jacobian,
+        evidence=last.log_evidence(problem),
         inputs=problem.X.shape[1],
         rows=problem.rows,
         candidates=problem.candidates.size,

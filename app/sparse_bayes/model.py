@@ -8,6 +8,7 @@ from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import ConstantFunction, Functions, KernelFunctions
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.likelihoods.predictive import Latent
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.types import Array
 
 __all__ = ["ConstantFunction", "Functions", "KernelFunctions", "LogNoise", "Model"]
@@ -21,7 +22,7 @@ class Model:
     `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
     learned or given, the root mean square over the rows learned from where each had its own, None where the likelihood
     has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
-    learned from. `log_marginal_likelihood` in nats. `termination` is a value of `Termination`.
+    learned from. `evidence` is of the targets as they came. `termination` is a value of `Termination`.
 
     Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
     they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
@@ -37,7 +38,7 @@ class Model:
     alpha: Array
     gamma: Array
     noise_sd: float | None
-    log_marginal_likelihood: float
+    evidence: LogEvidence
     inputs: int
     rows: int
     candidates: int

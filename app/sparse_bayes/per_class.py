@@ -11,6 +11,7 @@ from app.sparse_bayes.basis import ConstantFunction
 from app.sparse_bayes.likelihoods import BernoulliPerClass
 from app.sparse_bayes.likelihoods.bernoulli import integrated_sigmoid
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.types import Array
@@ -77,7 +78,7 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
         alpha=np.array([1.0 / moment]),
         gamma=np.array([1.0 - variance / moment]),
         noise_sd=None,
-        log_marginal_likelihood=float(betaln(one, other) - betaln(0.5, 0.5)),
+        evidence=LogEvidence(float(betaln(one, other) - betaln(0.5, 0.5)), "exact"),
         inputs=inputs,
         rows=rows,
         candidates=candidates,

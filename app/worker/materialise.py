@@ -7,11 +7,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.encoding import Encoding, Statistics, encode_inputs, encode_noise, encode_target
+from app.domain.encoding import EncodedTarget, Encoding, Statistics, encode_inputs, encode_noise, encode_target
 from app.domain.errors import TrainingFailedError
+from app.domain.planning.likelihoods import is_near, too_far
 from app.domain.requests import ColumnSplit, RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, fold_keys
 from app.domain.tables import Block, taken
+from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.types import Array, Mask
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 from app.worker.copies import WrittenRows, drop_copies
@@ -66,6 +68,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells
     statistics, usable, dropped = gathered.statistics, gathered.usable, gathered.dropped
     encoding = statistics.encoding()
     _check(plan, statistics, cells=usable * encoding.width, most_cells=most_cells)
+    _check_noise(plan, encoding.target)
     path, training = directory / "rows.f64", statistics.rows
     with path.open("wb") as file:
         measured = _write(file, _divided(plan, read, holdout, limits), plan=plan, encoding=encoding, training=training)
@@ -151,6 +154,14 @@ def _check(plan: SupervisedPlan, statistics: Statistics, *, cells: int, most_cel
     if cells == 0:
         raise TrainingFailedError(f"{left} no input has a value left; name other `inputs`.", kind="no-inputs")
     refuse_too_many(cells, most=most_cells)
+
+
+def _check_noise(plan: SupervisedPlan, target: EncodedTarget) -> None:
+    match plan.spec.likelihood:
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not is_near(noise_sd, target.scale):
+            raise TrainingFailedError(too_far(noise_sd, target.name, target.scale), kind="too-large")
+        case _:
+            pass
 
 
 def _write(

@@ -1,6 +1,7 @@
 """From what a child learned to the version that is recorded, in the user's units and with the user's rows."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import (
     EncodedTarget,
     Encoding,
+    in_target_units,
+    user_evidence,
     user_log_evidence,
     user_noise_sd,
     user_process_sd,
@@ -16,8 +19,8 @@ from app.domain.encoding import (
 )
 from app.domain.jobs import Progress
 from app.domain.models import (
-    Compared,
-    Contender,
+    Alternative,
+    Hyperparameters,
     InputWidth,
     Learned,
     Member,
@@ -36,8 +39,9 @@ from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import Pool, likelihood_of, members_of, n_functions
 from app.sparse_bayes.scales import FixedWidth, InputMap
+from app.sparse_bayes.selection import Member as TrainedMember
 from app.sparse_bayes.selection import Step, Trained
-from app.sparse_bayes.spec import Spec
+from app.sparse_bayes.spec import Prior, Spec
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
@@ -70,31 +74,22 @@ def new_version(
 ) -> NewSupervisedVersion:
     """All that is recorded of a successful fit that took `seconds`."""
     learned, encoding = trained.learned, _settled(made.encoding, trained)
-    target = encoding.target
-    # What stands for the whole where several models predict together: none of their figures is the whole's.
-    model, alone = members_of(learned)[0], isinstance(learned, Model)
+    target, units = encoding.target, _Units.of(plan, made.encoding.target)
+    model = members_of(learned)[0]
     report = SupervisedReport(
         task=plan.task,
-        plan=replace(plan, spec=_recorded(trained.spec, plan.spec)),
-        widths=_widths(model, trained.spec, encoding) if alone else (),
-        warps=model_warps(model, encoding) if alone else (),
-        terms=model_terms(model, encoding) if alone else (),
-        process_sd=user_process_sd(target, model.amplitude) if alone else None,
-        last_gain=model.last_gain if alone else None,
-        next_gain=model.next_gain if alone else None,
-        degrees_of_freedom=_degrees_of_freedom(model.likelihood),
-        outliers=outliers(model, made),
+        plan=replace(plan, spec=units.spec(_recorded(trained.spec, plan.spec))),
         members=_members(trained, encoding),
-        compared=_compared(trained, target),
+        score=_score(trained, target),
+        integrated_evidence=_integrated_evidence(trained, target, model.rows),
+        alternatives=tuple(_alternatives(trained, target, units, model.rows)),
+        outliers=outliers(model, made),
         warnings=warnings(trained, made),
         score_loss=trained.score_loss,
         temperature=_temperature(likelihood_of(learned)),
         unreduced_functions=trained.unreduced,
-        score=_score(trained, target),
         class_rows=class_rows(made),
         standardised=plan.standardise,
-        noise_sd=user_noise_sd(target, model.noise_sd) if alone else None,
-        log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows) if alone else None,
         functions=n_functions(learned),
         candidates=model.candidates,
         rows=made.training,
@@ -110,15 +105,6 @@ def new_version(
             )
             if scores
         },
-        contenders=tuple(
-            Contender(
-                prior=one.spec.prior,
-                likelihood=one.spec.likelihood,
-                functions=one.functions,
-                score=user_log_evidence(target, one.score, model.rows),
-            )
-            for one in trained.contenders
-        ),
         dataset_id=dataset.id,
         dataset_digest=dataset.digest,
         seconds=seconds,
@@ -129,50 +115,81 @@ def new_version(
     )
 
 
+@dataclass(frozen=True)
+class _Units:
+    """Likelihoods and priors as they were asked for, by what they are in the units of t."""
+
+    likelihoods: Mapping[TargetLikelihood, TargetLikelihood]
+    priors: Mapping[Prior, Prior]
+
+    @classmethod
+    def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
+        asked = (plan.spec, *plan.rivals, *plan.pool)
+        run = [in_target_units(spec, target) for spec in asked]
+        return cls(
+            {there.likelihood: here.likelihood for there, here in zip(run, asked, strict=True)},
+            {there.prior: here.prior for there, here in zip(run, asked, strict=True)},
+        )
+
+    def likelihood(self, likelihood: TargetLikelihood) -> TargetLikelihood:
+        """One whose noise is known, with that in the user's units; any other as it is."""
+        return self.likelihoods.get(likelihood, likelihood)
+
+    def prior(self, prior: Prior) -> Prior:
+        """One with hyperpriors, with their rates in the user's units; any other as it is."""
+        return self.priors.get(prior, prior)
+
+    def spec(self, spec: Spec) -> Spec:
+        """Both of them."""
+        return replace(spec, likelihood=self.likelihood(spec.likelihood), prior=self.prior(spec.prior))
+
+
 def _members(trained: Trained, encoding: Encoding) -> tuple[Member, ...]:
-    """The processes of a pool, or the models of classes."""
+    """The processes of a pool, the models of classes, or the only one."""
     match trained.learned:
         case Pool() as pool:
-            return _of_pool(trained, pool, encoding)
+            pairs = zip(trained.members, pool.members, strict=True)
+            return tuple(_pooled(one, model, trained, encoding) for one, model in pairs)
         case PerClass() as per_class:
-            return _of_classes(trained, per_class, encoding)
-        case _:
-            return ()
+            each = zip(encoding.target.classes, trained.class_specs, per_class.members, strict=True)
+            return tuple(
+                replace(_member(spec, model, encoding), weight=None, label=label) for label, spec, model in each
+            )
+        case Model() as model if trained.members:
+            return (_pooled(trained.members[0], model, trained, encoding),)
+        case model:
+            return (_member(trained.spec, model, encoding),)
 
 
-def _of_classes(trained: Trained, learned: PerClass, encoding: Encoding) -> tuple[Member, ...]:
-    return tuple(
-        Member(
-            kernel=_kernel_of(spec),
-            weight=None,
-            functions=len(model.mean),
-            widths=model_widths(model, encoding),
-            warps=model_warps(model, encoding),
-            noise_sd=None,
-            process_sd=user_process_sd(encoding.target, model.amplitude),
-            log_marginal_likelihood=user_log_evidence(encoding.target, model.log_marginal_likelihood, model.rows),
-            process_log_marginal_likelihood=None,
-            label=label,
-        )
-        for label, spec, model in zip(encoding.target.classes, trained.class_specs, learned.members, strict=True)
+def _pooled(one: TrainedMember, model: Model, trained: Trained, encoding: Encoding) -> Member:
+    """A process of a pool, which was reduced, and measured alone by the folds."""
+    scores = (other.score for other in trained.compared if other.spec == one.spec)
+    score = next((score for score in scores if score is not None), None)
+    return replace(
+        _member(one.spec, model, encoding),
+        weight=one.weight,
+        evidence_unreduced=user_evidence(encoding.target, one.evidence, model.rows),
+        score=None if score is None else user_log_evidence(encoding.target, score, 1),
     )
 
 
-def _of_pool(trained: Trained, learned: Pool, encoding: Encoding) -> tuple[Member, ...]:
+def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
     target = encoding.target
-    return tuple(
-        Member(
-            kernel=_kernel_of(one.spec),
-            weight=one.weight,
-            functions=one.functions,
-            widths=model_widths(model, encoding),
-            warps=model_warps(model, encoding),
+    return Member(
+        kernel=_kernel_of(spec),
+        weight=1.0,
+        functions=len(model.mean),
+        hyperparameters=Hyperparameters(
             noise_sd=user_noise_sd(target, model.noise_sd),
+            degrees_of_freedom=_degrees_of_freedom(model.likelihood),
+            widths=_widths(model, spec, encoding),
+            warps=model_warps(model, encoding),
+            terms=model_terms(model, encoding),
             process_sd=user_process_sd(target, model.amplitude),
-            log_marginal_likelihood=user_log_evidence(target, model.log_marginal_likelihood, model.rows),
-            process_log_marginal_likelihood=user_log_evidence(target, one.evidence, model.rows),
-        )
-        for one, model in zip(trained.members, learned.members, strict=True)
+            last_gain=model.last_gain,
+            next_gain=model.next_gain,
+        ),
+        evidence=user_evidence(target, model.evidence, model.rows),
     )
 
 
@@ -182,25 +199,34 @@ def _kernel_of(spec: Spec) -> Kernel | None:
     return kernels[0] if len(kernels) == 1 else None
 
 
-def _compared(trained: Trained, target: EncodedTarget) -> tuple[Compared, ...]:
-    """What the folds judged; a log density of one row changes by the log of the target's unit."""
-    return tuple(
-        Compared(
-            basis=one.spec.basis[0],
-            prior=one.spec.prior,
-            likelihood=one.spec.likelihood,
-            score=None if one.score is None else user_log_evidence(target, one.score, 1),
-            reason=one.reason,
-        )
-        for one in trained.compared
-    )
-
-
 def _score(trained: Trained, target: EncodedTarget) -> Score:
     """In nats of the target in the user's units."""
     found = trained.score
     value = None if found.value is None else user_log_evidence(target, found.value, 1)
     return Score(value, found.standard_error, found.rows, found.folds, found.reason)
+
+
+def _integrated_evidence(trained: Trained, target: EncodedTarget, rows: int) -> float | None:
+    """That of the fit that was taken, where fits were compared by it."""
+    if not trained.contenders:
+        return None
+    return user_log_evidence(target, trained.contenders[0].score, rows)
+
+
+def _alternatives(trained: Trained, target: EncodedTarget, units: _Units, rows: int) -> Iterator[Alternative]:
+    """What was compared and not taken: by evidence, in nats of all rows, or by folds, in nats a row."""
+    for beaten in trained.contenders[1:]:
+        score = user_log_evidence(target, beaten.score, rows)
+        spec = units.spec(beaten.spec)
+        yield Alternative(spec.basis[0], spec.prior, spec.likelihood, beaten.functions, "integrated_evidence", score)
+    taken = [trained.spec, *(member.spec for member in trained.members)]
+    for one in trained.compared:
+        if one.spec not in taken or one.reason is not None:
+            score_of_row = None if one.score is None else user_log_evidence(target, one.score, 1)
+            spec = units.spec(one.spec)
+            yield Alternative(
+                spec.basis[0], spec.prior, spec.likelihood, None, "fold_log_density", score_of_row, one.reason
+            )
 
 
 def _settled(encoding: Encoding, trained: Trained) -> Encoding:

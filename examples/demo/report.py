@@ -21,12 +21,14 @@ def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str
         ("model", f"{version.model}, version {version.version}"),
         ("prior", str(version.prior["type"]).replace("_", " ")),
         *(
-            ("compared with", f"{fit_name(other)}: {version.contenders[0].score - other.score:.1f} nats less")
-            for other in version.contenders[1:]
+            ("compared with", f"{fit_name(other)}: {version.integrated_evidence - other.score:.1f} nats less")
+            for other in version.alternatives
+            if version.integrated_evidence is not None and other.score is not None
         ),
         ("functions kept", f"{version.functions} of {version.candidates:,}"),
-        ("log evidence", f"{version.log_marginal_likelihood:.1f} nats"),
     ]
+    if version.evidence is not None:
+        facts.append(("log evidence", f"{version.evidence.value:.1f} nats"))
     found = version.hyperparameters
     if found.noise_sd is not None:
         facts.append(("noise sd", f"{found.noise_sd:.4f} {truth}"))

@@ -1,17 +1,32 @@
 """Models and versions over HTTP."""
 
 from dataclasses import replace
+from math import log
 
 import pytest
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.models import Contender
+from app.domain.models import Alternative
+from app.sparse_bayes.basis import Bias
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from tests.api.conftest import DATASET, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes
+
+HYPERPARAMETERS = {
+    "noise_sd": 0.2,
+    "degrees_of_freedom": None,
+    "widths": [{"input": None, "width": 1.5}],
+    "warps": [],
+    "terms": [],
+    "process_sd": None,
+    "temperature": None,
+    "last_gain": None,
+    "next_gain": None,
+}
+EVIDENCE = {"value": -12.5 - 20 * log(2.0), "kind": "exact", "log_hyperprior": 0.0, "price": 0.0}
 
 
 def test_models_are_listed_with_what_their_versions_share(client: TestClient) -> None:
@@ -71,18 +86,8 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
-        "hyperparameters": {
-            "noise_sd": 0.2,
-            "degrees_of_freedom": None,
-            "widths": [{"input": None, "width": 1.5}],
-            "warps": [],
-            "terms": [],
-            "process_sd": None,
-            "temperature": None,
-            "last_gain": None,
-            "next_gain": None,
-        },
-        "log_marginal_likelihood": -12.5,
+        "hyperparameters": HYPERPARAMETERS,
+        "evidence": EVIDENCE,
         "functions": 3,
         "candidates": 21,
         "rows": 20,
@@ -90,14 +95,25 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "rows_held_out": 0,
         "termination": "converged",
         "metrics": {},
-        "contenders": [],
+        "members": [
+            {
+                "label": None,
+                "kernel": {"type": "gaussian"},
+                "weight": 1.0,
+                "functions": 3,
+                "hyperparameters": HYPERPARAMETERS,
+                "evidence": EVIDENCE,
+                "evidence_unreduced": None,
+                "score": None,
+            }
+        ],
+        "integrated_evidence": None,
+        "alternatives": [],
         "outliers": [],
-        "members": [],
-        "compared": [],
         "score": None,
+        "score_loss": None,
         "max_score_loss": 0.01,
         "unreduced_functions": None,
-        "score_loss": None,
         "warnings": [],
         "dataset": {"id": str(DATASET.id), "digest": "0" * 64},
         "seconds": 0.25,
@@ -112,26 +128,37 @@ def test_a_version_of_classes_tells_how_many_rows_were_of_each(client: TestClien
     assert sum(one["rows"] for one in version["class_rows"]) == version["rows"]
 
 
-def test_a_version_tells_what_was_compared_the_best_first(client: TestClient, parts: InMemoryParts) -> None:
+def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, parts: InMemoryParts) -> None:
     made = small_version(name="compared", prior=GaussianProcess(least_gain=2.0))
-    fits = (
-        Contender(GaussianProcess(least_gain=2.0), GaussianNoise(), functions=3, score=-10.25),
-        Contender(GaussianProcess(least_gain=2.0), LogGaussian(), functions=4, score=-11.0),
-        Contender(Independent(price=True), GaussianNoise(), functions=9, score=-12.5),
+    others = (
+        Alternative(None, GaussianProcess(least_gain=2.0), LogGaussian(), 4, "integrated_evidence", -11.0),
+        Alternative(Bias(), Independent(price=True), GaussianNoise(), None, "fold_log_density", None, "no rows"),
     )
     figures = {"holdout": {"rmse": 0.3}, "leave_one_out": {"rmse": 0.25, "nll": 0.5, "coverage_95": 0.95}}
-    parts.kept.models.put(OWNER, replace(made, report=replace(made.report, contenders=fits, metrics=figures)), number=1)
+    report = replace(made.report, integrated_evidence=-10.25, alternatives=others, metrics=figures)
+    parts.kept.models.put(OWNER, replace(made, report=report), number=1)
     version = client.get("/v1/models/compared/versions/1").json()
     process = {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0}
     gaussian = {"type": "gaussian", "noise_sd": "learned"}
-    assert version["contenders"] == [
-        {"prior": process, "likelihood": gaussian, "functions": 3, "score": -10.25},
-        {"prior": process, "likelihood": {"type": "log_gaussian"}, "functions": 4, "score": -11.0},
+    assert version["integrated_evidence"] == -10.25
+    assert version["alternatives"] == [
         {
+            "basis": None,
+            "prior": process,
+            "likelihood": {"type": "log_gaussian"},
+            "functions": 4,
+            "kind": "integrated_evidence",
+            "score": -11.0,
+            "reason": None,
+        },
+        {
+            "basis": {"type": "bias"},
             "prior": {"type": "independent", "price": True, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
             "likelihood": gaussian,
-            "functions": 9,
-            "score": -12.5,
+            "functions": None,
+            "kind": "fold_log_density",
+            "score": None,
+            "reason": "no rows",
         },
     ]
     assert version["metrics"] == figures
@@ -228,10 +255,12 @@ def test_noise_known_by_row_is_shown_with_its_column(client: TestClient, parts: 
     made = version_of_known_noise()
     report = made.report
     spec = report.plan.spec
-    contenders = tuple(Contender(spec.prior, spec.likelihood, 3, -score) for score in (1.0, 2.0))
-    parts.kept.models.put(OWNER, replace(made, report=replace(report, contenders=contenders)), number=1)
+    others = tuple(
+        Alternative(None, spec.prior, spec.likelihood, 3, "integrated_evidence", -score) for score in (1.0, 2.0)
+    )
+    parts.kept.models.put(OWNER, replace(made, report=replace(report, alternatives=others)), number=1)
     found = client.get("/v1/models/measured/versions/1").json()
     by_column = {"type": "gaussian", "noise_sd": {"column": "sd"}}
     assert found["likelihood"] == by_column
-    assert [one["likelihood"] for one in found["contenders"]] == [by_column, by_column]
-    assert found["hyperparameters"]["noise_sd"] == report.noise_sd
+    assert [one["likelihood"] for one in found["alternatives"]] == [by_column, by_column]
+    assert found["hyperparameters"]["noise_sd"] == report.hyperparameters.noise_sd

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.domain.exports import ExportedVersion
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.models import Contender, Outlier
+from app.domain.models import Alternative, Outlier
 from app.domain.requests import IgnoredColumn, Validation
 from app.exports.formats import RENDERINGS
 from app.sparse_bayes.priors import GaussianProcess, Independent
@@ -30,21 +30,25 @@ POSITIVE = frozenset({TWO, HUGE})
 SMALL = frozenset({MINUS, TWO})
 COUNTED = frozenset({TWO})
 
-SPEC = r"/report/(plan/(spec|rivals/\*)|contenders/\*)"
+SPEC = r"/report/(plan/(spec|rivals/\*)|alternatives/\*)"
 FUNCTIONS = r"/model/(functions/\*|functions/\*/of|augmentation/functions)"
+BESIDE = r"/model/(functions/\*/of|augmentation/functions)"
+"""Functions whose kernel is no member's."""
+
 TASK = "(approximation|components)?"
 
 ACCEPTED: dict[str, frozenset[str]] = {
     # Columns and functions lie anywhere, weights and log densities have any size and sign.
     r"(components)?(/inputs/\*|/target)/shift": ANY,
-    TASK + r"/(model|report)/log_marginal_likelihood": ANY,
+    r"components/(model|report)/log_marginal_likelihood": ANY,
+    r"/report/integrated_evidence": ANY,
     r"/model/mean/\*(/\*)?": ANY,
     FUNCTIONS + r"/(places|origins|frequencies|phases)/\*(/\*)?": ANY,
-    FUNCTIONS + r"/kernel/offset": ANY,
+    BESIDE + r"/kernel/offset": ANY,
     r"/model/functions/\*/of/centres/\*/\*": ANY,  # wavelets
     SPEC + r"/basis/\*/kernel/offset": ANY,
     r"/report/metrics/validation/nll": ANY,
-    r"/report/contenders/\*/score": ANY,
+    r"/report/(alternatives|members)/\*/score": ANY,
     r"approximation/model/(centres/\*/\*|constant)": ANY,
     r"approximation/report/integral": ANY,
     # Centres have distances, of which the squares are finite numbers; r2 is at most 1.
@@ -58,8 +62,10 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
     SPEC + r"/prior/least_gain": POSITIVE,
-    r"/report/contenders/\*/prior/(a|b|c|d)": POSITIVE,
-    r"/report/contenders/\*/likelihood/dof": frozenset({HUGE}),
+    SPEC + r"/basis(/\*)?/width/shrinkage": POSITIVE,
+    r"/report/plan/max_score_loss": POSITIVE,
+    r"/report/alternatives/\*/prior/(a|b|c|d)": POSITIVE,
+    r"/report/alternatives/\*/likelihood/dof": frozenset({HUGE}),
     r"/report/metrics/(validation/(rmse|mae)|holdout/log_loss)": POSITIVE,
     r"approximation/report/(error|negative|path/\*/error)": POSITIVE,
     r"components/report/variances/\*": POSITIVE,
@@ -69,32 +75,41 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"(approximation|components)/report/(plan/widths/\*|widths/\*/width)": COUNTED,
     r"(/model|/report/plan/spec)/likelihood/noise_sd": COUNTED,
     # Counts, degrees, numbers of columns and versions, and seeds may be 2.
-    TASK + r"/source/version": COUNTED,
+    TASK + r"/(source/version|format_version)": COUNTED,
     TASK + r"/report/(rows_dropped|rows_held_out|rows_drawn|metrics/validation/rows|outliers/\*/row)": COUNTED,
-    TASK + r"/report/(plan/(most|seed|validation/folds)|path/\*/functions|contenders/\*/functions)": COUNTED,
+    TASK + r"/report/(plan/(most|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
     SPEC + r"/(seed|prior/most)": COUNTED,
     r"/model/functions/\*/columns/\*": COUNTED,
-    FUNCTIONS + r"/(kernel/)?degree": COUNTED,
-    r"(components/model/functions|" + FUNCTIONS + r")/kernel/power": COUNTED,
+    FUNCTIONS + r"/degree": COUNTED,
+    BESIDE + r"/kernel/degree": COUNTED,
+    r"(components/model/functions|" + BESIDE + r")/kernel/power": COUNTED,
     SPEC + r"/basis/\*/(of/)?(harmonics|degree|levels|octaves|waves|directions|kernel/degree|kernel/power)": COUNTED,
 }
 """What may stand at places of these kinds beside what is there, and why; elsewhere nothing may."""
 
+FOUND = "/report/members/0/hyperparameters"
+
 TOLD_TWICE: dict[str, tuple[str, ...]] = {
-    "/target/scale": ("/report/noise_sd", "/report/process_sd"),
-    "/model/noise_sd": ("/report/noise_sd",),
-    "/model/amplitude": ("/report/process_sd",),
-    "/model/rows": ("/report/rows",),
+    "/target/scale": (FOUND + "/noise_sd", FOUND + "/process_sd", "/report/members/0/evidence/value"),
+    "/model/noise_sd": (FOUND + "/noise_sd",),
+    "/model/amplitude": (FOUND + "/process_sd",),
+    "/model/rows": ("/report/rows", "/report/members/0/evidence/value"),
     "/model/candidates": ("/report/candidates",),
-    "/model/last_gain": ("/report/last_gain",),
-    "/model/next_gain": ("/report/next_gain",),
-    "/model/likelihood/dof": ("/report/degrees_of_freedom",),
+    "/model/last_gain": (FOUND + "/last_gain",),
+    "/model/next_gain": (FOUND + "/next_gain",),
+    "/model/likelihood/dof": (FOUND + "/degrees_of_freedom",),
+    "/model/evidence/value": ("/report/members/0/evidence/value",),
+    "/model/evidence/log_hyperprior": ("/report/members/0/evidence/log_hyperprior",),
+    "/model/evidence/price": ("/report/members/0/evidence/price",),
     "/model/likelihood/classes": ("/model/mean",),
     "/model/likelihood/temperature": ("/report/temperature",),
-    "/model/functions/*/terms/*/input": ("/report/terms",),
-    "/model/functions/*/widths/*": ("/report/widths/0/width",),
-    "/model/functions/*/skew/*": ("/report/warps/0/skew",),
-    "/model/functions/*/tail/*": ("/report/warps/0/tail",),
+    "/model/functions/*/kernel/offset": ("/report/members/0/kernel",),
+    "/model/functions/*/kernel/degree": ("/report/members/0/kernel",),
+    "/model/functions/*/kernel/power": ("/report/members/0/kernel",),
+    "/model/functions/*/terms/*/input": (FOUND + "/terms",),
+    "/model/functions/*/widths/*": (FOUND + "/widths/0/width",),
+    "/model/functions/*/skew/*": (FOUND + "/warps/0/skew",),
+    "/model/functions/*/tail/*": (FOUND + "/warps/0/tail",),
     "approximation/model/coefficients/*": ("/report/integral_kept",),
     "approximation/model/widths/*/*": ("/report/integral_kept",),
     "components/report/rows": ("/report/rows_drawn",),
@@ -118,9 +133,19 @@ def rich() -> ExportedVersion:
         report,
         plan=plan,
         metrics={"validation": scores},
-        contenders=(
-            Contender(GaussianProcess("free", 3.0, 8, 0.5), spec.likelihood, 3, -1.0),
-            Contender(Independent(), trained("student_t, independent").predictor.model.likelihood, None, -2.0),
+        integrated_evidence=-1.0,
+        alternatives=(
+            Alternative(
+                spec.basis[0], GaussianProcess("free", 3.0, 8, 0.5), spec.likelihood, 3, "integrated_evidence", -1.0
+            ),
+            Alternative(
+                None,
+                Independent(),
+                trained("student_t, independent").predictor.model.likelihood,
+                None,
+                "fold_log_density",
+                -2.0,
+            ),
         ),
     )
     return replace(made, report=report)
@@ -234,7 +259,7 @@ TEXTS = [
     ("rich", "/report/plan/task_reason"),
     ("rich", "/report/plan/ignored/0/name"),
     ("rich", "/report/plan/ignored/0/reason"),
-    ("rich", "/report/terms/0/input"),
+    ("rich", FOUND + "/terms/0/input"),
     ("terms", "/report/plan/ignored/0/reason"),
     ("components", "/report/software_version"),
 ]
@@ -258,7 +283,7 @@ IMPOSSIBLE = [
     ("/report/plan/split", {"by": "column", "column": "\n"}),
     ("/report/plan/spec/likelihood/noise_sd", "rows"),
     ("/report/plan/rivals/1/likelihood/noise_sd", "rows"),
-    ("/report/contenders/0/likelihood", {"type": "gaussian", "noise_sd": "rows"}),
+    ("/report/alternatives/0/likelihood", {"type": "gaussian", "noise_sd": "rows"}),
     ("/model/termination", "tired"),
 ]
 

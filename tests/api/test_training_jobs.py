@@ -347,7 +347,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         (
             {"likelihood": {"type": "gaussian", "noise_sd": -0.1}},
-            plainly("/likelihood/noise_sd", "The noise sd must be from 1e-75 to 1e+75, got -0.1."),
+            plainly("/likelihood/noise_sd", "The noise sd must be above 0, got -0.1."),
         ),
         (
             {"likelihood": {"type": "bernoulli", "temperature": "learned"}},

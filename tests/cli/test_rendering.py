@@ -6,10 +6,10 @@ from msgspec.structs import replace as changed
 
 from app.cli.versions import show_version
 from app.client.answers import (
+    Alternative,
     Choice,
-    Compared,
-    Contender,
     DatasetName,
+    Evidence,
     Hyperparameters,
     InputTerm,
     InputWarp,
@@ -41,7 +41,7 @@ VERSION = RegressionVersion(
     holdout=0.0,
     seed=0,
     hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
-    log_marginal_likelihood=-1.0,
+    evidence=Evidence(-1.0, "exact", 0.0, 0.0),
     functions=1,
     candidates=2,
     rows=3,
@@ -49,7 +49,9 @@ VERSION = RegressionVersion(
     rows_held_out=0,
     termination="converged",
     metrics={},
-    contenders=(),
+    members=(),
+    integrated_evidence=None,
+    alternatives=(),
     outliers=(),
     dataset=DatasetName("2", "ab"),
     seconds=1.0,
@@ -106,24 +108,37 @@ def test_warnings_are_told_one_by_one(capsys: pytest.CaptureFixture[str]) -> Non
     assert "warning" not in facts(VERSION, capsys)
 
 
-def contender(prior: str, likelihood: str, score: float, functions: int | None = 7) -> Contender:
-    return Contender({"type": prior}, {"type": likelihood}, functions=functions, score=score)
+def alternative(
+    prior: str, likelihood: str, score: float | None, functions: int | None = 7, kind: str = "integrated_evidence"
+) -> Alternative:
+    reason = "could not be fitted" if score is None else None
+    return Alternative(None, {"type": prior}, {"type": likelihood}, functions, kind, score, reason)
 
 
-def test_what_was_compared_is_told_with_how_far_the_others_are_behind(capsys: pytest.CaptureFixture[str]) -> None:
-    taken = contender("gaussian_process", "gaussian", -100.25)
-    others = contender("independent", "gaussian", -141.5), contender("gaussian_process", "log_gaussian", -98.0)
-    told = facts(changed(VERSION, prior=taken.prior, contenders=(taken, *others)), capsys)
-    assert told["prior"] == "gaussian process"
+def test_what_was_compared_is_told_with_how_far_it_is_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    others = alternative("independent", "gaussian", -141.5), alternative("gaussian_process", "log_gaussian", -98.0)
+    told = facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)
     assert told["compared"] == (
-        "gaussian process with gaussian noise taken; independent with gaussian noise 41.2 nats less; "
-        "gaussian process with log gaussian noise 2.2 nats more"
+        "independent with gaussian noise 41.2 nats less; gaussian process with log gaussian noise 2.25 nats more"
     )
-    given_up = contender("gaussian_process", "log_gaussian", -200.25, functions=None)
-    assert facts(changed(VERSION, contenders=(taken, given_up)), capsys)["compared"] == (
-        "gaussian process with gaussian noise taken; "
-        "gaussian process with log gaussian noise 100.0 nats less, given up on the way"
+    others = (
+        alternative("gaussian_process", "log_gaussian", -200.25, functions=None),
+        alternative("gaussian_process", "student_t", None, kind="fold_log_density"),
     )
+    assert facts(changed(VERSION, integrated_evidence=-100.25, alternatives=others), capsys)["compared"] == (
+        "gaussian process with log gaussian noise 100 nats less, given up on the way; "
+        "gaussian process with student t noise could not be fitted"
+    )
+
+
+def test_evidence_is_told_with_its_kind_and_what_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert facts(VERSION, capsys)["log evidence"] == "-1.00 nats"
+    bound = facts(changed(VERSION, evidence=Evidence(-2.0, "lower_bound", -0.5, 3.0)), capsys)
+    assert bound["log evidence"] == "-2.00 nats or more (a lower bound), log hyperprior -0.50, price 3.00"
+    assert "log evidence" not in facts(changed(VERSION, evidence=None), capsys)
+
+
+def test_there_is_nothing_to_tell_where_nothing_was_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert "compared" not in facts(VERSION, capsys)
 
 
@@ -136,15 +151,15 @@ def test_what_folds_judged_is_told_by_kernel_and_widths(capsys: pytest.CaptureFi
     one: Choice = {"type": "kernel", "kernel": {"type": "gaussian"}, "width": {"type": "evidence"}}
     process: Choice = {"type": "gaussian_process"}
     others = (
-        Compared(each, process, {"type": "bernoulli"}, -0.25, None),
-        Compared(one, process, {"type": "bernoulli"}, None, "Its folds are beyond what the effort allows."),
+        Alternative(each, process, {"type": "bernoulli"}, None, "fold_log_density", -0.25, None),
+        Alternative(one, process, {"type": "bernoulli"}, None, "fold_log_density", None, "beyond the effort"),
     )
-    told = facts(changed(VERSION, compared=others), capsys)["beside it"]
+    score = Score(-0.125, 0.01, 100, 5, None)
+    told = facts(changed(VERSION, score=score, alternatives=others), capsys)["compared"]
     assert told == (
-        "city block evidence per input -0.250 nats a row; gaussian evidence: Its folds are beyond what the effort"
-        " allows."
+        "gaussian process with bernoulli noise, city block 0.125 nats a row less; "
+        "gaussian process with bernoulli noise, gaussian of one width beyond the effort"
     )
-    assert "beside it" not in facts(VERSION, capsys)
 
 
 def test_figures_are_told_with_what_they_were_measured_on(capsys: pytest.CaptureFixture[str]) -> None:

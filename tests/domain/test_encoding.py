@@ -17,6 +17,7 @@ from app.domain.encoding import (
     encode_inputs,
     encode_target,
     in_columns,
+    in_target_units,
     iso_8601,
     raw_cells,
     user_log_evidence,
@@ -33,6 +34,7 @@ from app.domain.requests import Missing, SupervisedRequest
 from app.domain.tables import Block, block_rows
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
@@ -209,9 +211,16 @@ def test_a_target_comes_back_from_its_scaled_form(values: list[float]) -> None:
     np.testing.assert_allclose(back, values, rtol=1e-12, atol=1e-12 * max(map(abs, values)))
 
 
-def test_a_target_with_known_noise_keeps_its_units() -> None:
-    encoding = encoding_of(TABLE, "height", likelihood=GaussianNoise(0.01))
-    assert (encoding.target.shift, encoding.target.scale) == (0.0, 1.0)
+def test_a_target_with_known_noise_is_scaled_and_the_noise_and_hyperpriors_with_it() -> None:
+    target = encoding_of(TABLE, "height", likelihood=GaussianNoise(0.01)).target
+    assert target == encoding_of(TABLE, "height", likelihood=GaussianNoise()).target
+    spec = Spec(GaussianNoise(0.01), prior=Independent(a=2.0, b=0.3, c=1.0, d=0.4))
+    scaled = in_target_units(spec, target)
+    assert scaled.likelihood == GaussianNoise(0.01 / target.scale)
+    rates = 0.3 / target.scale / target.scale, 0.4 / target.scale / target.scale
+    assert scaled.prior == Independent(a=2.0, b=rates[0], c=1.0, d=rates[1])
+    logarithm = replace(target, logarithmic=True)
+    assert in_target_units(spec, logarithm) == spec
 
 
 POSITIVE = st.floats(1e-30, 1e30)

@@ -483,7 +483,7 @@ def test_widths_and_noises_that_float64_cannot_square_are_refused() -> None:
 def test_numbers_too_large_to_be_used_as_they_are_are_refused_unless_scaled() -> None:
     dataset = dataset_of({"x": numbers(1, 1e308, 3), "y": numbers(1e308, 2, 3)})
     request = replace(asking(), standardise=False, likelihood=GaussianNoise(0.1))
-    assert [fault.pointer for fault in faults_of(request, dataset)] == ["/inputs", "/target"]
+    assert [fault.pointer for fault in faults_of(request, dataset)] == ["/inputs", "/likelihood/noise_sd"]
     assert plan(asking(), dataset).standardise
 
 

@@ -35,9 +35,9 @@ def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) ->
     assert (job.rivals, len(job.alternatives)) == ((), 2)
     version = api.calls.version("judged", 1)
     assert [member.label for member in version.members] == list(version.classes) == ["gas", "liquid", "solid"]
-    assert len(version.compared) == 2
+    assert [one.kind for one in version.alternatives] == ["fold_log_density"] * 2
     measured = version.metrics["validation"]
-    assert all(one.score is not None and one.score <= -measured["log_loss"] for one in version.compared)
+    assert all(one.score is not None and one.score <= -measured["log_loss"] for one in version.alternatives)
     assert measured["rows"] == version.rows
     assert abs(measured["log_loss"] - version.metrics["holdout"]["log_loss"]) < 0.3
     assert version.score is not None
@@ -57,7 +57,7 @@ def test_three_texts_are_told_apart_together(api: Api) -> None:
     assert version.classes == job.classes
     assert set(version.metrics["holdout"]) == {"error", "log_loss", "brier"}
     assert version.metrics["holdout"]["error"] < 0.1
-    assert (version.hyperparameters.noise_sd, version.outliers, version.contenders) == (None, (), ())
+    assert (version.hyperparameters.noise_sd, version.outliers, version.integrated_evidence) == (None, (), None)
 
     vectors = list(api.calls.relevance_vectors("states", 1, sort="weight"))
     assert len(vectors) == version.functions
@@ -109,7 +109,7 @@ def test_classes_are_told_apart_under_independent_weights_too(api: Api, likeliho
     version = api.calls.version(name, 1)
     assert version.metrics["holdout"]["error"] <= 0.15
     assert set(version.metrics.get("leave_one_out", {})) == left_out
-    assert version.contenders == ()
+    assert version.integrated_evidence is None
     assert 0 < version.functions < 30
 
     vectors = list(api.calls.relevance_vectors(name, 1, sort="weight"))

@@ -40,13 +40,14 @@ def learned(api: Api) -> SupervisedVersion:
 def test_a_version_has_a_member_for_each_class_and_its_temperature(learned: SupervisedVersion) -> None:
     assert [one.label for one in learned.members] == LABELS
     assert sum(one.functions for one in learned.members) == learned.functions
-    assert all(one.kernel == {"type": "gaussian"} and one.widths for one in learned.members)
-    assert all(one.process_sd is not None and one.process_sd > 0.0 for one in learned.members)
-    assert [(one.weight, one.noise_sd, one.process_log_marginal_likelihood) for one in learned.members] == [
+    assert all(one.kernel == {"type": "gaussian"} and one.hyperparameters.widths for one in learned.members)
+    assert all((one.hyperparameters.process_sd or 0.0) > 0.0 for one in learned.members)
+    assert all(one.evidence.kind == "lower_bound" and one.evidence.value < 0.0 for one in learned.members)
+    assert [(one.weight, one.hyperparameters.noise_sd, one.evidence_unreduced) for one in learned.members] == [
         (None, None, None)
     ] * 3
     assert learned.hyperparameters.temperature == 1.25
-    assert learned.log_marginal_likelihood is None
+    assert learned.evidence is None
     assert learned.hyperparameters.process_sd is None
 
 

@@ -43,16 +43,19 @@ def test_a_version_tells_its_members_what_was_compared_and_its_score(pooled: Sup
     assert len(pooled.members) >= 2
     assert sum(member.weight or 0.0 for member in pooled.members) == pytest.approx(1.0)
     assert sum(member.functions for member in pooled.members) == pooled.functions
-    assert all(30.0 > (member.noise_sd or 0.0) > 0.5 for member in pooled.members)
-    assert pooled.log_marginal_likelihood is None
+    assert all(30.0 > (one.hyperparameters.noise_sd or 0.0) > 0.5 for one in pooled.members)
+    assert pooled.evidence is None
     assert pooled.hyperparameters.noise_sd is None
-    assert len(pooled.compared) == 6
+    assert len(pooled.members) + len(pooled.alternatives) == 6
+    assert all(one.evidence.kind == "lower_bound" for one in pooled.members)
+    assert {one.evidence_unreduced.kind for one in pooled.members if one.evidence_unreduced} == {"exact"}
     assert pooled.score_loss is not None
     score = pooled.metrics["validation"]
     assert score["rows"] == ROWS
     assert score["nll_se"] > 0.0
     # In the target's units: the pool is not clearly worse than its best member by the same rows.
-    best = max(one.score for one in pooled.compared if one.score is not None)
+    scores = [*(one.score for one in pooled.members), *(one.score for one in pooled.alternatives)]
+    best = max(score for score in scores if score is not None)
     assert -score["nll"] > best - 2.0 * score["nll_se"]
 
 
@@ -105,7 +108,11 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     (["model", "members", 0, "jitter"], -1.0, "/model/members/0/jitter"),
     (["report", "members", 0, "weight"], 0.9, "/report/members/0/weight"),
     (["report", "members", 0, "functions"], 1, "/report/members/0/functions"),
-    (["report", "members", 1, "widths", 0, "width"], 77.0, "/report/members/1/widths/0/width"),
+    (
+        ["report", "members", 1, "hyperparameters", "widths", 0, "width"],
+        77.0,
+        "/report/members/1/hyperparameters/widths/0/width",
+    ),
     (["report", "noise_sd"], 1.0, "/report/noise_sd"),
     (["report", "metrics", "validation", "nll_se"], -1.0, "/report/metrics/validation/nll_se"),
 ]

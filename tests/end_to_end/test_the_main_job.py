@@ -178,7 +178,7 @@ def test_a_model_is_the_same_bytes_on_every_database(running: dict[str, Api]) ->
         api.train(dataset_id=dataset.id, target="y", holdout=0.2, seed=11)
         answers.add(api.http.post("/v1/models/sinc-same/predict", json={"columns": POINTS}).content)
         version = api.calls.version("sinc-same", 1)
-        learned.add((dataset.digest, version.log_marginal_likelihood, version.functions, version.hyperparameters))
+        learned.add((dataset.digest, version.evidence, version.functions, version.hyperparameters))
     assert len(answers) == 1
     assert len(learned) == 1
 

@@ -93,7 +93,7 @@ def test_figures_that_are_no_finite_numbers_stay_behind() -> None:
     report = replace(
         made.report,
         metrics={"holdout": {"rmse": 0.5, "r2": float("-inf")}},
-        contenders=(),
+        alternatives=(),
         plan=replace(made.report.plan, rivals=(spec,)),
     )
     back = through_json(replace(made, report=report)).report

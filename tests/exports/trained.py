@@ -13,11 +13,19 @@ from app.domain.encoding import (
     EncodedTarget,
     Encoding,
     encode_inputs,
+    user_evidence,
     user_noise_sd,
     user_process_sd,
 )
 from app.domain.exports import ExportedSupervised
-from app.domain.models import ClassRows, Member, SupervisedPredictor, SupervisedReport
+from app.domain.models import (
+    ClassRows,
+    Hyperparameters,
+    InputWidth,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+)
 from app.domain.requests import InputColumn, Task
 from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
@@ -56,8 +64,9 @@ from app.sparse_bayes.likelihoods import (
     TargetLikelihood,
 )
 from app.sparse_bayes.likelihoods.temperature import temperature_of
+from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import PerClass, without_functions
-from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
+from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
 from app.sparse_bayes.selection import Rows, Trained, train
@@ -231,29 +240,25 @@ def exported(predictor: SupervisedPredictor, spec: Spec) -> ExportedSupervised:
 
 def of_model(report: SupervisedReport, predictor: SupervisedPredictor) -> SupervisedReport:
     """With the figures that are the model's, or those of the members of a pool."""
-    if isinstance(predictor.learned, Pool):
-        return of_pool(report, predictor, predictor.learned)
-    if isinstance(predictor.learned, PerClass):
-        return of_classes(report, predictor, predictor.learned)
-    model, target = predictor.model, predictor.encoding.target
-    dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
-    likelihood = model.likelihood
+    learned, target = predictor.learned, predictor.encoding.target
+    models, likelihood = members_of(learned), likelihood_of(learned)
+    weights: list[float | None] = [None if isinstance(learned, PerClass) else 1.0] * len(models)
+    members = tuple(_member(model, predictor) for model in models)
+    if isinstance(learned, Pool):
+        weights = list(learned.weights.tolist())
+        members = tuple(replace(one, evidence_unreduced=one.evidence, score=-0.5) for one in members)
+    if isinstance(learned, PerClass):
+        members = tuple(replace(one, label=label) for one, label in zip(members, target.classes, strict=True))
     return replace(
         report,
-        functions=model.size,
-        rows=model.rows,
-        candidates=model.candidates,
-        termination=model.termination,
-        noise_sd=user_noise_sd(target, model.noise_sd),
-        process_sd=user_process_sd(target, model.amplitude),
-        last_gain=model.last_gain,
-        next_gain=model.next_gain,
-        widths=model_widths(model, predictor.encoding) or report.widths,
-        warps=model_warps(model, predictor.encoding),
-        terms=model_terms(model, predictor.encoding),
-        degrees_of_freedom=None if dof is None or isinstance(dof, str) else float(dof),
-        class_rows=class_rows(model.rows, target),
+        members=tuple(replace(one, weight=weight) for one, weight in zip(members, weights, strict=True)),
+        functions=n_functions(learned),
+        rows=models[0].rows,
+        candidates=models[0].candidates,
+        termination=models[0].termination,
+        class_rows=class_rows(models[0].rows, target),
         temperature=temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None,
+        score_loss=0.01 if isinstance(learned, Pool) else None,
     )
 
 
@@ -263,68 +268,26 @@ def class_rows(rows: int, target: EncodedTarget) -> tuple[ClassRows, ...]:
     return tuple(map(ClassRows, target.classes, counts)) if target.classes else ()
 
 
-def of_classes(report: SupervisedReport, predictor: SupervisedPredictor, learned: PerClass) -> SupervisedReport:
-    """The report of a model for each class."""
-    encoding, first = predictor.encoding, learned.members[0]
-    members = tuple(
-        Member(
-            Gaussian(),
-            None,
-            len(model.mean),
-            model_widths(model, encoding),
-            model_warps(model, encoding),
-            None,
-            model.amplitude,
-            model.log_marginal_likelihood,
-            None,
-            label,
-        )
-        for label, model in zip(encoding.target.classes, learned.members, strict=True)
-    )
-    return replace(
-        report,
-        functions=n_functions(learned),
-        rows=first.rows,
-        candidates=first.candidates,
-        termination=first.termination,
-        log_marginal_likelihood=None,
-        widths=(),
-        noise_sd=None,
-        process_sd=None,
-        last_gain=None,
-        next_gain=None,
-        members=members,
-        class_rows=class_rows(first.rows, encoding.target),
-        temperature=temperature_of(learned.likelihood.temperature),
-    )
-
-
-def of_pool(report: SupervisedReport, predictor: SupervisedPredictor, pool: Pool) -> SupervisedReport:
-    """The report of several models that predict together."""
-    encoding, first = predictor.encoding, pool.members[0]
-    members = []
-    for model, weight in zip(pool.members, pool.weights.tolist(), strict=True):
-        noise_sd, process_sd = (
-            user_noise_sd(encoding.target, model.noise_sd),
-            user_process_sd(encoding.target, model.amplitude),
-        )
-        assert noise_sd is not None
-        assert process_sd is not None
-        kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
-        kernel = kernels[0]
-        assert not isinstance(kernel, Additive)
-        scales = model_widths(model, encoding), model_warps(model, encoding)
-        members.append(Member(kernel, weight, len(model.mean), *scales, noise_sd, process_sd, -2.0, -1.0))
-    none = replace(report, widths=(), noise_sd=None, process_sd=None, last_gain=None, next_gain=None)
-    return replace(
-        none,
-        functions=n_functions(pool),
-        rows=first.rows,
-        candidates=first.candidates,
-        termination=first.termination,
-        log_marginal_likelihood=None,
-        members=tuple(members),
-        score_loss=0.01,
+def _member(model: Model, predictor: SupervisedPredictor) -> Member:
+    encoding = predictor.encoding
+    dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
+    kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
+    kernel = kernels[0] if len(kernels) == 1 else None
+    return Member(
+        kernel.kernel if isinstance(kernel, Additive) else kernel,
+        1.0,
+        len(model.mean),
+        Hyperparameters(
+            noise_sd=user_noise_sd(encoding.target, model.noise_sd),
+            degrees_of_freedom=None if dof is None or isinstance(dof, str) else float(dof),
+            widths=model_widths(model, encoding) or (InputWidth(None, 1.5),),
+            warps=model_warps(model, encoding),
+            terms=model_terms(model, encoding),
+            process_sd=user_process_sd(encoding.target, model.amplitude),
+            last_gain=model.last_gain,
+            next_gain=model.next_gain,
+        ),
+        user_evidence(encoding.target, model.evidence, model.rows),
     )
 
 

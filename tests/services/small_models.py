@@ -5,12 +5,22 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, user_process_sd
+from app.domain.encoding import (
+    EncodedCategory,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    user_evidence,
+    user_noise_sd,
+    user_process_sd,
+)
 from app.domain.models import (
     ClassRows,
     ClassWeight,
+    Hyperparameters,
     InputWidth,
     Learned,
+    Member,
     NewSupervisedVersion,
     RelevanceVector,
     SupervisedPredictor,
@@ -22,6 +32,7 @@ from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import ConstantFunction, KernelFunctions, Model
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
@@ -70,7 +81,7 @@ def small_version(
         alpha=np.array([1.0, 0.25, 4.0]),
         gamma=np.array([0.96, 0.9775, 0.96]),
         noise_sd=noise_sd,
-        log_marginal_likelihood=-12.5,
+        evidence=LogEvidence(-12.5, "exact"),
         inputs=3,
         rows=20,
         candidates=21,
@@ -83,9 +94,7 @@ def small_version(
         RelevanceVector(3, "bias", None, None, 0.5, 0.1, 4.0, 0.96),
     )
     report = replace(
-        _report(plan, noise_sd),
-        class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)])),
-        process_sd=user_process_sd(target, model.amplitude),
+        _report(plan, member_of(model, target)), class_rows=tuple(map(ClassRows, labels, ROWS_OF_CLASSES[len(labels)]))
     )
     return Learned(report, vectors, SupervisedPredictor(encoding, model))
 
@@ -131,14 +140,22 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
     )
 
 
-def _report(plan: SupervisedPlan, noise_sd: float | None) -> SupervisedReport:
+def member_of(model: Model, target: EncodedTarget) -> Member:
+    """What a report says of a model, whose kernels have one width."""
+    found = Hyperparameters(
+        noise_sd=user_noise_sd(target, model.noise_sd),
+        widths=(InputWidth(None, 1.5),),
+        process_sd=user_process_sd(target, model.amplitude),
+    )
+    return Member(Gaussian(), 1.0, len(model.mean), found, user_evidence(target, model.evidence, model.rows))
+
+
+def _report(plan: SupervisedPlan, member: Member) -> SupervisedReport:
     return SupervisedReport(
         task=plan.task,
         plan=plan,
-        widths=(InputWidth(None, 1.5),),
+        members=(member,),
         standardised=True,
-        noise_sd=None if noise_sd is None else 2.0 * noise_sd,
-        log_marginal_likelihood=-12.5,
         functions=3,
         candidates=21,
         rows=20,

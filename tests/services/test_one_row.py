@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs, user_process_sd
+from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
 from app.domain.encoding import inputs as encoding_inputs
-from app.domain.models import InputWidth, NewSupervisedVersion
+from app.domain.models import NewSupervisedVersion
 from app.domain.tables import Block, NumberBlock, NumberColumn
 from app.services.answering import RegressionAnswer, ServedVersion, answer
 from app.services.answering import supervised as under_test
@@ -19,7 +19,7 @@ from app.sparse_bayes.model import ConstantFunction, KernelFunctions
 from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
-from tests.services.small_models import small_version
+from tests.services.small_models import member_of, small_version
 from tests.services.test_answering import augmented, served
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -52,10 +52,7 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     encoding = Encoding(tuple(inputs), made.predictor.encoding.target)
     columns = tuple(replace(made.report.plan.inputs[0], name=name) for name in NAMES)
     plan = replace(made.report.plan, inputs=columns)
-    process_sd = user_process_sd(encoding.target, model.amplitude)
-    report = replace(
-        made.report, plan=plan, widths=(InputWidth(None, 2.5),), functions=vectors + 1, process_sd=process_sd
-    )
+    report = replace(made.report, plan=plan, members=(member_of(model, encoding.target),), functions=vectors + 1)
     return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 

@@ -200,7 +200,7 @@ def test_whatever_is_legal_trains_and_predicts(spec: Spec) -> None:
     assert isinstance(found, Trained)
     model = found.model
     assert model.termination in set(Termination)
-    for numbers in (model.mean, model.covariance, model.alpha, model.gamma, np.array(model.log_marginal_likelihood)):
+    for numbers in (model.mean, model.covariance, model.alpha, model.gamma, np.array(model.evidence.value)):
         assert np.isfinite(numbers).all()
     assert (model.alpha > 0.0).all()
     assert_sound(found, np.vstack([rows.X, rows.X + 0.3, 50.0 * rows.X]))

@@ -33,7 +33,7 @@ def test_a_model_is_what_the_last_state_learned(name: str) -> None:
     np.testing.assert_allclose(model.gamma, 1.0 - model.alpha * model.covariance.diagonal(), atol=1e-9)
     assert (model.rows, model.inputs, model.candidates) == (40, X.shape[1], 41)
     assert model.termination == str(last.state.termination)
-    assert model.log_marginal_likelihood == last.state.objective + problem.log_jacobian
+    assert model.evidence.value == last.state.objective + problem.log_jacobian
     for functions in model.functions:
         if isinstance(functions, KernelFunctions):
             np.testing.assert_array_equal(functions.centres, X[functions.rows])
@@ -163,7 +163,7 @@ def test_a_width_for_each_input_divides_it() -> None:
     each, bare = (Spec(Bernoulli(), (KernelBasis(width=FixedWidth(given)), Bias())) for given in (tuple(widths), 1.0))
     one, other = fit(X, t, each), fit(X / widths, t, bare)
     np.testing.assert_allclose(latent(one, X).mean, latent(other, X / widths).mean, rtol=1e-9)
-    assert one.log_marginal_likelihood == pytest.approx(other.log_marginal_likelihood, rel=1e-12)
+    assert one.evidence.value == pytest.approx(other.evidence.value, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_sinc_with_noise_is_about_six_linear_splines(seed: int, shift: float) ->
     assert 4 <= splines_in(model) <= 8
     assert model.noise_sd == pytest.approx(0.2, rel=0.15)
     assert error < 0.3
-    assert model.log_marginal_likelihood > other.log_marginal_likelihood - 2.0
+    assert model.evidence.value > other.evidence.value - 2.0
 
 
 @pytest.mark.parametrize("seed", range(6))

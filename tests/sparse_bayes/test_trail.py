@@ -124,7 +124,7 @@ def alike(one: Model, other: Model) -> bool:
         and np.array_equal(one.covariance, other.covariance)
         and np.array_equal(one.alpha, other.alpha)
         and one.noise_sd == other.noise_sd
-        and one.log_marginal_likelihood == other.log_marginal_likelihood
+        and one.evidence.value == other.evidence.value
     )
 
 

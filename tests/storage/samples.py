@@ -10,10 +10,13 @@ from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, E
 from app.domain.identity import uuid7
 from app.domain.jobs import Job, Problem, Progress
 from app.domain.models import (
+    Alternative,
+    Hyperparameters,
     InputTerm,
     InputWarp,
     InputWidth,
     Learned,
+    Member,
     NewSupervisedVersion,
     Outlier,
     RelevanceVector,
@@ -31,10 +34,12 @@ from app.domain.tables import (
     NumberColumn,
     TimestampColumn,
 )
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
+from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.spec import Spec
 
@@ -145,7 +150,7 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         alpha=np.array([1e-308, 5e-324, 1.7976931348623157e308, 1.0, 0.1]),
         gamma=draw.uniform(size=5),
         noise_sd=0.1 + 0.2,
-        log_marginal_likelihood=-1.0 / 3.0,
+        evidence=LogEvidence(-1.0 / 3.0, "exact", 1.0 / 7.0, 0.1 + 0.2),
         inputs=3,
         rows=10,
         candidates=11,
@@ -174,10 +179,34 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
     report = SupervisedReport(
         task="regression",
         plan=plan() if made is None else made,
-        widths=(InputWidth("size", 0.5), InputWidth("colour=rød 😀", 1e300), InputWidth(None, 2.0)),
+        members=(
+            Member(
+                Gaussian(),
+                1.0,
+                4,
+                Hyperparameters(
+                    noise_sd=0.1 + 0.2,
+                    degrees_of_freedom=2.1,
+                    widths=(InputWidth("size", 0.5), InputWidth("colour=rød 😀", 1e300), InputWidth(None, 2.0)),
+                    warps=(InputWarp("size", -0.1, 1 / 3),),
+                    terms=(InputTerm("size", 1 / 3),),
+                    process_sd=1.1,
+                    last_gain=3.3,
+                    next_gain=0.0,
+                ),
+                LogEvidence(-12.25, "exact"),
+                LogEvidence(-11.0, "exact", -1.0 / 3.0),
+                -0.1,
+            ),
+        ),
+        integrated_evidence=-1.0 / 3.0,
+        alternatives=(
+            Alternative(
+                KernelBasis(), Independent(), GaussianNoise(), None, "fold_log_density", None, "was not fitted"
+            ),
+            Alternative(None, Independent(), GaussianNoise(), 3, "integrated_evidence", -1e-300),
+        ),
         standardised=True,
-        noise_sd=0.1 + 0.2,
-        log_marginal_likelihood=-12.25,
         functions=4,
         candidates=11,
         rows=10,
@@ -189,12 +218,6 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
         dataset_digest="ab" * 32,
         seconds=1.5,
         software_version="0.1.0",
-        warps=(InputWarp("size", -0.1, 1 / 3),),
-        process_sd=1.1,
-        last_gain=3.3,
-        next_gain=0.0,
-        degrees_of_freedom=2.1,
-        terms=(InputTerm("size", 1 / 3),),
         outliers=(Outlier(7, 1e-300), Outlier(0, 0.1 + 0.1)),
     )
     return Learned(report, vectors(), predictor(seed=seed))

@@ -1,7 +1,7 @@
 import json
 from dataclasses import replace
 
-from app.domain.models import ClassRows, Contender
+from app.domain.models import Alternative, ClassRows
 from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
 from app.sparse_bayes.likelihoods import OneAgainstRest
 from app.sparse_bayes.likelihoods.temperature import Temperature
@@ -18,9 +18,9 @@ def test_a_report_comes_back_as_it_was_written() -> None:
 
 def test_a_report_from_before_there_were_heavy_tails_has_none() -> None:
     written = json.loads(REPORT.write(samples.new_version().report))
-    del written["degrees_of_freedom"], written["outliers"]
+    del written["members"][0]["hyperparameters"]["degrees_of_freedom"], written["outliers"]
     report = of_data(REPORT.read(json.dumps(written)))
-    assert (report.degrees_of_freedom, report.outliers) == (None, ())
+    assert (report.hyperparameters.degrees_of_freedom, report.outliers) == (None, ())
 
 
 def test_a_validation_comes_back_as_it_was_asked_for() -> None:
@@ -59,8 +59,8 @@ def test_a_sharpness_of_before_is_a_temperature_of_one_over_it() -> None:
     for temperature, before in cases:
         likelihood = OneAgainstRest(3, temperature)
         plan = replace(report.plan, spec=replace(report.plan.spec, likelihood=likelihood))
-        contender = Contender(plan.spec.prior, likelihood, 3, -1.0)
-        whole = replace(report, plan=plan, contenders=(contender,))
+        beaten = Alternative(None, plan.spec.prior, likelihood, 3, "integrated_evidence", -1.0)
+        whole = replace(report, plan=plan, alternatives=(beaten,))
         written = REPORT.write(whole).replace(
             f'"temperature":{json.dumps(temperature)}', f'"sharpness":{json.dumps(before)}'
         )

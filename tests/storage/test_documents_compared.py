@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from app.domain.models import Contender
+from app.domain.models import Alternative
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
 from app.sparse_bayes.priors import GaussianProcess, Independent
@@ -16,17 +16,11 @@ from tests.storage import samples
 
 def test_what_was_compared_comes_back_as_it_was_written() -> None:
     compared = (
-        Contender(GaussianProcess("rows", 2.5, 40), LogGaussian(), functions=7, score=-1.0 / 3.0),
-        Contender(Independent(price=True), GaussianNoise(0.1), functions=70, score=-1e300),
+        Alternative(None, GaussianProcess("rows", 2.5, 40), LogGaussian(), 7, "integrated_evidence", -1.0 / 3.0),
+        Alternative(KernelBasis(), Independent(price=True), GaussianNoise(0.1), 70, "fold_log_density", -1e300),
     )
-    report = replace(samples.new_version().report, contenders=compared)
-    assert of_data(REPORT.read(REPORT.write(report))).contenders == compared
-
-
-def test_a_report_from_before_fits_were_compared_has_no_contenders() -> None:
-    written = json.loads(REPORT.write(samples.new_version().report))
-    del written["contenders"]
-    assert of_data(REPORT.read(json.dumps(written))).contenders == ()
+    report = replace(samples.new_version().report, alternatives=compared)
+    assert of_data(REPORT.read(REPORT.write(report))).alternatives == compared
 
 
 def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:

@@ -1,7 +1,11 @@
+import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from math import log
+from pathlib import Path
 
+import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
@@ -11,12 +15,18 @@ from sqlalchemy.exc import DBAPIError
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
-from app.domain.models import InputWidth
+from app.domain.exports import ExportedSupervised
+from app.domain.models import InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork
+from app.exports.reading import version_of
+from app.exports.schema import DOCUMENT
+from app.sparse_bayes.marginal import LogEvidence
+from app.sparse_bayes.pool import members_of
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
 from app.storage.revision import is_migrated
 from app.storage.tables import Base
+from tests.narrowing import of_data, of_kind
 from tests.storage import samples
 
 
@@ -65,8 +75,46 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
         vectors = uow.models.vectors(samples.OWNER, "prices", 1, limit=9, after=None, sort="number").items
     widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
     before = samples.new_version().report
-    assert version.report == replace(before, widths=widths, warps=(), process_sd=None, last_gain=None, next_gain=None)
+    (member,) = before.members
+    found = replace(member.hyperparameters, widths=widths, warps=(), process_sd=None, last_gain=None, next_gain=None)
+    evidence = samples.predictor().model.evidence  # of the first versions its price was taken off
+    evidence = LogEvidence(evidence.value - evidence.price - 10 * log(2.0), "exact")
+    member = replace(member, functions=5, hyperparameters=found, evidence=evidence, evidence_unreduced=None, score=None)
+    assert of_data(version.report).members == (member,)
     assert vectors == tuple(replace(vector, input=None, moved=False) for vector in samples.vectors())
+
+
+BEFORE = json.loads((Path(__file__).parents[1] / "exports" / "versions_before_members.json").read_text())
+"""Reports and predictors as they were written before versions had members, and documents of the same versions."""
+
+
+@pytest.mark.parametrize("name", BEFORE["versions"])
+def test_versions_from_before_they_had_members_are_read_as_documents_of_theirs_are(
+    name: str, engine: Engine, open_uow: OpenUnitOfWork
+) -> None:
+    samples.stored_version(open_uow)
+    downgrade(engine, "2026_11_24_pools")
+    written = BEFORE["versions"][name]
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE model_versions SET report = :report"), {"report": written["report"]})
+        content = base64.b64decode(written["predictor"])
+        connection.execute(text("UPDATE posteriors SET content = :content"), {"content": content})
+    migrate(engine)
+    with open_uow() as uow:
+        version = uow.models.version(samples.OWNER, "prices")
+        predictor = of_kind(SupervisedPredictor, uow.models.predictor(version.id))
+    exported = version_of(DOCUMENT.validate_json(written["document"], strict=True))
+    assert isinstance(exported, ExportedSupervised)
+    report = of_data(version.report)
+    assert replace(report, plan=replace(report.plan, model="before")) == exported.report
+    for one, other in zip(members_of(predictor.learned), members_of(exported.predictor.learned), strict=True):
+        assert one.evidence == other.evidence
+        np.testing.assert_array_equal(one.covariance, other.covariance)
+    downgrade(engine, "2026_11_24_pools")
+    with engine.connect() as connection:
+        before = json.loads(connection.execute(text("SELECT report FROM model_versions")).scalar_one())
+    assert set(before) == set(json.loads(written["report"]))
+    assert before["widths"] == json.loads(written["report"])["widths"]
 
 
 def test_jobs_from_before_know_which_model_they_are_for(engine: Engine, open_uow: OpenUnitOfWork) -> None:

@@ -85,8 +85,8 @@ def test_a_table_given_twice_teaches_what_it_teaches_once(asked: SupervisedReque
     assert (abs(here.mean - there.mean) <= 0.1 * np.sqrt(here.variance)).all()
     assert (there.variance <= here.variance * (1.0 + 1e-9)).all()
     assert both.report.functions <= once.report.functions
-    if once.report.noise_sd is not None:
-        assert both.report.noise_sd == pytest.approx(once.report.noise_sd, rel=0.05)
+    if once.report.hyperparameters.noise_sd is not None:
+        assert both.report.hyperparameters.noise_sd == pytest.approx(once.report.hyperparameters.noise_sd, rel=0.05)
     assert (both.report.rows, both.report.rows_dropped) == (100, 100)
     (warning,) = both.report.warnings
     assert warning == TrainingWarning("copies", "100 rows repeat others in inputs and target: each counts once.")
@@ -150,7 +150,7 @@ def test_an_outlying_input_is_named_and_the_others_are_learned_from(far: float, 
     assert warning.kind == "outlying_input"
     assert warning.detail.startswith("`z` lies far outside its other values (")
     assert warning.detail.endswith("): row 17 is left out.")
-    noise_sd = report.noise_sd
+    noise_sd = report.hyperparameters.noise_sd
     assert noise_sd is not None
     assert noise_sd < 0.15
 

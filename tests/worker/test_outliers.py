@@ -7,6 +7,7 @@ from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding
 from app.domain.models import Outlier
 from app.sparse_bayes.basis import ConstantFunction
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, StudentT
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.types import Array
 from app.worker.materialise import Materialised
@@ -30,7 +31,7 @@ def constant(likelihood: Likelihood) -> Model:
         alpha=one,
         gamma=one,
         noise_sd=NOISE_SD,
-        log_marginal_likelihood=0.0,
+        evidence=LogEvidence(0.0, "exact"),
         inputs=1,
         rows=10,
         candidates=1,

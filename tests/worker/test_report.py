@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from app.domain.models import Contender, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
+from app.domain.models import Alternative, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
 from app.domain.planning import plan
 from app.domain.requests import SupervisedRequest
 from app.domain.scales import model_terms, model_warps
@@ -14,10 +14,11 @@ from app.domain.tables import Block
 from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
 from app.sparse_bayes.kernels import Additive, Gaussian
 from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.selection import Rows, Trained
-from app.sparse_bayes.selection.training import Contender as Compared
+from app.sparse_bayes.selection import Compared, Contender, Rows, Trained
+from app.sparse_bayes.selection import Member as Part
 from app.sparse_bayes.spec import Spec
 from app.worker.materialise import Materialised
 from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
@@ -120,7 +121,7 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
     """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
     specs = [Spec(likelihood, SPEC.basis, GaussianProcess(least_gain=2.0)) for likelihood in likelihoods]
     specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
-    contenders = tuple(Compared(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
+    contenders = tuple(Contender(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
     return Trained(model, specs[0], {}, {"rmse": 0.5, "nll": 0.25, "coverage_95": 1.0}, contenders)
 
@@ -128,16 +129,39 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
 def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
     report = recorded(compared(GaussianNoise(), LogGaussian()), OPEN, tmp_path).report
     process, of_users = GaussianProcess(least_gain=2.0), -2 * log(10.0)
-    assert report.contenders == (
-        Contender(process, GaussianNoise(), 3, -1.0 + of_users),
-        Contender(process, LogGaussian(), 4, -2.0 + of_users),
-        Contender(Independent(price=True), GaussianNoise(), 5, -3.0 + of_users),
+    assert report.integrated_evidence == -1.0 + of_users
+    assert report.alternatives == (
+        Alternative(SPEC.basis[0], process, LogGaussian(), 4, "integrated_evidence", -2.0 + of_users),
+        Alternative(SPEC.basis[0], Independent(price=True), GaussianNoise(), 5, "integrated_evidence", -3.0 + of_users),
     )
-    assert report.contenders[0].score - report.contenders[1].score == pytest.approx(1.0)
+
+
+def test_what_folds_measured_is_told_in_nats_a_row_of_the_users_own_target(tmp_path: Path) -> None:
+    specs = [Spec(GaussianNoise(), SPEC.basis, GaussianProcess(least_gain=gain)) for gain in (1.0, 2.0)]
+    model = model_of(Rows(X, np.arange(2.0)), specs[0])
+    found = Trained(
+        model,
+        specs[0],
+        {},
+        {},
+        compared=(Compared(specs[0], -0.75), Compared(specs[1], None, "could not be fitted")),
+        members=(Part(specs[0], 1.0, 3, LogEvidence(-4.0, "exact", -1.0)),),
+    )
+    report = recorded(found, OPEN, tmp_path).report
+    assert report.alternatives == (
+        Alternative(
+            SPEC.basis[0], specs[1].prior, GaussianNoise(), None, "fold_log_density", None, "could not be fitted"
+        ),
+    )
+    (member,) = report.members
+    assert member.score == -0.75 - log(10.0)
+    assert member.evidence == report.evidence == LogEvidence(-10.0 - 2 * log(10.0), "exact")
+    assert member.evidence_unreduced == LogEvidence(-4.0 - 2 * log(10.0), "exact", -1.0)
 
 
 def test_nothing_was_compared_where_nothing_was_left_open(tmp_path: Path) -> None:
-    assert recorded(trained(kernels(0.5), ConstantFunction()), OPEN, tmp_path).report.contenders == ()
+    report = recorded(trained(kernels(0.5), ConstantFunction()), OPEN, tmp_path).report
+    assert (report.alternatives, report.integrated_evidence) == ((), None)
 
 
 def test_how_each_row_is_predicted_by_the_others_is_told_in_the_users_units(tmp_path: Path) -> None:
@@ -158,7 +182,7 @@ def test_the_winner_settles_whether_a_logarithm_is_predicted(
     made = recorded(compared(first, second), OPEN, tmp_path)
     assert made.predictor.encoding.target == replace(OPEN, logarithmic=isinstance(first, LogGaussian))
     assert made.predictor.model.likelihood == made.report.plan.spec.likelihood == first
-    assert made.report.noise_sd == noise_sd
+    assert made.report.hyperparameters.noise_sd == noise_sd
 
 
 def test_three_classes_have_a_weight_of_each_function_and_share_its_sd(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ import pytest
 
 from app.domain.errors import UnavailableError
 from app.domain.jobs import Progress
-from app.domain.models import InputWarp, InputWidth, SupervisedPredictor
+from app.domain.models import Hyperparameters, InputWarp, InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import Validation
 from app.domain.starts import Checkpoint, Claim
+from app.sparse_bayes.kernels import Gaussian
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.selection import train
 from app.sparse_bayes.trail import Mark
 from app.worker.attempts import Records
@@ -51,10 +53,20 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
     assert 1.0 < scale <= 2.0
     assert (report.dataset_id, report.dataset_digest) == (dataset.id, dataset.digest)
     assert (report.rows, report.rows_held_out, report.functions, report.candidates) == (9, 3, 3, 10)
-    assert report.widths == (InputWidth(None, 0.5),)
-    assert (report.warps, report.process_sd, report.last_gain, report.next_gain) == ((), None, None, None)
-    assert report.noise_sd == pytest.approx(0.5 * scale)
-    assert report.log_marginal_likelihood == pytest.approx(-10.0 - 9 * np.log(scale))
+    (member,) = report.members
+    assert (member.kernel, member.weight, member.functions) == (Gaussian(), 1.0, 3)
+    found = member.hyperparameters
+    assert found == Hyperparameters(noise_sd=found.noise_sd, widths=(InputWidth(None, 0.5),))
+    assert found.noise_sd == pytest.approx(0.5 * scale)
+    assert report.evidence is not None
+    assert report.evidence.value == pytest.approx(-10.0 - 9 * np.log(scale))
+    assert replace(report.evidence, value=0.0) == LogEvidence(0.0, "exact")
+    assert (member.evidence_unreduced, member.score, report.integrated_evidence, report.alternatives) == (
+        None,
+        None,
+        None,
+        (),
+    )
     assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}
     assert not any(vector.moved for vector in vectors)
     assert [(vector.number, vector.kind) for vector in vectors] == [(1, "gaussian"), (2, "gaussian"), (3, "bias")]
@@ -79,14 +91,15 @@ def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench)
     with bench.open_uow() as uow:
         report = of_data(uow.models.version(OWNER, "things").report)
         vectors = uow.models.vectors(OWNER, "things", 1, limit=10, after=None, sort="number").items
-    assert report.widths == (
+    found = report.hyperparameters
+    assert found.widths == (
         InputWidth("size", 0.5),
         InputWidth("colour=blue", 2.0),
         InputWidth("colour=red", 3.0),
     )
-    assert report.warps[1] == InputWarp("colour=blue", 0.1, 0.0)
-    assert report.process_sd == pytest.approx(0.5 * 2.0)
-    assert (report.last_gain, report.next_gain) == (4.5, 0.5)
+    assert found.warps[1] == InputWarp("colour=blue", 0.1, 0.0)
+    assert found.process_sd == pytest.approx(0.5 * 2.0)
+    assert (found.last_gain, found.next_gain) == (4.5, 0.5)
     assert [(vector.kind, vector.input, vector.moved) for vector in vectors] == [
         ("gaussian", None, False),
         ("gaussian", None, True),

@@ -15,6 +15,7 @@ from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunct
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
@@ -54,7 +55,7 @@ def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Mod
         alpha=weights,
         gamma=weights / (len(weights) + 1),
         noise_sd=0.5,
-        log_marginal_likelihood=-10.0,
+        evidence=LogEvidence(-10.0, "exact"),
         inputs=rows.X.shape[1],
         rows=len(rows.t),
         candidates=len(rows.t) + 1,

@@ -20,13 +20,13 @@ from app.client.answers.jobs import (
     VersionName,
 )
 from app.client.answers.models import (
+    Alternative,
     ApproximationVersion,
     ClassificationVersion,
     ClassRows,
-    Compared,
     ComponentsVersion,
-    Contender,
     DatasetName,
+    Evidence,
     Hyperparameters,
     ImageVersion,
     ImportedFrom,
@@ -58,6 +58,7 @@ from app.client.answers.predictions import (
 )
 
 __all__ = [
+    "Alternative",
     "ApproximationJob",
     "ApproximationVersion",
     "Category",
@@ -69,15 +70,14 @@ __all__ = [
     "ClassificationJob",
     "ClassificationVersion",
     "Column",
-    "Compared",
     "ComponentsJob",
     "ComponentsVersion",
-    "Contender",
     "Contribution",
     "Dataset",
     "DatasetName",
     "Decision",
     "Event",
+    "Evidence",
     "Expansion",
     "ExplanationSum",
     "Hyperparameters",

@@ -90,45 +90,50 @@ class TrainingWarning:
 
 
 @dataclass(frozen=True)
-class Contender:
-    """One of the fits that were compared: functions kept, and log of its evidence over all hyperparameters, in nats.
+class Evidence:
+    """The log marginal likelihood in nats: `kind` is exact, laplace or lower_bound.
 
-    No functions where it was given up on the way; its score is foretold then.
+    Apart from it stand the log density of the hyperparameters under their priors, and the price of choice.
     """
 
-    prior: Choice
-    likelihood: Choice
-    functions: int | None
-    score: float
+    value: float
+    kind: str
+    log_hyperprior: float | None
+    price: float
 
 
 @dataclass(frozen=True)
 class Member:
-    """A model of several that predict together.
+    """One of the models that a version consists of: a process, that of the class `label`, or the only one.
 
-    A Gaussian process, whose `weight`, all of which add to 1, was chosen by folds; or that of the class `label` against
-    all others, without weight and noise.
+    The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
+    functions took its place, None where none did.
     """
 
     kernel: Choice | None
     weight: float | None
     functions: int
-    widths: tuple[InputWidth, ...]
-    warps: tuple[InputWarp, ...]
-    noise_sd: float | None
-    process_sd: float | None
-    log_marginal_likelihood: float
-    process_log_marginal_likelihood: float | None
+    hyperparameters: Hyperparameters
+    evidence: Evidence
+    evidence_unreduced: Evidence | None
+    score: float | None
     label: Label | None = None
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What folds judged: its mean log density of rows left out, in nats, or the reason why it has none."""
+class Alternative:
+    """What was compared and not taken: its score, or the reason why it has none.
 
-    basis: Choice
+    By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
+
+    No functions where it was given up on the way, its score being foretold then, and where folds measured it.
+    """
+
+    basis: Choice | None
     prior: Choice
     likelihood: Choice
+    functions: int | None
+    kind: str
     score: float | None
     reason: str | None
 
@@ -209,20 +214,20 @@ class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
     holdout: float
     seed: int
     hyperparameters: Hyperparameters
-    log_marginal_likelihood: float | None
+    evidence: Evidence | None
     candidates: int
     rows_dropped: int
     rows_held_out: int
     termination: str
     metrics: dict[str, dict[str, float]]
-    contenders: tuple[Contender, ...]
+    members: tuple[Member, ...]
+    score: Score | None = None
+    integrated_evidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
     outliers: tuple[Outlier, ...]
     validation: Choice | None = None
     class_rows: tuple[ClassRows, ...] = ()
     imported: ImportedFrom | None = None
-    members: tuple[Member, ...] = ()
-    compared: tuple[Compared, ...] = ()
-    score: Score | None = None
     max_score_loss: float = 0.01
     unreduced_functions: int | None = None
     score_loss: float | None = None

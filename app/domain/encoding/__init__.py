@@ -14,10 +14,11 @@ from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.outlying import Limits
 from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
-from app.domain.encoding.spec import in_columns
+from app.domain.encoding.spec import in_columns, in_target_units
 from app.domain.encoding.statistics import InputStatistics, Statistics
 from app.domain.encoding.target import (
     encode_target,
+    user_evidence,
     user_log_evidence,
     user_mean,
     user_noise_sd,
@@ -44,10 +45,12 @@ __all__ = [
     "encode_target",
     "gaps",
     "in_columns",
+    "in_target_units",
     "iso_8601",
     "quoted",
     "raw_cells",
     "real_values",
+    "user_evidence",
     "user_log_evidence",
     "user_mean",
     "user_noise_sd",

@@ -65,6 +65,9 @@ EncodedInput = EncodedNumber | EncodedCategory
 class EncodedTarget:
     """Regression: t = (y - shift)/scale, `classes` empty. Classification: t = k for classes[k].
 
+    Under Gaussian noise and Student's t shift and scale are mean and standard deviation of the rows learned from, where
+    logarithms may be learned 0 and the geometric mean; counts are t = y.
+
     `logarithmic`: what is learned is log t, so that noise and process are measured as logarithms are, whatever the
     scale. `noise_column` holds each row's noise sd where that is known, which becomes sd/scale.
     """

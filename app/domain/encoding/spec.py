@@ -1,11 +1,13 @@
-"""What is said of inputs, said of columns of X: widths given for each, and groups of them."""
+"""The spec that is run: widths and groups by the columns of X, noise and hyperpriors in the units of t."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from app.domain.encoding.columns import InputEncoding
+from app.domain.encoding.columns import EncodedTarget, InputEncoding
 from app.sparse_bayes.basis import Basis, Group, KernelBasis, Single
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.scales import FixedWidth
 from app.sparse_bayes.spec import Spec
 
@@ -16,6 +18,20 @@ def in_columns(spec: Spec, encoding: InputEncoding) -> Spec:
     The columns of a category, and the one that says where a gap was, go with the input they come from.
     """
     return replace(spec, basis=tuple(_encoded(basis, encoding) for basis in spec.basis))
+
+
+def in_target_units(spec: Spec, target: EncodedTarget) -> Spec:
+    """The spec with everything that has the target's unit in that of t, u = `target.latent_unit`.
+
+    A known noise sd becomes noise_sd/u. The rates of the Gamma hyperpriors are those of precisions, which are in 1/u^2:
+    b and d become b/u^2 and d/u^2; the shapes a and c have no unit.
+    """
+    likelihood, prior, unit = spec.likelihood, spec.prior, target.latent_unit
+    if isinstance(likelihood, GaussianNoise) and not isinstance(likelihood.noise_sd, str):
+        likelihood = replace(likelihood, noise_sd=likelihood.noise_sd / unit)
+    if isinstance(prior, Independent):
+        prior = replace(prior, b=prior.b / unit / unit, d=prior.d / unit / unit)
+    return replace(spec, likelihood=likelihood, prior=prior)
 
 
 def _encoded(basis: Basis, encoding: InputEncoding) -> Basis:

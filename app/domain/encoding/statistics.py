@@ -146,7 +146,7 @@ class Statistics:
                 # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
                 with np.errstate(over="ignore"):
                     scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
-            case GaussianNoise(noise_sd="learned" | "rows" | "heteroscedastic") | StudentT():
+            case GaussianNoise() | StudentT():
                 shift, scale = seen.mean, seen.sd or 1.0
             case _:
                 pass

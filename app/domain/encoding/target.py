@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from app.domain.encoding.columns import EncodedTarget
 from app.domain.encoding.raw import real_values
 from app.domain.tables import Block, CategoryColumn, Column
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.types import Array
 
 _SCALED_SCORES = frozenset({"rmse", "mae"})
@@ -68,6 +70,11 @@ def user_process_sd(target: EncodedTarget, amplitude: float | None) -> float | N
 def user_log_evidence(target: EncodedTarget, log_evidence: float, rows: int) -> float:
     """Log p(y), in nats, of `rows` rows from log p(t): y = scale t + shift has the density of t, over the scale."""
     return log_evidence - rows * math.log(target.scale)
+
+
+def user_evidence(target: EncodedTarget, evidence: LogEvidence, rows: int) -> LogEvidence:
+    """The evidence of the targets in the user's units; hyperpriors and price have no unit."""
+    return replace(evidence, value=user_log_evidence(target, evidence.value, rows))
 
 
 def user_scores(target: EncodedTarget, scores: Mapping[str, float]) -> dict[str, float]:

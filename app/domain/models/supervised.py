@@ -11,6 +11,7 @@ from app.domain.tables import Label
 from app.sparse_bayes.basis import Basis
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import TargetLikelihood
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone
 from app.sparse_bayes.priors import Prior
@@ -74,54 +75,71 @@ class TrainingWarning:
 
 
 @dataclass(frozen=True)
-class Contender:
-    """One of the fits that were compared: `score` is the log of its evidence with the hyperparameters integrated out.
+class Hyperparameters:
+    """What one model learned, in the user's units; None or empty where it has no such thing.
 
-    In nats, of the target in the user's units, so that scores can be compared whatever the likelihood. One that was
-    given up on the way has no `functions`; its score is foretold from some rows.
+    `widths` are those in encoded inputs, for each kernel dictionary with functions in the model one, or one for each
+    column; `terms` are the inputs that a process sees apart from the others. `process_sd` is the process's (of the
+    latent function for classes and counts). Where the target's logarithm is learned, `noise_sd` and `process_sd` are of
+    that. `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best would have
+    brought that did not.
     """
 
-    prior: Prior
-    likelihood: TargetLikelihood
-    functions: int | None
-    score: float
+    noise_sd: float | None = None
+    degrees_of_freedom: float | None = None
+    widths: tuple[InputWidth, ...] = ()
+    warps: tuple[InputWarp, ...] = ()
+    terms: tuple[InputTerm, ...] = ()
+    process_sd: float | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None
 
 
 @dataclass(frozen=True)
 class Member:
-    """A model of several that predict together.
+    """One of the models that a version consists of, often the only one.
 
-    A Gaussian process of a pool, whose densities are multiplied, to the power `weight` each: the weights add to 1.
-    `functions` are those that it kept of the process, `log_marginal_likelihood` is theirs, and
-    `process_log_marginal_likelihood` that of the process itself with the log hyperprior, in nats of the target in the
-    user's units. Or the model of one class, `label`, against all others, which has no weight and no noise. `kernel` is
-    None where it has no kernel, or several; `process_sd` where it is no process.
+    `kernel` is None where it has none, or several. The densities of the processes of a pool are multiplied, each to the
+    power of its `weight`; the weights add to 1, and the only model has the weight 1. The model of one class, `label`,
+    against all others has none. `evidence` is that of the `functions` that it kept, of the target in the user's units,
+    and `evidence_unreduced` that of the process before few functions took its place, None where none did. `score` is
+    the mean log density of the folds' rows by the member alone, where these measured it.
     """
 
     kernel: Kernel | None
     weight: float | None
     functions: int
-    widths: tuple[InputWidth, ...]
-    warps: tuple[InputWarp, ...]
-    noise_sd: float | None
-    process_sd: float | None
-    log_marginal_likelihood: float
-    process_log_marginal_likelihood: float | None
+    hyperparameters: Hyperparameters
+    evidence: LogEvidence
+    evidence_unreduced: LogEvidence | None = None
+    score: float | None = None
     label: Label | None = None
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What the folds judged beside the pool: its mean log density of rows left out, in nats, or why it has none.
+ScoreKind = Literal["fold_log_density", "integrated_evidence"]
 
-    `basis` is its kernel's: what tells it apart, beside prior and likelihood.
+
+@dataclass(frozen=True)
+class Alternative:
+    """What was compared and not taken: its score, or the `reason` why it has none.
+
+    By `fold_log_density`, the mean log density, in nats a row, of the folds' rows by what was learned without them; or
+    by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the
+    target in
+    the user's units, so that scores can be compared whatever the likelihood.
+
+    `basis` is its kernel's, which may tell it apart beside prior and likelihood, None where that was not recorded.
+    `functions` are those that it kept, None where it was given up on the way, its score being foretold from some rows
+    then, and where folds measured it before any were chosen.
     """
 
-    basis: Basis
+    basis: Basis | None
     prior: Prior
     likelihood: TargetLikelihood
+    functions: int | None
+    kind: ScoreKind
     score: float | None
-    reason: str | None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -143,31 +161,23 @@ class Score:
 class SupervisedReport:
     """What a version's owner may know without its arrays, in the user's units.
 
-    `widths` are those in encoded inputs (see `standardised`), for each kernel dictionary with functions in the model
-    one, or one for each column; `noise_sd` is None for classes and counts. `metrics` maps a name ("holdout",
-    "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions`
-    those kept. Under a Gaussian process prior `process_sd` is the process's (of the latent function for classes and
-    counts), and `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best
-    would have brought that did not. Where the target's logarithm is learned, `noise_sd` and `process_sd` are of that.
-    Under noise with heavy tails it has `degrees_of_freedom`, and `outliers` are the rows learned from that it accounts
-    for. `contenders` are the fits that were compared, the one taken first; empty where nothing was left open.
-    `members` are the models that predict together, empty where one does; with them `noise_sd`, `process_sd`,
-    `log_marginal_likelihood`, widths, warps and gains are each member's, and there are none of the whole. `compared`
-    is what the folds judged, and `score_loss` what keeping few functions is estimated to cost of their score, in nats a
-    row, where there were `unreduced_functions` before. `score` is by rows that were not learned from, before that
-    reduction; None in versions that are older than this. `class_rows` are the rows learned from by class, in the plan's
-    order; empty for numbers, and in versions that are older than this. `terms` are the inputs that a process sees apart
-    from the others. `imported` is None for what was trained here; else all other figures are those of where it was.
-    `temperature` is that of the probabilities of classes, None for numbers, and in versions that are older than it.
-    `warnings` say what was left out, and what could not be done as planned.
+    `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
+    their reduction to few functions; None in versions that are older than this. `alternatives` are what was compared
+    and not taken, `integrated_evidence` is what
+    those of that kind are compared with. `metrics` maps a name
+    ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at,
+    `functions` those kept, of all members. Under noise with heavy tails `outliers` are the rows learned from that it
+    accounts for. `score_loss` is what keeping few functions is estimated to cost of the folds' score, in nats a row,
+    where there were `unreduced_functions` before. `class_rows` are the rows learned from by class, in the plan's order;
+    empty for numbers, and in versions that are older than this. `imported` is None for what was trained here; else all
+    other figures are those of where it was. `temperature` is that of the probabilities of classes, None for numbers,
+    and in versions that are older than it. `warnings` say what was left out, and what could not be done as planned.
     """
 
     task: Task
     plan: SupervisedPlan
-    widths: tuple[InputWidth, ...]
+    members: tuple[Member, ...]
     standardised: bool
-    noise_sd: float | None
-    log_marginal_likelihood: float | None
     functions: int
     candidates: int
     rows: int
@@ -179,23 +189,26 @@ class SupervisedReport:
     dataset_digest: str
     seconds: float
     software_version: str
-    warps: tuple[InputWarp, ...] = ()
-    process_sd: float | None = None
-    last_gain: float | None = None
-    next_gain: float | None = None
-    degrees_of_freedom: float | None = None
-    outliers: tuple[Outlier, ...] = ()
-    contenders: tuple[Contender, ...] = ()
-    class_rows: tuple[ClassRows, ...] = ()
-    terms: tuple[InputTerm, ...] = ()
-    imported: ImportedFrom | None = None
-    members: tuple[Member, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    score: Score | None = None
+    integrated_evidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
     score_loss: float | None = None
+    outliers: tuple[Outlier, ...] = ()
+    class_rows: tuple[ClassRows, ...] = ()
+    imported: ImportedFrom | None = None
     temperature: float | None = None
     unreduced_functions: int | None = None
-    score: Score | None = None
     warnings: tuple[TrainingWarning, ...] = ()
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Those of the only member; of several none are the whole's."""
+        return self.members[0].hyperparameters if len(self.members) == 1 else Hyperparameters()
+
+    @property
+    def evidence(self) -> LogEvidence | None:
+        """That of the only member; None of several."""
+        return self.members[0].evidence if len(self.members) == 1 else None
 
 
 @dataclass(frozen=True, eq=False)

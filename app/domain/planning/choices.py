@@ -7,7 +7,6 @@ from typing import get_args
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.classes import SHRINKAGE
-from app.domain.planning.inputs import size
 from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import AutomaticPrior, BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
@@ -273,16 +272,6 @@ def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -
                 detail = f"Wavelets stand on one input of numbers or on two, got {got}; name them in a group."
                 faults.append(Fault(detail, f"/basis/{number}"))
     return faults
-
-
-def size_faults(spec: Spec, target: ColumnSummary) -> list[Fault]:
-    """A target that is computed with as it is, and too large for that."""
-    likelihood = spec.likelihood
-    given = isinstance(likelihood, GaussianNoise) and not isinstance(likelihood.noise_sd, str)
-    if not given or size(target) <= LARGEST:
-        return []
-    detail = f"`{target.name}` reaches {size(target):g}, too large beside a noise sd that is given; let it be learned."
-    return [Fault(detail, "/target", column=target.name)]
 
 
 def _sentence(text: str) -> str:

@@ -73,9 +73,10 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         return
     yield from _temperature_faults(likelihood)
     match likelihood:
-        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not 1 / LARGEST <= noise_sd <= LARGEST:
-            detail = f"The noise sd must be from {1 / LARGEST:g} to {LARGEST:g}, got {noise_sd:g}."
-            yield Fault(detail, "/likelihood/noise_sd")
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not noise_sd > 0.0:
+            yield Fault(f"The noise sd must be above 0, got {noise_sd:g}.", "/likelihood/noise_sd")
+        case GaussianNoise(noise_sd=float() | int() as noise_sd) if not is_near(noise_sd, target.sd or 1.0):
+            yield Fault(too_far(noise_sd, target.name, target.sd or 1.0), "/likelihood/noise_sd")
         case StudentT(dof=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
             detail = f"`dof` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
             yield Fault(detail, "/likelihood/dof")
@@ -97,6 +98,16 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
             yield Fault(unfit, "/likelihood", column=target.name)
         case _:
             pass
+
+
+def is_near(noise_sd: float, scale: float) -> bool:
+    """Whether a noise sd in units of the targets' scale can be squared."""
+    return 1.0 / LARGEST <= noise_sd / scale <= LARGEST
+
+
+def too_far(noise_sd: float, target: str, scale: float) -> str:
+    """The sentence for one that can't."""
+    return f"A noise sd of {noise_sd:g} is too far from that of `{target}`, {scale:g}, to be computed with."
 
 
 def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:

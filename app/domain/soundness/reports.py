@@ -35,13 +35,13 @@ def common_faults(report: SupervisedReport | ApproximationReport | ComponentsRep
     yield from _ignored_faults(report.plan.ignored)
 
 
-def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str]) -> Iterator[Fault]:
+def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str = WHERE) -> Iterator[Fault]:
     """Return what is wrong with widths, each of one of the encoded `inputs` or of them all."""
     for place, one in enumerate(widths):
-        where = f"{WHERE}/widths/{place}"
-        yield from figure_faults([(f"{where}/width", one.width, WIDTH)])
+        here = f"{where}/widths/{place}"
+        yield from figure_faults([(f"{here}/width", one.width, WIDTH)])
         if one.input is not None:
-            yield from input_name_faults(one.input, inputs, f"{where}/input")
+            yield from input_name_faults(one.input, inputs, f"{here}/input")
 
 
 def input_name_faults(name: str, inputs: Sequence[str], where: str) -> Iterator[Fault]:

@@ -4,9 +4,24 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import inf
 
-from app.domain.encoding import Encoding, column_names, user_noise_sd, user_process_sd
+from app.domain.encoding import (
+    EncodedTarget,
+    Encoding,
+    column_names,
+    user_evidence,
+    user_noise_sd,
+    user_process_sd,
+)
 from app.domain.errors import Fault, pointer
-from app.domain.models import InputTerm, InputWarp, InputWidth, SupervisedPredictor, SupervisedReport
+from app.domain.models import (
+    Hyperparameters,
+    InputTerm,
+    InputWarp,
+    InputWidth,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+)
 from app.domain.requests import ColumnSplit, RandomSplit, Split
 from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.soundness.columns import column_name_faults
@@ -27,11 +42,13 @@ from app.domain.soundness.reports import (
     row_count_faults,
     width_faults,
 )
+from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.likelihoods import ClassLikelihood, StudentT
 from app.sparse_bayes.likelihoods.temperature import temperature_of
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import Pool, likelihood_of, members_of
+from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of
 
 HOLDOUT = Interval(0.0, 0.9)
 
@@ -56,42 +73,23 @@ def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedR
     yield from _of_model(predictor, report)
     yield from _of_metrics(report)
     yield from _of_score(report)
-    if isinstance(predictor.learned, Model):
-        yield from _of_scales(report, predictor.learned, encoding)
-        if report.members:
-            yield Fault("One model has no members.", f"{WHERE}/members")
-    else:
-        yield from _of_members(predictor.learned, report, encoding)
+    yield from _of_members(predictor.learned, report, encoding)
     yield from _of_rows(report)
     yield from figure_faults([(f"{WHERE}/plan/holdout", report.plan.holdout, HOLDOUT)])
     yield from _of_split(report.plan.split)
-    for place, one in enumerate(report.contenders):
-        where = f"{WHERE}/contenders/{place}"
+    for place, one in enumerate(report.alternatives):
+        where = f"{WHERE}/alternatives/{place}"
         yield from figure_faults([(f"{where}/functions", one.functions, COUNT)])
         yield from likelihood_faults(one.likelihood, f"{where}/likelihood", len(report.plan.classes))
         yield from noise_by_row_faults(one.likelihood, f"{where}/likelihood", report.plan.noise_column)
 
 
 def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:
-    """These are the model's, in the user's units."""
-    target, model = predictor.encoding.target, members_of(predictor.learned)[0]
-    alone, likelihood = isinstance(predictor.learned, Model), likelihood_of(predictor.learned)
+    """These are the model's."""
+    model, likelihood = members_of(predictor.learned)[0], likelihood_of(predictor.learned)
     temperature = temperature_of(likelihood.temperature) if isinstance(likelihood, ClassLikelihood) else None
-    dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
     yield from difference_faults(
-        [
-            (f"{WHERE}/rows", report.rows, model.rows),
-            (f"{WHERE}/candidates", report.candidates, model.candidates),
-            (f"{WHERE}/noise_sd", report.noise_sd, user_noise_sd(target, model.noise_sd) if alone else None),
-            (
-                f"{WHERE}/process_sd",
-                report.process_sd,
-                user_process_sd(target, model.amplitude) if alone else None,
-            ),
-            (f"{WHERE}/last_gain", report.last_gain, model.last_gain if alone else None),
-            (f"{WHERE}/next_gain", report.next_gain, model.next_gain if alone else None),
-            (f"{WHERE}/degrees_of_freedom", report.degrees_of_freedom, None if dof == "learned" else dof),
-        ]
+        [(f"{WHERE}/rows", report.rows, model.rows), (f"{WHERE}/candidates", report.candidates, model.candidates)]
     )
     if report.temperature is not None:  # versions that are older than it have none
         yield from difference_faults([(f"{WHERE}/temperature", report.temperature, temperature)])
@@ -99,32 +97,68 @@ def _of_model(predictor: SupervisedPredictor, report: SupervisedReport) -> Itera
         yield Fault("Expected the model's.", f"{WHERE}/termination")
 
 
-def _of_members(learned: Pool | PerClass, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
-    """Each is a member of the model, in the user's units; of the whole there are no scales."""
-    yield from _named_faults("widths", _by_place(report.widths), [])
-    yield from _named_faults("warps", _by_place(report.warps), [])
-    yield from _named_faults("terms", _by_place(report.terms), [])
-    if len(report.members) != len(learned.members):
-        yield Fault(f"Expected {len(learned.members)} members, got {len(report.members)}.", f"{WHERE}/members")
+def _of_members(learned: LearnedModel, report: SupervisedReport, encoding: Encoding) -> Iterator[Fault]:
+    """Each is a member of the model, in the user's units."""
+    models = members_of(learned)
+    if len(report.members) != len(models):
+        yield Fault(f"Expected {len(models)} members, got {len(report.members)}.", f"{WHERE}/members")
         return
-    target = encoding.target
-    none: list[None] = [None] * len(learned.members)
-    weights = learned.weights.tolist() if isinstance(learned, Pool) else none
-    labels = none if isinstance(learned, Pool) else target.classes
-    for place, (told, model, weight) in enumerate(zip(report.members, learned.members, weights, strict=True)):
-        where = f"members/{place}"
-        if place < len(labels) and told.label != labels[place]:
-            yield Fault("Expected the class that the member is of, and none for numbers.", f"{WHERE}/{where}/label")
+    none: list[None] = [None] * len(models)
+    weights = learned.weights.tolist() if isinstance(learned, Pool) else none if len(models) > 1 else [1.0]
+    labels = encoding.target.classes if isinstance(learned, PerClass) else none
+    for place, (member, model, weight) in enumerate(zip(report.members, models, weights, strict=True)):
+        where = f"{WHERE}/members/{place}"
+        if place < len(labels) and member.label != labels[place]:
+            yield Fault("Expected the class that the member is of, and none for numbers.", f"{where}/label")
         yield from difference_faults(
             [
-                (f"{WHERE}/{where}/weight", told.weight, weight),
-                (f"{WHERE}/{where}/functions", told.functions, len(model.mean)),
-                (f"{WHERE}/{where}/noise_sd", told.noise_sd, user_noise_sd(target, model.noise_sd)),
-                (f"{WHERE}/{where}/process_sd", told.process_sd, user_process_sd(target, model.amplitude)),
+                (f"{where}/weight", member.weight, weight),
+                (f"{where}/functions", member.functions, len(model.mean)),
             ]
         )
-        yield from _named_faults(f"{where}/widths", _by_place(told.widths), _by_place(model_widths(model, encoding)))
-        yield from _named_faults(f"{where}/warps", _by_place(told.warps), _by_place(model_warps(model, encoding)))
+        kernels = [_plain(one.kernel) for one in model.functions if isinstance(one, KernelFunctions)]
+        if member.kernel is not None and kernels and member.kernel not in kernels:
+            yield Fault("Expected a kernel of the model's.", f"{where}/kernel")
+        yield from _of_hyperparameters(member.hyperparameters, model, encoding, f"{where}/hyperparameters")
+        yield from _of_evidence(member, model, encoding.target, where)
+
+
+def _plain(kernel: Kernel | Additive) -> Kernel:
+    return kernel.kernel if isinstance(kernel, Additive) else kernel
+
+
+def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding, where: str) -> Iterator[Fault]:
+    """These follow from the model; widths without kernels in it are those that were asked for."""
+    target, dof = encoding.target, model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
+    yield from difference_faults(
+        [
+            (f"{where}/noise_sd", found.noise_sd, user_noise_sd(target, model.noise_sd)),
+            (f"{where}/process_sd", found.process_sd, user_process_sd(target, model.amplitude)),
+            (f"{where}/last_gain", found.last_gain, model.last_gain),
+            (f"{where}/next_gain", found.next_gain, model.next_gain),
+            (f"{where}/degrees_of_freedom", found.degrees_of_freedom, None if dof == "learned" else dof),
+        ]
+    )
+    widths, warps, terms = model_widths(model, encoding), model_warps(model, encoding), model_terms(model, encoding)
+    yield from width_faults(found.widths, column_names(encoding), where)
+    if widths:
+        yield from _named_faults(f"{where}/widths", _by_place(found.widths), _by_place(widths))
+    yield from _named_faults(f"{where}/warps", _by_place(found.warps), _by_place(warps))
+    yield from _named_faults(f"{where}/terms", _by_place(found.terms), _by_place(terms))
+
+
+def _of_evidence(member: Member, model: Model, target: EncodedTarget, where: str) -> Iterator[Fault]:
+    """The one is the model's, the other that of more functions than it has."""
+    told, expected = member.evidence, user_evidence(target, model.evidence, model.rows)
+    yield from difference_faults(
+        [
+            (f"{where}/evidence/value", told.value, expected.value),
+            (f"{where}/evidence/log_hyperprior", told.log_hyperprior, expected.log_hyperprior),
+            (f"{where}/evidence/price", told.price, expected.price),
+        ]
+    )
+    if told.kind != expected.kind:
+        yield Fault("Expected the model's.", f"{where}/evidence/kind")
 
 
 def _of_metrics(report: SupervisedReport) -> Iterator[Fault]:
@@ -164,16 +198,6 @@ def _of_score(report: SupervisedReport) -> Iterator[Fault]:
         yield Fault("Expected a value, or the reason why there is none.", f"{WHERE}/score")
 
 
-def _of_scales(report: SupervisedReport, model: Model, encoding: Encoding) -> Iterator[Fault]:
-    """These are the model's, by the names of the encoded inputs; without kernels in it, those that were asked for."""
-    widths, warps, terms = model_widths(model, encoding), model_warps(model, encoding), model_terms(model, encoding)
-    yield from width_faults(report.widths, column_names(encoding))
-    if widths:
-        yield from _named_faults("widths", _by_place(report.widths), _by_place(widths))
-    yield from _named_faults("warps", _by_place(report.warps), _by_place(warps))
-    yield from _named_faults("terms", _by_place(report.terms), _by_place(terms))
-
-
 Scale = InputWidth | InputWarp | InputTerm
 Named = Sequence[tuple[str | None, Sequence[tuple[str, float]]]]
 
@@ -182,8 +206,7 @@ def _by_place(scales: Sequence[Scale]) -> Named:
     return [(one.input, [(name, value) for name, value in vars(one).items() if name != "input"]) for one in scales]
 
 
-def _named_faults(member: str, reported: Named, expected: Named) -> Iterator[Fault]:
-    where = f"{WHERE}/{member}"
+def _named_faults(where: str, reported: Named, expected: Named) -> Iterator[Fault]:
     if [name for name, _ in reported] != [name for name, _ in expected]:
         yield Fault(f"Expected {len(expected)}, with the names of the model's inputs.", where)
         return

@@ -15,6 +15,7 @@ from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.linalg import squared_distances
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.priors.gaussian_process import JITTER, Whitening
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array, Indices
@@ -97,6 +98,9 @@ def _promising(task: Task, state: State) -> State:
     return replace(state, process=replace(process_of(state), promise=worth))
 
 
+BEFORE_FUNCTIONS = frozenset({"scales", "terms", "functions"})
+"""Phases at whose end the objective is still that of the process itself."""
+
 BLOCK_BYTES = 8 * 2**20
 """Distances of rows to vectors are computed so many bytes at a time."""
 
@@ -140,6 +144,16 @@ class ProcessStanding(Standing):
             next_gain=process.next_gain,
             likelihood=likelihood,
         )
+
+    def log_evidence(self, problem: Problem) -> LogEvidence:
+        """The bound through the functions in the model, on all rows; before these are chosen, of the process itself."""
+        task, process = Task.of(problem), process_of(self.state)
+        h, value = process.hyperparameters, self.state.objective + problem.log_jacobian
+        if self.state.termination is None:  # on the way the objective has the log prior in it
+            value -= task.log_prior(h)[0]
+        whole = process.phase in BEFORE_FUNCTIONS and problem.likelihood.conjugate
+        exact = whole or task.prior.rho == 1.0
+        return LogEvidence(value, "exact" if exact else "lower_bound", task.log_density(h))
 
     def integral(self, problem: Problem) -> Integral:
         """Over all that is learned but the places of the vectors."""

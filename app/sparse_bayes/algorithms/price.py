@@ -1,13 +1,13 @@
 """The price of choice: what R functions pay for having been chosen among M candidates, phase by phase."""
 
 from dataclasses import dataclass, replace
-from math import ceil, exp, inf, log
+from math import inf
 from typing import Literal
 
+from app.sparse_bayes.algorithms.payment import paid, paid_by_next
 from app.sparse_bayes.algorithms.state import Walk, standing
 from app.sparse_bayes.evidence import Evidence
 from app.sparse_bayes.factors import Factors
-from app.sparse_bayes.integrated import log_choices
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 
@@ -22,12 +22,6 @@ AGAIN: Literal["again"] = "again"
 
 BACKWARD: Literal["backward"] = "backward"
 """... and then climb and leave at the whole price, and none enters: the two mixed would cycle [SPARSE_GP 7]."""
-
-
-LEAST = 1.0
-"""Nats that a function pays at least. A precision learned from one weight raises L by .64 nats in the mean where the
-weight is noise: of as many candidates as rows (512 waves, N = 512) all came in, once half of them were and log C fell,
-and nothing was left for the noise. From about .8 nats on they don't."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +39,17 @@ class Price:
 
     def of(self, chosen: int) -> float:
         """What R functions pay, in nats."""
-        if not self.share:
-            return 0.0
-        few = min(chosen, self._by_choice)
-        return self.share * log_choices(self.candidates, few) + LEAST * (chosen - few)
+        return paid(self.candidates, chosen, self.share) if self.share else 0.0
 
     def entry(self, chosen: int) -> float:
         """What one more pays where R are in; infinite where all are in."""
         if not self.share:
             return 0.0
-        left = self.candidates - chosen
-        return max(self.share * log(left / (chosen + 1.0)), LEAST) if left else inf
+        return paid_by_next(self.candidates, chosen, self.share) if chosen < self.candidates else inf
 
     def refund(self, chosen: int) -> float:
         """What one of R gets back by leaving: what it would pay to enter again."""
         return self.entry(chosen - 1)
-
-    @property
-    def _by_choice(self) -> int:
-        """How many of the first pay more than LEAST: those with (M - r)/(r + 1) above e^(LEAST/share)."""
-        odds = exp(LEAST / self.share)
-        return max(ceil((self.candidates - odds) / (1.0 + odds)), 0)
 
     def standing(self, factors: Factors, found: Evidence, *, iteration: int, at_rest: bool = False) -> Walk:
         """The state of some factors and evidence, with its phase and the objective of that phase."""

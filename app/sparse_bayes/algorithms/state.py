@@ -7,6 +7,7 @@ from math import log
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.payment import paid
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import Functions
 from app.sparse_bayes.evidence import Evidence, evidence
@@ -14,6 +15,8 @@ from app.sparse_bayes.factors import Factors, build
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.integrated import USUAL_LOG_BETA, Integral, Peak, log_choices, normal
 from app.sparse_bayes.likelihoods import Likelihood
+from app.sparse_bayes.marginal import EvidenceKind, LogEvidence
+from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.types import Array
 
@@ -114,6 +117,10 @@ class Standing(ABC):
         """What a model keeps of it."""
 
     @abstractmethod
+    def log_evidence(self, problem: Problem) -> LogEvidence:
+        """The evidence of the targets as they came, in nats."""
+
+    @abstractmethod
     def integral(self, problem: Problem) -> Integral:
         """The evidence with the hyperparameters integrated out: the end of a fit beside those under other priors."""
 
@@ -139,6 +146,19 @@ class Walk(Standing):
         alpha, gamma = rested.alpha[order], rested.determined[order]
         augmentation = Augmentation.of(problem, functions)
         return Kept(functions, rested.mean[order], covariance, alpha, gamma, tuned, augmentation=augmentation)
+
+    def log_evidence(self, problem: Problem) -> LogEvidence:
+        """That of the functions in the model, from the objective of the end: rebuilt, evidence differs by rounding."""
+        likelihood, prior = problem.likelihood, problem.prior
+        value = self.state.objective + problem.log_jacobian
+        approximate: EvidenceKind = "laplace" if likelihood.log_concave else "lower_bound"
+        kind = "exact" if likelihood.conjugate else approximate
+        if not isinstance(prior, Independent):
+            return LogEvidence(value, kind)
+        alpha, beta = self.state.alpha, self.state.beta
+        pays = paid(problem.candidates.size, len(self.state.active)) if prior.price else 0.0
+        value += pays - prior.log_hyperprior(alpha, beta)
+        return LogEvidence(value, kind, prior.log_density(alpha, beta), pays)
 
     def integral(self, problem: Problem) -> Integral:
         """Over log alpha and log beta, with the price of choice by dictionary: which of its functions each lent."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, log
+from math import inf, log, pi
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from app.sparse_bayes.algorithms.state import Process, State
 from app.sparse_bayes.basis import Functions, InputFunctions, KernelFunctions
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.folds import subset
-from app.sparse_bayes.hyperparameters import Hyperparameters
+from app.sparse_bayes.hyperparameters import INPUT_PRICE, WARP_SCALE, Hyperparameters
 from app.sparse_bayes.kernels import CityBlock, Covariance
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.linalg import squared_distances
@@ -20,6 +20,7 @@ from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.process import Bound, Rows, Vectors, bound
 from app.sparse_bayes.process_sums import RowSums, row_sums
 from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.terms import WIDE
 from app.sparse_bayes.types import Array, Indices, Mask
 from app.sparse_bayes.variational import Settled
 
@@ -190,6 +191,22 @@ class Task:
             value -= 0.5 * off**2
             slope[2 + self._linear.start] -= off / LINEAR_SD
         return value, slope
+
+    def log_density(self, h: Hyperparameters) -> float:
+        """The log density of what has a prior and is learned, normalised, in nats.
+
+        Exponential of rate INPUT_PRICE in each 1/width, Cauchy of scale WARP_SCALE in each skew and tail, normal in the
+        logits of terms and in the log of the linear columns' shared precision.
+        """
+        free, value = self.free(h), self.log_prior(h)[0]
+        first = 2 + len(h.alpha)
+        last = first + len(h.input_map.widths)
+        warps = len(free) - len(h.terms.alone)
+        value += int(free[first:last].sum()) * log(INPUT_PRICE)
+        value -= int(free[last:warps].sum()) * log(pi * WARP_SCALE)
+        value -= int(free[warps:].sum()) * log(WIDE * (2.0 * pi) ** 0.5)
+        linear = len(h.alpha[self._linear]) > 0
+        return value - linear * log(LINEAR_SD * (2.0 * pi) ** 0.5)
 
     def fixed(self, state: State) -> tuple[Functions, ...]:
         """The functions without kernel that are in."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.greedy import ProcessStanding
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import Task, process_of
 from app.sparse_bayes.choice import Chosen, choose
@@ -13,6 +14,7 @@ from app.sparse_bayes.fitting import learned, standings
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods.predictive import Latent, Prediction
 from app.sparse_bayes.linalg import cholesky, solve_lower
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import predict
 from app.sparse_bayes.priors.gaussian_process import JITTER
@@ -56,9 +58,9 @@ class Whole:
         return process_of(self.state).hyperparameters
 
     @property
-    def evidence(self) -> float:
-        """The log marginal likelihood of the targets as they came with the log hyperprior, in nats."""
-        return self.state.objective + self.problem.log_jacobian
+    def evidence(self) -> LogEvidence:
+        """That of the process itself."""
+        return ProcessStanding(self.state).log_evidence(self.problem)
 
     def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
         """The predictive distribution of the process at X (n, d), given all rows; O(N^3 + N^2 n).

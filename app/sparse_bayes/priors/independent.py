@@ -1,6 +1,7 @@
 """One hyperparameter a weight: the prior of the relevance vector machine."""
 
 from dataclasses import dataclass, field
+from math import lgamma, log
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,7 +15,8 @@ class Independent:
 
     `price`: the R functions in the model were chosen among M candidates, p(S | R) = 1/C(M, R), and each has to earn
     that [SPARSE_GP 7]. `a`, `b` are shape and rate of a Gamma on each alpha, `c`, `d` of one on the noise precision;
-    all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7].
+    all zero: uniform over a log scale [TIPPING2001, eqs 6 and 7]. The rates b and d have the unit of the
+    target's square, the inverse of a precision's.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
@@ -37,3 +39,16 @@ class Independent:
         """
         of_alpha = self.a * float(np.log(alpha).sum()) - self.b * float(alpha.sum())
         return of_alpha + self.c * float(np.log(beta)) - self.d * beta
+
+    def log_density(self, alpha: Array, beta: float) -> float:
+        """The same with the normalisers a log b - log Gamma(a) of each alpha and c log d - log Gamma(c), in nats.
+
+        The log densities of log alpha and log beta, which no unit changes; of an improper hyperprior, whose shape or
+        rate is 0, there is no normaliser.
+        """
+        normalisers = len(alpha) * _log_normaliser(self.a, self.b) + _log_normaliser(self.c, self.d)
+        return self.log_hyperprior(alpha, beta) + normalisers
+
+
+def _log_normaliser(shape: float, rate: float) -> float:
+    return shape * log(rate) - lgamma(shape) if shape > 0.0 and rate > 0.0 else 0.0

@@ -28,6 +28,7 @@ from app.sparse_bayes.folds import subset
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods import GaussianNoise, LogVariance
 from app.sparse_bayes.likelihoods.predictive import Latent
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.prediction import latent
 from app.sparse_bayes.priors import GaussianProcess
@@ -65,12 +66,14 @@ class TwoFunctions:
     def model(self) -> Model:
         """Both as one: the noise that its mean's sites had becomes its second function."""
         logs = self.latent.mean + 0.5 * self.latent.variance
+        both = self.mean.evidence.log_hyperprior, self.noise.evidence.log_hyperprior
+        hyperprior = sum(one or 0.0 for one in both)
         second = LogNoise(self.noise, float(logs.min()), float(logs.max()) + log(CEILING))
         return replace(
             self.mean,
             likelihood=GaussianNoise("heteroscedastic"),
             noise_sd=float(np.sqrt(np.mean(second.variance(self.latent)))),
-            log_marginal_likelihood=self.value,
+            evidence=LogEvidence(self.value, "lower_bound", hyperprior),
             log_noise=second,
         )
 
@@ -104,12 +107,12 @@ def heteroscedastic(
         unit = float(squares.mean())
         noise, of_noise = yield from fits.run(Rows(rows.X, squares / unit), noise_spec(spec), of_noise)
         g = latent(noise, rows.X)
-        divergence = expected_log_density(squares / unit, g) - noise.log_marginal_likelihood
+        divergence = expected_log_density(squares / unit, g) - noise.evidence.value
         noise, g = _raised(noise, log(unit)), replace(g, mean=g.mean + log(unit))
         by_row = replace(spec, likelihood=GaussianNoise("rows"))
         known = Rows(rows.X, rows.t, np.exp(np.clip(0.5 * (g.mean - 0.5 * g.variance), -MAX_LOG, MAX_LOG)))
         mean, of_mean = yield from fits.run(known, by_row, replace(of_mean, beta=1.0))
-        value = mean.log_marginal_likelihood - divergence - 0.25 * float(g.variance.sum())
+        value = mean.evidence.value - divergence - 0.25 * float(g.variance.sum())
         before, found = best, TwoFunctions(mean, noise, value, g)
         best = found if best is None or value > best.value else best
         if before is not None and value < before.value + MIN_GAIN * len(rows.t):

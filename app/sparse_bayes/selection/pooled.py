@@ -21,6 +21,7 @@ from app.sparse_bayes.folds import Split
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods.gaussian import RealPrediction
+from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, Pool
 from app.sparse_bayes.pooling.densities import Densities
@@ -67,15 +68,12 @@ FIT = Step("fit", 0, None, "looks")
 
 @dataclass(frozen=True)
 class Member:
-    """A process of the pool: its spec, its weight, how many functions it kept, and the evidence before that.
-
-    `evidence` is the log marginal likelihood of the process itself with the log hyperprior, in nats.
-    """
+    """A process of the pool: its spec, its weight, how many functions it kept, and the evidence before that."""
 
     spec: Spec
     weight: float
     functions: int
-    evidence: float
+    evidence: LogEvidence
 
 
 @dataclass(frozen=True)

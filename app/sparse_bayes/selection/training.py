@@ -147,7 +147,7 @@ def train(
         validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
         score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
-    yield Step("done", total, total, "looks", model.log_marginal_likelihood, len(model.mean), noise_sd)
+    yield Step("done", total, total, "looks", best.objective, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
     yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
@@ -170,7 +170,7 @@ def _with_log_noise(
         splits = scoring.splits(rows, folding, spec.seed)
         validation = yield from validated(rows, learning, splits, folding, on.trail)
         score = score_of(validation, len(splits), len(splits))
-    yield Step("done", 1, 1, "fits", model.log_marginal_likelihood, model.size, model.noise_sd)
+    yield Step("done", 1, 1, "fits", model.evidence.value, model.size, model.noise_sd)
     yield Trained(model, resolved, measured, {}, validation=validation, score=score)
 
 
@@ -250,7 +250,7 @@ def _classes(
         prediction, _ = ready_of(model).predict(held_out.X)
         measured = scores(prediction, held_out.t)
     single = model if isinstance(model, Model) else None
-    reached = None if single is None else single.log_marginal_likelihood
+    reached = None if single is None else single.evidence.value
     yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
     yield Trained(
         model,
@@ -379,6 +379,11 @@ class _Fit:
     def model(self) -> Model:
         """What was learned."""
         return learned(self.problem, self.last)
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, of the targets as they came, in nats."""
+        return self.last.state.objective + self.problem.log_jacobian
 
     @property
     def contender(self) -> Contender:

@@ -7,13 +7,14 @@ from math import exp, inf, log, sqrt
 
 import numpy as np
 
+from app.sparse_bayes.algorithms.state import Standing
 from app.sparse_bayes.basis import Bias, KernelBasis
 from app.sparse_bayes.errors import DataError
 from app.sparse_bayes.fitting import learned, pose
 from app.sparse_bayes.folds import Split, subset
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import latent, predict
-from app.sparse_bayes.problem import check_rows
+from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, FixedWidth, width_range
 from app.sparse_bayes.selection.input_widths import input_widths
 from app.sparse_bayes.selection.leave_one_out import with_temperature
@@ -225,15 +226,20 @@ def _squares(model: Model, fold: Rows) -> Array:
 
 def _by_evidence(rows: Rows, trail: Trail) -> Scoring:
     def score(spec: Spec) -> Generator[None, None, Score]:
-        model = _fitted(rows, spec, trail)
+        objective = _ended(rows, spec, trail)[1].state.objective
         yield
-        found = np.array([model.log_marginal_likelihood])
+        found = np.array([objective])
         return Score(found, found)
 
     return score
 
 
 def _fitted(rows: Rows, spec: Spec, trail: Trail) -> Model:
+    return learned(*_ended(rows, spec, trail))
+
+
+def _ended(rows: Rows, spec: Spec, trail: Trail) -> tuple[Problem, Standing]:
+    """The end of a fit, and the problem that it solved."""
     problem = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
     (last,) = deque(trail.standings(problem, spec), maxlen=1)
-    return learned(problem, last)
+    return problem, last

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import in_columns
+from app.domain.encoding import in_columns, in_target_units
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
@@ -36,15 +36,16 @@ class SupervisedFit:
     def task(self) -> SupervisedTask:
         """What the child is asked for."""
         plan, made = self.plan, self.made
+        target = made.encoding.target
         return SupervisedTask(
             made.path,
             made.training,
             made.held_out,
             made.inputs,
-            in_columns(plan.spec, made.encoding),
+            in_target_units(in_columns(plan.spec, made.encoding), target),
             _folding(plan.split),
-            rivals=plan.rivals,
-            pool=plan.pool,
+            rivals=tuple(in_target_units(rival, target) for rival in plan.rivals),
+            pool=tuple(in_target_units(member, target) for member in plan.pool),
             alternatives=plan.alternatives,
             folds=_folds(plan),
             bounded=plan.validation is None,

@@ -58,4 +58,4 @@ def _learned(calls: Relevance, job: SupervisedJob) -> list[float]:
     """Its evidence, and its weights."""
     version = calls.version(job.model)
     weights = [one.weight_mean or 0.0 for one in calls.relevance_vectors(job.model, version.version)]
-    return [version.log_marginal_likelihood or 0.0, *weights]
+    return [0.0 if version.evidence is None else version.evidence.value, *weights]

@@ -128,7 +128,7 @@ def test_the_evidence_is_above_that_of_one_width_for_all() -> None:
 
     def at(width: Width) -> tuple[float, float]:
         model = trained(X, t, Spec(GaussianNoise(), (KernelBasis(width=width), Bias()))).model
-        return model.log_marginal_likelihood, float(np.mean((latent(model, X).mean - f) ** 2))
+        return model.evidence.value, float(np.mean((latent(model, X).mean - f) ** 2))
 
     evidence, error = at(EACH)
     evidence_of_one, error_of_one = at(CrossValidationWidth())

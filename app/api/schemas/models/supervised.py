@@ -10,10 +10,11 @@ from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import Compared, Contender, SupervisedReport, Version
+from app.domain.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
 from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.marginal import EvidenceKind
 from app.sparse_bayes.spec import Algorithm, Prior
 
 
@@ -74,6 +75,21 @@ class HyperparametersOut(BaseModel):
         "tens say that more would pay (`most`, `least_gain`)."
     )
 
+    @classmethod
+    def of(cls, found: Hyperparameters, temperature: float | None) -> Self:
+        """Those of a model, whose probabilities of classes have this temperature."""
+        return cls(
+            noise_sd=found.noise_sd,
+            degrees_of_freedom=found.degrees_of_freedom,
+            widths=[InputWidthOut.model_validate(width) for width in found.widths],
+            warps=[InputWarpOut.model_validate(warp) for warp in found.warps],
+            terms=[InputTermOut.model_validate(term) for term in found.terms],
+            process_sd=found.process_sd,
+            temperature=temperature,
+            last_gain=found.last_gain,
+            next_gain=found.next_gain,
+        )
+
 
 class OutlierOut(FromDomain):
     """A row learned from that noise with heavy tails accounts for."""
@@ -93,83 +109,92 @@ class WarningOut(FromDomain):
     detail: str = Field(description="A sentence that names columns, rows and numbers.")
 
 
-class ContenderOut(BaseModel):
-    """One of the fits that were compared."""
+class EvidenceOut(FromDomain):
+    """The log marginal likelihood in nats, and apart from it what else the fit weighed: no figure is in another."""
 
-    prior: Prior
-    likelihood: AnyLikelihood
-    functions: int | None = Field(
-        description="Functions kept; null for a fit that was given up when its scales were found, being behind then."
+    value: float = Field(description="log p(target) of the rows learned from, in the target's units.")
+    kind: EvidenceKind = Field(
+        description="`exact`: Gaussian noise under independent weights, or a whole process. `laplace`: Laplace's "
+        "approximation. `lower_bound`: of a process through few functions, and of likelihoods that are bounded."
     )
-    score: float = Field(
-        description="The log of its evidence with the hyperparameters integrated out, in nats: 3 more make it about 20 "
-        "times as probable. Foretold from some rows for a fit that was given up."
+    log_hyperprior: float | None = Field(
+        description="The log density of the hyperparameters under their priors, normalised where these are proper; 0 "
+        "without any, null in versions that are older than this."
+    )
+    price: float = Field(
+        description="What the functions pay for having been chosen (`price` of the prior), which selection takes off."
     )
 
-    @classmethod
-    def of(cls, contender: Contender, noise_column: str | None) -> Self:
-        """A fit as it goes out."""
-        return cls(
-            prior=contender.prior,
-            likelihood=shown(contender.likelihood, noise_column),
-            functions=contender.functions,
-            score=contender.score,
-        )
 
+class MemberOut(BaseModel):
+    """One of the models that a version consists of: often the only one."""
 
-class MemberOut(FromDomain):
-    """One of several models that predict together.
-
-    A Gaussian process of numbers, whose predictive density is multiplied by the others', each to the power of its
-    weight; or the model of one class against all others, under `bernoulli_per_class`.
-    """
-
-    label: Label | None = Field(description="The class that it tells from all others; null for numbers.")
+    label: Label | None = Field(description="The class that it tells from all others; null where it is for them all.")
     kernel: Annotated[Kernel, Field(discriminator="type")] | None = Field(
-        description="Null where it was learned by several kernels or by none."
+        description="Null where it has none, or several."
     )
     weight: float | None = Field(
-        description="All add to 1: chosen to predict rows best that were not learned from. Null for classes."
+        description="The densities of several members are multiplied, each to the power of its weight. The weights add "
+        "to 1, and were chosen to predict rows best that were not learned from. Null for the model of a class."
     )
     functions: int = Field(
         description="Functions kept. A class that has no rows keeps one, a bias: it is as probable everywhere as it is "
         "frequent."
     )
-    widths: Sequence[InputWidthOut]
-    warps: Sequence[InputWarpOut] = Field(description="Empty where none were learned.")
-    noise_sd: float | None = Field(description="In the target's units; null for classes.")
-    process_sd: float | None = Field(
-        description="How wide its predictions grow far from all data; of a class's latent function. Null under "
-        "independent weights, and for a class that has no rows."
+    hyperparameters: HyperparametersOut
+    evidence: EvidenceOut
+    evidence_unreduced: EvidenceOut | None = Field(
+        description="Of the process before few functions took its place; null where none did."
     )
-    log_marginal_likelihood: float = Field(
-        description="Of the functions kept, in nats; of a class, that of telling it from all others."
-    )
-    process_log_marginal_likelihood: float | None = Field(
-        description="Of the process before it was reduced to few functions, with the log hyperprior, in nats; null for "
-        "classes, where nothing is reduced."
-    )
+    score: float | None = Field(description="Of this member alone, where folds measured it.")
+
+    @classmethod
+    def of(cls, member: Member, temperature: float | None) -> Self:
+        """A member as it goes out."""
+        unreduced = member.evidence_unreduced
+        return cls(
+            label=member.label,
+            kernel=member.kernel,
+            weight=member.weight,
+            functions=member.functions,
+            hyperparameters=HyperparametersOut.of(member.hyperparameters, temperature),
+            evidence=EvidenceOut.model_validate(member.evidence),
+            evidence_unreduced=None if unreduced is None else EvidenceOut.model_validate(unreduced),
+            score=member.score,
+        )
 
 
-class ComparedOut(BaseModel):
-    """A model that was learned without each fold's rows, and predicted them."""
+class AlternativeOut(BaseModel):
+    """What was compared and not taken."""
 
-    basis: BasisOut
+    basis: BasisOut | None = Field(description="Of its kernel; null where that was not recorded.")
     prior: Prior
     likelihood: AnyLikelihood
-    score: float | None = Field(description="The mean log density of the rows left out, in nats; null with a reason.")
+    functions: int | None = Field(
+        description="Functions kept; null for a fit that was given up when its scales were found, being behind then, "
+        "and where folds measured it before any were chosen."
+    )
+    kind: ScoreKind = Field(
+        description="What its score is. `fold_log_density`: the mean log density of the folds' rows, in nats a row, by "
+        "what was learned without them, as `score` of the version is. `integrated_evidence`: the log evidence with the "
+        "hyperparameters integrated out, in nats, beside `integrated_evidence` of the version: 3 more make a model "
+        "about 20 times as probable."
+    )
+    score: float | None = Field(description="Null with a reason. Foretold from some rows for a fit that was given up.")
     reason: str | None = Field(description="Why it could not be learned or measured.")
 
     @classmethod
-    def of(cls, compared: Compared, inputs: Sequence[str], noise_column: str | None) -> Self:
-        """What was compared as it goes out."""
-        (basis,) = shown_bases([compared.basis], inputs)
+    def of(cls, alternative: Alternative, inputs: Sequence[str], noise_column: str | None) -> Self:
+        """What was not taken as it goes out."""
+        bases = [] if alternative.basis is None else shown_bases([alternative.basis], inputs)
         return cls(
-            basis=basis,
-            prior=compared.prior,
-            likelihood=shown(compared.likelihood, noise_column),
-            score=compared.score,
-            reason=compared.reason,
+            basis=next(iter(bases), None),
+            prior=alternative.prior,
+            likelihood=shown(alternative.likelihood, noise_column),
+            functions=alternative.functions,
+            kind=alternative.kind,
+            score=alternative.score,
+            reason=alternative.reason,
         )
 
 
@@ -217,10 +242,10 @@ class SupervisedVersionOut(VersionBaseOut):
     holdout: float
     validation: Validation | None
     seed: int
-    hyperparameters: HyperparametersOut
-    log_marginal_likelihood: float | None = Field(
-        description="In nats; null where several models predict together, each of which has its own."
+    hyperparameters: HyperparametersOut = Field(
+        description="Of the only member; of several each has its own, and these are null or empty."
     )
+    evidence: EvidenceOut | None = Field(description="Of the only member; null of several, each of which has its own.")
     functions: int = Field(description="Functions kept.")
     candidates: int = Field(description="Functions that the fit taken could choose from.")
     rows: int = Field(description="Rows learned from.")
@@ -236,24 +261,22 @@ class SupervisedVersionOut(VersionBaseOut):
         "predicted by all others in closed form, while functions, widths and noise were chosen with it present: it can "
         "flatter much."
     )
-    contenders: Sequence[ContenderOut] = Field(
-        description="The fits that were compared where prior or likelihood were left open, the one taken first. "
-        "Another likelihood is taken where it is better by a tenth of a nat for each row."
-    )
     members: Sequence[MemberOut] = Field(
-        description="The models that predict together: processes, or one for each class in the order of `classes`; "
-        "empty where one does. With members, `hyperparameters` "
-        "are theirs and null or empty here."
-    )
-    compared: Sequence[ComparedOut] = Field(
-        description="All that the folds judged: the members, and what was not taken. Another model takes their place "
-        "where its score is better by more than two standard errors. Of classes: the alternatives that were not "
-        "taken. Without folds, the alternatives that could not be fitted."
+        description="The models that predict together, one or more: processes, or one for each class in the order of "
+        "`classes`."
     )
     score: ScoreOut | None = Field(
         description="By whole trainings on other rows, all choices repeated: what to expect of new rows. Of several "
         "processes it is measured before their reduction to few functions, which costs `score_loss`. Null in versions "
         "that are older than this."
+    )
+    integrated_evidence: float | None = Field(
+        description="The log evidence with the hyperparameters integrated out, in nats, where fits were compared by it."
+    )
+    alternatives: Sequence[AlternativeOut] = Field(
+        description="What was compared and not taken. Another likelihood is taken by evidence where it is better by a "
+        "tenth of a nat for each row, another model in the place of several by folds where its score is better by more "
+        "than two standard errors."
     )
     max_score_loss: float = Field(
         description="What was asked for: nats a row that a pool's reduction to few functions may cost. More is lost "
@@ -301,30 +324,20 @@ class SupervisedVersionOut(VersionBaseOut):
             "holdout": plan.holdout,
             "validation": plan.validation,
             "seed": spec.seed,
-            "hyperparameters": HyperparametersOut(
-                noise_sd=report.noise_sd,
-                degrees_of_freedom=report.degrees_of_freedom,
-                widths=[InputWidthOut.model_validate(width) for width in report.widths],
-                warps=[InputWarpOut.model_validate(warp) for warp in report.warps],
-                terms=[InputTermOut.model_validate(term) for term in report.terms],
-                process_sd=report.process_sd,
-                temperature=report.temperature,
-                last_gain=report.last_gain,
-                next_gain=report.next_gain,
-            ),
-            "log_marginal_likelihood": report.log_marginal_likelihood,
+            "hyperparameters": HyperparametersOut.of(report.hyperparameters, report.temperature),
+            "evidence": None if report.evidence is None else EvidenceOut.model_validate(report.evidence),
             "candidates": report.candidates,
             "rows_dropped": report.rows_dropped,
             "rows_held_out": report.rows_held_out,
             "termination": report.termination,
             "metrics": report.metrics,
-            "contenders": [ContenderOut.of(contender, plan.noise_column) for contender in report.contenders],
-            "members": [MemberOut.model_validate(member) for member in report.members],
-            "compared": [
-                ComparedOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
-                for one in report.compared
-            ],
+            "members": [MemberOut.of(member, report.temperature) for member in report.members],
             "score": None if report.score is None else ScoreOut.model_validate(report.score),
+            "integrated_evidence": report.integrated_evidence,
+            "alternatives": [
+                AlternativeOut.of(one, [column.name for column in plan.inputs], plan.noise_column)
+                for one in report.alternatives
+            ],
             "max_score_loss": plan.max_score_loss,
             "unreduced_functions": report.unreduced_functions,
             "score_loss": report.score_loss,

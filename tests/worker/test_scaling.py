@@ -1,0 +1,285 @@
+"""One rule of scaling: a change of units of target or inputs changes the predictions by the same change of units.
+
+t -> a t + b under Gaussian noise and Student's t, t -> a t under log-Gaussian noise, and x -> a x + b of each input
+under every likelihood; from the table to the version and its predictions, under every prior and algorithm.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.domain.errors import InvalidRequestError, TrainingFailedError
+from app.domain.models import Learned, SupervisedPredictor, SupervisedReport
+from app.domain.planning import plan
+from app.domain.requests import KernelChoice, SupervisedRequest
+from app.domain.tables import Block, NumberColumn
+from app.services.answering import SupervisedAnswering, Wanted
+from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
+from app.sparse_bayes.likelihoods import (
+    Bernoulli,
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogGaussian,
+    OneAgainstRest,
+    Poisson,
+    StudentT,
+)
+from app.sparse_bayes.priors import GaussianProcess, Independent
+from app.sparse_bayes.scales import FixedWidth
+from app.sparse_bayes.selection import Trained, train
+from app.sparse_bayes.spec import Prior, _learns_noise
+from app.sparse_bayes.types import Array
+from app.worker.child.limits import Limits
+from app.worker.child.tasks import results
+from app.worker.fits.supervised import SupervisedFit
+from app.worker.materialise import materialise
+from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
+
+ROWS = 30
+MANY = 10**9
+
+PRIORS: dict[str, tuple[Prior, Algorithm | None]] = {
+    "process": (GaussianProcess("rows"), None),
+    "sequential": (Independent(), Sequential()),
+    "single moves": (Independent(), Sequential("single")),
+    "priced": (Independent(price=True), Sequential()),
+    "mackay": (Independent(), ReEstimation()),
+    "em": (Independent(), ReEstimation("em")),
+    "hyperpriors": (Independent(a=1e-3, b=1e-3, c=1e-3, d=1e-3), ReEstimation()),
+}
+IN_TARGET_UNITS: dict[str, Likelihood] = {
+    "learned": GaussianNoise(),
+    "known": GaussianNoise(0.1),
+    "rows": GaussianNoise("rows"),
+    "student t": StudentT(),
+}
+OTHERS: dict[str, Likelihood] = {
+    "logarithm": LogGaussian(),
+    "counts": Poisson(),
+    "two classes": Bernoulli(),
+    "three classes": Categorical(3),
+    "one against rest": OneAgainstRest(3),
+}
+
+ROUNDING = 1e-5
+"""Of the target's standard deviation: iterations end where their gains vanish, and rounding decides which is the last.
+Where the factors are powers of two nothing is rounded, and all is the same to the last bit."""
+
+
+@pytest.fixture(autouse=True)
+def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EM creeps for thousands of steps, each of which is in the same units."""
+    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 8)
+
+
+def table(likelihood: Likelihood) -> dict[str, NumberColumn]:
+    """A curve in one input and a line in another, which are correlated with nothing else."""
+    rng = np.random.default_rng(3)
+    x, z = np.sort(rng.uniform(-6.0, 6.0, ROWS)), rng.uniform(-1.0, 1.0, ROWS)
+    f = np.sinc(x / np.pi) + 0.3 * z
+    noisy = f + 0.1 * rng.standard_normal(ROWS)
+    match likelihood:
+        case LogGaussian():
+            y = np.exp(noisy)
+        case Poisson():
+            y = rng.poisson(np.exp(1.0 + f)).astype(np.float64)
+        case Bernoulli():
+            y = (noisy > 0.1).astype(np.float64)
+        case Categorical() | OneAgainstRest():
+            y = np.digitize(noisy, [-0.1, 0.25]).astype(np.float64)
+        case _:
+            y = noisy
+    columns = {"x": NumberColumn(x), "z": NumberColumn(z), "y": NumberColumn(y)}
+    return columns | ({"sd": NumberColumn(np.linspace(0.05, 0.2, ROWS))} if likelihood.noise_by_row else {})
+
+
+def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -> SupervisedRequest:
+    width = FixedWidth(0.6) if isinstance(prior, Independent) else None
+    classes = not likelihood.in_target_units and not isinstance(likelihood, Poisson)
+    return SupervisedRequest(
+        DATASET_ID,
+        "y",
+        task="classification" if classes or isinstance(likelihood, OneAgainstRest) else "regression",
+        basis=KernelChoice(width=width),
+        likelihood=likelihood,
+        prior=prior,
+        algorithm=algorithm,
+        standardise=True,
+        noise_column="sd" if likelihood.noise_by_row else None,
+    )
+
+
+def learned(asked: SupervisedRequest, block: Block, directory: Path) -> tuple[SupervisedReport, SupervisedPredictor]:
+    """The version of a table, as a worker makes it."""
+    dataset = dataset_of(block)
+    planned = plan(asked, dataset)
+    made = materialise(planned, lambda: iter(cut_up(block)), directory, most_cells=MANY)
+    fit = SupervisedFit(planned, dataset, made)
+    *_, result = results(fit.task, train, Limits())
+    assert isinstance(result, Trained)
+    version = fit.version(result, seconds=1.0, holding=lambda _: (0, block))
+    assert isinstance(version, Learned)
+    return version.report, version.predictor
+
+
+def predicted(report: SupervisedReport, predictor: SupervisedPredictor, block: Block) -> dict[str, Array]:
+    answer = SupervisedAnswering.of(predictor, report).answer(block, Wanted())
+    names = ("mean", "sd", "lower", "upper", "probabilities")
+    return {name: value for name in names if isinstance(value := getattr(answer, name, None), np.ndarray)}
+
+
+def noise_sd(report: SupervisedReport) -> float:
+    found = report.hyperparameters.noise_sd
+    assert found is not None
+    return found
+
+
+def new_rows(likelihood: Likelihood) -> dict[str, NumberColumn]:
+    """Among those learned from, and beyond them."""
+    x = np.linspace(-9.0, 9.0, 25)
+    block = {"x": NumberColumn(x), "z": NumberColumn(np.cos(x))}
+    return block | ({"sd": NumberColumn(np.full(25, 0.1))} if likelihood.noise_by_row else {})
+
+
+def changed(block: Mapping[str, NumberColumn], **units: tuple[float, float]) -> dict[str, NumberColumn]:
+    """Columns in other units: a and b of a v + b."""
+    scaled = {name: NumberColumn(a * block[name].values + b) for name, (a, b) in units.items() if name in block}
+    return {**block, **scaled}
+
+
+def known(likelihood: Likelihood, factor: float) -> Likelihood:
+    """In other units of the target."""
+    if isinstance(likelihood, GaussianNoise) and not isinstance(likelihood.noise_sd, str):
+        return replace(likelihood, noise_sd=factor * likelihood.noise_sd)
+    return likelihood
+
+
+def fitting(prior: Prior, likelihood: Likelihood) -> Prior:
+    """Without a hyperprior on a noise precision where none is learned."""
+    if isinstance(prior, Independent) and not _learns_noise(likelihood):
+        return replace(prior, c=0.0, d=0.0)
+    return prior
+
+
+def in_units(prior: Prior, factor: float) -> Prior:
+    if isinstance(prior, Independent):
+        return replace(prior, b=prior.b * factor**2, d=prior.d * factor**2)
+    return prior
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", IN_TARGET_UNITS)
+@pytest.mark.parametrize(("a", "b"), [(1.0, 1000.0), (-3.7e4, 12.5), (0.003, -40.0)])
+def test_a_target_in_other_units_is_predicted_in_these(
+    name: str, prior: str, a: float, b: float, tmp_path: Path
+) -> None:
+    likelihood, (weights, algorithm) = IN_TARGET_UNITS[name], PRIORS[prior]
+    weights = fitting(weights, likelihood)
+    here, there = table(likelihood), changed(table(likelihood), y=(a, b), sd=(abs(a), 0.0))
+    rows = new_rows(likelihood)
+    before = learned(request(likelihood, weights, algorithm), here, tmp_path)
+    asked = request(known(likelihood, abs(a)), in_units(weights, a), algorithm)
+    after = learned(asked, there, tmp_path)
+    one, other = predicted(*before, rows), predicted(*after, changed(rows, sd=(abs(a), 0.0)))
+    tolerance = ROUNDING * float(here["y"].values.std()) * max(1.0, 1e-4 * abs(b / a))
+    np.testing.assert_allclose((other["mean"] - b) / a, one["mean"], atol=tolerance)
+    np.testing.assert_allclose(other["sd"] / abs(a), one["sd"], rtol=100.0 * ROUNDING)
+    lower, upper = ("lower", "upper") if a > 0.0 else ("upper", "lower")
+    np.testing.assert_allclose((other[lower] - b) / a, one["lower"], atol=100.0 * tolerance)
+    np.testing.assert_allclose((other[upper] - b) / a, one["upper"], atol=100.0 * tolerance)
+    assert after[0].functions == before[0].functions
+    assert noise_sd(after[0]) == pytest.approx(abs(a) * noise_sd(before[0]), rel=100.0 * ROUNDING)
+    # What was asked for is told as it was asked for, to the last bit.
+    assert after[0].plan.spec.likelihood == asked.likelihood
+    assert after[0].plan.spec.prior == asked.prior or isinstance(weights, GaussianProcess)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("a", [2.0**12, 0.003])
+def test_a_positive_target_times_a_factor_is_predicted_so(prior: str, a: float, tmp_path: Path) -> None:
+    weights, algorithm = PRIORS[prior]
+    here = table(LogGaussian())
+    before = learned(request(LogGaussian(), weights, algorithm), here, tmp_path)
+    after = learned(request(LogGaussian(), weights, algorithm), changed(here, y=(a, 0.0)), tmp_path)
+    one, other = (predicted(*found, new_rows(LogGaussian())) for found in (before, after))
+    for name in ("mean", "sd", "lower", "upper"):
+        np.testing.assert_allclose(other[name] / a, one[name], rtol=100.0 * ROUNDING, err_msg=name)
+    assert noise_sd(after[0]) == pytest.approx(noise_sd(before[0]), rel=100.0 * ROUNDING)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", [*IN_TARGET_UNITS, *OTHERS])
+def test_inputs_in_other_units_change_nothing(
+    name: str, prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    likelihood, (weights, algorithm) = (IN_TARGET_UNITS | OTHERS)[name], PRIORS[prior]
+    coupled = isinstance(likelihood, Categorical)
+    if coupled:
+        monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 4)
+    weights = fitting(weights, likelihood)
+    asked, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
+    here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
+    units = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
+    before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
+    one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
+    assert one.keys() == other.keys()
+    assert one
+    for figure, values in one.items():
+        np.testing.assert_allclose(other[figure], values, rtol=100.0 * ROUNDING, atol=ROUNDING, err_msg=figure)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_powers_of_two_change_no_bit(prior: str, tmp_path: Path) -> None:
+    weights, algorithm = PRIORS[prior]
+    here, rows = table(GaussianNoise(0.125)), new_rows(GaussianNoise(0.125))
+    units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0), "y": (2.0**9, 0.0)}
+    weights = fitting(weights, GaussianNoise(0.125))
+    before = learned(request(GaussianNoise(0.125), weights, algorithm), here, tmp_path)
+    asked = request(GaussianNoise(64.0), in_units(weights, 2.0**9), algorithm)
+    after = learned(asked, changed(here, **units), tmp_path)
+    one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
+    for figure, values in one.items():
+        np.testing.assert_array_equal(other[figure] / 2.0**9, values)
+
+
+def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path: Path) -> None:
+    """A sinc on 1,000: with the noise known, all of it was to be explained by functions of prior mean 0."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-10.0, 10.0, 100))
+    block = {"x": NumberColumn(x), "y": NumberColumn(1000.0 + np.sinc(x / np.pi) + 0.1 * rng.standard_normal(100))}
+    asked = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(0.1), prior=Independent())
+    version = learned(asked, block, tmp_path)
+    new = np.linspace(-10.0, 10.0, 500)
+    mean = predicted(*version, {"x": NumberColumn(new)})["mean"]
+    assert np.sqrt(np.mean((mean - 1000.0 - np.sinc(new / np.pi)) ** 2)) < 0.06
+    far = predicted(*version, {"x": NumberColumn(np.array([40.0, -60.0]))})
+    np.testing.assert_allclose(far["mean"], 1000.0, atol=1.0)
+
+
+def test_a_target_of_any_size_goes_with_a_noise_that_is_known(tmp_path: Path) -> None:
+    here = table(GaussianNoise())
+    asked = request(GaussianNoise(1e99), Independent(), None)
+    report, predictor = learned(asked, changed(here, y=(1e100, 3e100)), tmp_path)
+    assert noise_sd(report) == pytest.approx(1e99)
+    mean = predicted(report, predictor, {name: here[name] for name in ("x", "z")})["mean"]
+    assert np.corrcoef(mean, here["y"].values)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("noise_sd", [1e-80, 1e80])
+def test_a_noise_too_far_from_the_targets_scale_is_refused(noise_sd: float) -> None:
+    with pytest.raises(InvalidRequestError, match="too far from that of `y`"):
+        plan(SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(noise_sd)), dataset_of(table(GaussianNoise())))
+
+
+def test_a_noise_too_far_from_the_scale_of_the_rows_that_are_left_ends_the_training(tmp_path: Path) -> None:
+    """One row of 1e80 stands alone in a gap: without it noise and target are 80 orders of magnitude apart."""
+    rows = {"x": NumberColumn(np.array([1.0, 2.0, 3.0, 4.0])), "y": NumberColumn(np.array([1.0, 2.0, 4.0, 1e80]))}
+    block: Block = {**rows, "colour": texts("a", "b", "b", None)}
+    asked = SupervisedRequest(DATASET_ID, "y", likelihood=GaussianNoise(1e77), missing="drop_rows")
+    planned = plan(asked, dataset_of(block))
+    with pytest.raises(TrainingFailedError, match="too far"):
+        materialise(planned, lambda: iter(cut_up(block)), tmp_path, most_cells=MANY)
