@@ -329,8 +329,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             {"likelihood": {"type": "gaussian", "noise_sd": "learnt"}},
             at(
                 "/likelihood/noise_sd",
-                "Should be 'learned' or 'heteroscedastic', got \"learnt\". Or: Should be a valid number, got \"learnt\". "
-                'Or: Should be an object, got "learnt".',
+                "Should be 'learned' or 'heteroscedastic', got \"learnt\". "
+                'Or: Should be a valid number, got "learnt". Or: Should be an object, got "learnt".',
             ),
         ),
         (

@@ -1,0 +1,38 @@
+"""What does not go together in a model whose noise is a function of the inputs."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.models import SupervisedPredictor
+from app.domain.soundness import supervised_faults
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.model import Model
+from tests.exports.trained import trained
+
+
+def pointers(model: Model) -> set[str | None]:
+    predictor = trained("heteroscedastic noise").predictor
+    return {fault.pointer for fault in supervised_faults(SupervisedPredictor(predictor.encoding, model), "regression")}
+
+
+@pytest.fixture
+def model() -> Model:
+    return trained("heteroscedastic noise").predictor.model
+
+
+def test_a_trained_one_has_no_faults(model: Model) -> None:
+    assert pointers(model) == set()
+
+
+def test_the_second_function_and_the_likelihood_go_together(model: Model) -> None:
+    assert pointers(replace(model, log_noise=None)) == {"/model/log_noise"}
+    assert pointers(replace(model, likelihood=GaussianNoise())) == {"/model/log_noise"}
+
+
+def test_faults_of_the_second_function_have_their_place(model: Model) -> None:
+    second = model.log_noise
+    assert second is not None
+    forged = replace(second.model, rows=model.rows + 1, gamma=second.model.gamma + 5.0)
+    found = pointers(replace(model, log_noise=replace(second, model=forged)))
+    assert found == {"/model/log_noise/model/rows", "/model/log_noise/model/gamma/0"}
