@@ -210,7 +210,8 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
 def test_functions_of_three_classes_have_a_weight_for_each(client: TestClient, parts: InMemoryParts) -> None:
     parts.kept.models.put(OWNER, version_of_three_classes(), number=1)
     shown = client.get("/v1/models/states/versions/1").json()
-    assert (shown["classes"], shown["likelihood"]) == (list(STATES), {"type": "categorical", "classes": 3})
+    likelihood = {"type": "categorical", "classes": 3, "temperature": "learned"}
+    assert (shown["classes"], shown["likelihood"]) == (list(STATES), likelihood)
     items = client.get("/v1/models/states/versions/1/relevance-vectors?sort=weight").json()["items"]
     assert [vector["number"] for vector in items] == [1, 2, 3]
     assert [vector["weight_mean"] for vector in items] == [None] * 3

@@ -215,16 +215,25 @@ def test_inputs_with_a_term_of_their_own_are_told_with_their_shares(capsys: pyte
 
 def test_members_are_told_by_their_weight_or_their_class(capsys: pytest.CaptureFixture[str]) -> None:
     kernel: Choice = {"type": "matern_3_2"}
-    widths = (InputWidth("a", 0.5),)
-    process = Member(kernel, 0.25, 7, widths, (InputWarp("a", 0.1, 0.2),), 0.4, 1.5, -2.0, -1.0)
-    told = facts(changed(VERSION, members=(process,)), capsys)
-    said = "weight 0.25, matern 3 2, inputs bent, 7 functions, noise sd 0.4, width a 0.5 (as standardised)"
-    assert told["member 1"] == said
-    of_class = Member(kernel, None, 3, widths, (), None, 1.5, -2.0, None, "gas")
-    without = Member(None, None, 1, (), (), None, None, -2.0, None, False)
+    evidence = Evidence(-2.0, "exact", 0.0, 0.0)
+    none = Hyperparameters(None, None, (), (), (), None, None, None)
+    found = replace(none, widths=(InputWidth("a", 0.5),))
+    process = replace(found, noise_sd=0.4, warps=(InputWarp("a", 0.1, 0.2),))
+    members = (
+        Member(kernel, 0.25, 7, process, evidence, evidence, None),
+        Member(kernel, 0.75, 7, found, evidence, None, None),
+    )
+    told = facts(changed(VERSION, members=members), capsys)
+    assert told["member 1"] == (
+        "weight 0.25, matern 3 2, inputs bent, 7 functions, noise sd 0.4, width a 0.5 (as standardised), "
+        "log evidence -2.00 nats"
+    )
+    of_class = Member(kernel, None, 3, found, evidence, None, None, "gas")
+    without = Member(None, None, 1, none, evidence, None, None, False)
     told = facts(changed(VERSION, members=(of_class, without)), capsys)
-    assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised)"
-    assert told["member 2"] == "false, 1 function"
+    assert told["member 1"] == "gas, matern 3 2, 3 functions, width a 0.5 (as standardised), log evidence -2.00 nats"
+    assert told["member 2"] == "false, 1 function, log evidence -2.00 nats"
+    assert "member 1" not in facts(changed(VERSION, members=(of_class,)), capsys)
 
 
 def test_a_temperature_is_told_where_it_is_not_one(capsys: pytest.CaptureFixture[str]) -> None:
