@@ -2,22 +2,13 @@
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from math import isfinite, nan
+from functools import partial
 
-from app.sparse_bayes.algorithms.greedy import with_more_jitter
-from app.sparse_bayes.algorithms.state import Standing, State
-from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
-from app.sparse_bayes.fitting import learned, pose
-from app.sparse_bayes.folds import subset
-from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.likelihoods import ClassLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
-from app.sparse_bayes.prediction import Ready, predict, scores
-from app.sparse_bayes.problem import Problem, check_rows
-from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
+from app.sparse_bayes.prediction import predict, scores
+from app.sparse_bayes.problem import check_rows
 from app.sparse_bayes.selection.by_folds import chosen
 from app.sparse_bayes.selection.classes import (
     Fit,
@@ -29,33 +20,14 @@ from app.sparse_bayes.selection.classes import (
 from app.sparse_bayes.selection.heteroscedastic import with_log_noise
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
 from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
+from app.sparse_bayes.selection.ranking import Contender, FitContext, fitted_to, ranked
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
 from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
-from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
 
-MOST_CENTRES = 4_000
-"""Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
-
 NOT_ASKED = "No rows were left out to measure on: ask for a validation."
-
-CLEAR = 0.1
-"""Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
-
-
-@dataclass(frozen=True)
-class Contender:
-    """One of the fits that were compared: its spec, how many functions it kept, and its score.
-
-    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A rival that fell behind on the
-    rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
-    """
-
-    spec: Spec
-    functions: int | None
-    score: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +90,7 @@ def train(
     """
     for each in (spec, *rivals, *pool, *alternatives):
         check(each)
-    folding, on = folding or Folding(), _Way(Trail() if trail is None else trail, threads, most_cells)
+    folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, most_cells)
     if pool:
         scoring = Scoring(folds or FOLDS, bounded or not folds)
         yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
@@ -132,11 +104,11 @@ def train(
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
-        ranked = yield from _ranked(some, spec, rivals, apart, on)
-        return ranked.best.model
+        ranking = yield from ranked(some, spec, rivals, apart, on)
+        return ranking.best.model
 
-    ranked = yield from _ranked(rows, spec, rivals, folding, on)
-    best, beaten = ranked.best, ranked.beaten
+    ranking = yield from ranked(rows, spec, rivals, folding, on)
+    best, beaten = ranking.best, ranking.beaten
     model, total = best.model, best.last.state.iteration
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation, score = dict[str, float](), Score.none(NOT_ASKED)
@@ -150,11 +122,11 @@ def train(
     yield Step("done", total, total, "looks", best.objective, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
-    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranked.lost, score=score)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranking.lost, score=score)
 
 
 def _with_log_noise(
-    rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: "_Way", held_out: Rows | None
+    rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: FitContext, held_out: Rows | None
 ) -> Iterator[Step | Trained]:
     """The training of a function and its log noise variance."""
     yield Step("fit", 0, None, "looks")
@@ -181,7 +153,7 @@ def _pooled(
     folding: Folding,
     scoring: Scoring,
     max_score_loss: float,
-    on: "_Way",
+    on: FitContext,
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
     """The training of a pool: the score of its folds is its validation."""
@@ -215,7 +187,7 @@ def _classes(
     specs: tuple[Spec, ...],
     folding: Folding,
     scoring: Scoring,
-    on: "_Way",
+    on: FitContext,
     held_out: Rows | None,
 ) -> Iterator[Step | Trained]:
     """The training of classes: of one spec, or of several of which whole folds choose one."""
@@ -264,11 +236,13 @@ def _classes(
     )
 
 
-def _learned_classes(rows: Rows, spec: Spec, *, folding: Folding, on: "_Way") -> Generator[Step, None, FittedClasses]:
+def _learned_classes(
+    rows: Rows, spec: Spec, *, folding: Folding, on: FitContext
+) -> Generator[Step, None, FittedClasses]:
     """A spec fitted to some rows, at temperature 1."""
 
     def fit(some: Rows, single: Spec) -> Generator[Step, None, Fit]:
-        found = yield from _fitted(some, single, folding, on)
+        found = yield from fitted_to(some, single, folding, on)
         return Fit(found.spec, found.problem, found.last)
 
     return (yield from fitted_classes(rows, spec, fit))
@@ -285,186 +259,3 @@ def _tempered(
     if isinstance(found.model, Model) and found.model.likelihood.conjugate:
         return with_temperature(found.model, rows)
     return with_fold_temperature(found, rows, folding, spec.seed)
-
-
-@dataclass(frozen=True)
-class _Way:
-    """How fits are made: on which trail, how many threads share passes over all rows, and how long these may be."""
-
-    trail: Trail
-    threads: int
-    most_cells: int | None
-
-    def check(self, problem: Problem, spec: Spec) -> None:
-        """Raises TooManyCandidatesError."""
-        cells = problem.rows * problem.candidates.size
-        if self.most_cells is not None and spec.algorithm.looks_at_all and cells > self.most_cells:
-            raise TooManyCandidatesError(
-                f"expected rows times candidates of at most {self.most_cells:,}, got {problem.rows:,} times"
-                f" {problem.candidates.size:,}"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranked:
-    """The best fit, those beaten as they were, and what could not be fitted."""
-
-    best: "_Fit"
-    beaten: tuple[Contender, ...]
-    lost: tuple[Compared, ...]
-
-
-def _ranked(
-    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: _Way
-) -> Generator[Step, None, _Ranked]:
-    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
-    check_rows(rows.X, rows.t, rows.noise_sd)
-    spec.likelihood.check(rows.t)
-    best: _Fit | None = None
-    beaten, lost, work = list[Contender](), list[Compared](), 0.0
-    for tried in (spec, *rivals):
-        alternative = tried if best is not None else _with_own_width(tried)
-        try:
-            fit = yield from _fitted(rows, alternative, folding, on, earlier=best)
-            work += work_of(fit.problem, alternative, fit.last.state)
-            if best is None:
-                best = fit
-            elif fit.given_up:
-                behind = (best.promise - fit.promise) * best.problem.rows
-                beaten.append(Contender(fit.spec, None, best.score - behind))
-            else:
-                best, worse = (fit, best) if fit.beats(best) else (best, fit)
-                beaten.append(worse.contender)
-        except NotPositiveDefiniteError as error:
-            lost.append(Compared(alternative, None, str(error), computable=False))
-    if best is None:
-        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
-    return _Ranked(replace(best, work=work), tuple(beaten), tuple(lost))
-
-
-def _with_own_width(spec: Spec) -> Spec:
-    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
-    return replace(
-        spec,
-        basis=tuple(
-            replace(one, width=CrossValidationWidth())
-            if isinstance(one, KernelBasis) and isinstance(one.width, InheritedWidth)
-            else one
-            for one in spec.basis
-        ),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
-
-    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
-    """
-
-    rows: Rows
-    spec: Spec
-    problem: Problem
-    last: Standing
-    promise: float
-    lent: float = 0.0
-    work: float = 0.0
-
-    @property
-    def given_up(self) -> bool:
-        """Whether it had not ended."""
-        return self.last.state.termination is None
-
-    @cached_property
-    def model(self) -> Model:
-        """What was learned."""
-        return learned(self.problem, self.last)
-
-    @property
-    def objective(self) -> float:
-        """What was maximised, of the targets as they came, in nats."""
-        return self.last.state.objective + self.problem.log_jacobian
-
-    @property
-    def contender(self) -> Contender:
-        """As it is told."""
-        return Contender(self.spec, len(self.model.mean), self.score)
-
-    @cached_property
-    def integral(self) -> Integral:
-        """Of the evidence over the hyperparameters."""
-        return self.last.integral(self.problem)
-
-    @property
-    def scales(self) -> float:
-        """What the input map costs, whoever found it; nothing where no kernel is in the model."""
-        kernels = any(isinstance(one, KernelFunctions) and one.size for one in self.model.functions)
-        return self.integral.input_map + (self.lent if kernels else 0.0)
-
-    @property
-    def score(self) -> float:
-        """In nats, of the targets as they came."""
-        return self.integral.value + self.scales + self.problem.log_jacobian
-
-    def beats(self, other: "_Fit") -> bool:
-        """Whether it takes another's place: by a clear margin where that has another likelihood."""
-        same = self.spec.likelihood == other.spec.likelihood
-        return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
-
-
-def _fitted(
-    rows: Rows, spec: Spec, folding: Folding, on: _Way, *, earlier: _Fit | None = None
-) -> Generator[Step, None, _Fit]:
-    """A fit; `earlier` is the best so far, from which kernels may inherit.
-
-    A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
-    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
-    from which no prediction can be computed is gone on with, with more jitter.
-    Noise of another likelihood may be in other units: of a rival's none is told on the way.
-    """
-    resolved = yield from with_width(rows, spec, folding, on.trail)
-    centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
-    inherited = None if earlier is None else _kernel_functions(earlier)
-    problem = pose(
-        rows.X,
-        rows.t,
-        resolved,
-        centres=centres,
-        inherited=inherited,
-        noise_sd=rows.noise_sd,
-        threads=on.threads,
-    )
-    on.check(problem, resolved)
-    phase = "fit" if earlier is None else "rival fit"
-    yield Step(phase, 0, None, "looks")
-    lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
-    begin: State | None = None
-    promise = nan
-    while True:
-        for now in on.trail.standings(problem, resolved, begin):
-            state = now.state
-            reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
-            noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
-            yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
-            promise = nan if now.promise is None else now.promise
-            if earlier is not None and promise < earlier.promise:
-                break
-        fit = _Fit(rows, resolved, problem, now, promise, lent)
-        try:
-            if not fit.given_up:
-                Ready.of(fit.model)
-        except NotPositiveDefiniteError as error:
-            begin = with_more_jitter(now.state, error)
-        else:
-            return fit
-
-
-def _inherits(spec: Spec) -> bool:
-    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, InheritedWidth) for basis in spec.basis)
-
-
-def _kernel_functions(fit: _Fit) -> KernelFunctions | None:
-    """Those in the model, or that it was offered; None where it has no such dictionary."""
-    dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
-    kernels = [functions for functions in dictionaries if isinstance(functions, KernelFunctions)]
-    return kernels[0] if kernels else None

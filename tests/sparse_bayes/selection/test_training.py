@@ -18,7 +18,7 @@ from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
 from app.sparse_bayes.selection import Compared, Contender, Rows, Step, Trained, train
-from app.sparse_bayes.selection.training import CLEAR
+from app.sparse_bayes.selection.ranking import CLEAR
 from app.sparse_bayes.spec import Spec
 from tests.sparse_bayes.drawn import process_spec, ring, ripley, sinc, spec_for
 
