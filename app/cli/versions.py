@@ -146,7 +146,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("inputs", ", ".join(column.name for column in version.inputs)),
             ("left out", "; ".join(f"{column.name}: {column.reason}" for column in version.ignored) or None),
             ("rows", _rows(version)),
-            ("functions", f"{version.functions} kept of {version.candidates:,} candidates"),
+            ("functions", functions_text(version)),
             ("width", seen_widths(version) or None),
             ("bent inputs", _warps(found.warps) or None),
             ("own terms", ", ".join(f"{term.input} ({term.share:.0%})" for term in found.terms) or None),
@@ -156,7 +156,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("process sd", _sd(found.process_sd, version)),
             ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.evidence)),
-            *((f"member {place}", _member(one, version)) for place, one in enumerate(several, 1)),
+            *((f"member {place}", member_text(one, version)) for place, one in enumerate(several, 1)),
             ("score", None if version.score is None else _score(version.score)),
             ("score lost", _score_loss(version)),
             ("gains", _gains(found)),
@@ -184,8 +184,15 @@ def _evidence(found: Evidence | None) -> str | None:
     return f"{found.value:.2f} nats{EVIDENCE.get(found.kind, '')}{''.join(beside)}"
 
 
-def _member(member: Member, version: SupervisedVersion) -> str:
-    """A model of several: its class or how much it weighs, and what it is."""
+def functions_text(version: SupervisedVersion) -> str:
+    """Return how many functions were kept, and of how many candidates: those of each model where there are several."""
+    if len(version.members) > 1:
+        return f"{version.functions} in {len(version.members)} models, of {version.candidates:,} candidates each"
+    return f"{version.functions} kept of {version.candidates:,} candidates"
+
+
+def member_text(member: Member, version: SupervisedVersion) -> str:
+    """Return what one of several models is, beginning with its class or its weight."""
     found = member.hyperparameters
     widths = _widths(found.widths, standardised=version.standardised, linear=_has_linear_columns(version))
     kernel = None if member.kernel is None else str(member.kernel["type"]).replace("_", " ")

@@ -17,7 +17,10 @@ from examples.demo.report import trained_version, what_was_learned
 
 ROWS = 150
 FRESH = 5_000
-PRIORS: dict[str, Json] = {"automatic": {"type": "automatic"}, "independent": {"type": "independent"}}
+CHOICES: dict[str, dict[str, Json]] = {
+    "automatic": {},
+    "independent": {"prior": {"type": "independent"}, "effort": "quick"},
+}
 """What nothing said means, and the classical relevance vector machine: one width for all inputs, cross-validated."""
 
 SHARES = np.linspace(0.05, 0.95, 19)
@@ -54,10 +57,8 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     console.print(f"Posted {dataset.rows} rows. Training twice: with nothing said, and as the classical machine:")
     fresh = truth.draw_table(FRESH, seed=2)
     measured = {}
-    for name, prior in PRIORS.items():
-        job = client.trainings.submit(
-            {"dataset_id": dataset.id, "target": "y", "model": f"friedman-{name}", "prior": prior}
-        )
+    for name, choices in CHOICES.items():
+        job = client.trainings.submit({"dataset_id": dataset.id, "target": "y", "model": f"friedman-{name}", **choices})
         watch(client.trainings.follow(job.id), label=name, console=console)
         measured[name] = _measured(client, trained_version(client, job.id), fresh)
     what_was_learned(console, measured["automatic"].version, truth=f"(the truth: {truth.FRIEDMAN_NOISE_SD:g})")

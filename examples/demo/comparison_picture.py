@@ -7,7 +7,7 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.client.answers import SupervisedVersion
+from app.client.answers import InputWidth, SupervisedVersion
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
 
@@ -53,7 +53,7 @@ def _title(axes: Axes, text: str) -> None:
 
 
 def _widths(axes: Axes, judged: Judged) -> None:
-    found = judged.version.hyperparameters.widths
+    found = _by_input(judged.version)
     names = [str(width.input) for width in found]
     widths = [min(width.width, UNSEEN) for width in found]
     seen = [width < UNSEEN for width in widths]
@@ -67,6 +67,13 @@ def _widths(axes: Axes, judged: Judged) -> None:
         axes,
         "What was found of each input (the truth: x1 to x3 bend,\nx4 and x5 are straight lines, x6 to x10 nothing)",
     )
+
+
+def _by_input(version: SupervisedVersion) -> tuple[InputWidth, ...]:
+    """The widths of the heaviest of the models that have one for each input."""
+    several = [member for member in version.members if len(member.hyperparameters.widths) > 1]
+    heaviest = max(several, key=lambda member: member.weight or 0.0)
+    return heaviest.hyperparameters.widths
 
 
 def _found(width: float) -> str:

@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from app.cli.versions import fit_name, seen_widths
+from app.cli.versions import fit_name, functions_text, member_text, seen_widths
 from app.client import ClientError, Problem, Relevance
 from app.client.answers import SupervisedVersion
 
@@ -25,14 +25,18 @@ def what_was_learned(console: Console, version: SupervisedVersion, *, truth: str
             for other in version.alternatives
             if version.integrated_evidence is not None and other.score is not None
         ),
-        ("functions kept", f"{version.functions} of {version.candidates:,}"),
+        ("functions", functions_text(version)),
     ]
     if version.evidence is not None:
         facts.append(("log evidence", f"{version.evidence.value:.1f} nats"))
     found = version.hyperparameters
     if found.noise_sd is not None:
         facts.append(("noise sd", f"{found.noise_sd:.4f} {truth}"))
-    facts += [("width", seen_widths(version)), ("time", f"{version.seconds:.1f} s")]
+    if len(version.members) > 1:
+        facts += [(f"member {place}", member_text(one, version)) for place, one in enumerate(version.members, 1)]
+    else:
+        facts.append(("width", seen_widths(version)))
+    facts.append(("time", f"{version.seconds:.1f} s"))
     for name, value in facts:
         console.print(f"  {name:15} {value}", highlight=False)
     console.print()

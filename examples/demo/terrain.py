@@ -10,7 +10,7 @@ from rich.table import Table
 from app.cli.progress import watch
 from app.client import Relevance
 from app.client.answers import Json, SupervisedVersion
-from examples.demo.comparison import PRIORS
+from examples.demo.comparison import CHOICES
 from examples.demo.files import write_csv
 from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
 from examples.demo.peers import Peer, gaussian_process, support_vectors
@@ -42,9 +42,9 @@ def run(client: Relevance, console: Console, directory: Path) -> Path:
     dataset = client.upload(write_csv(directory / "heights.csv", columns))
     console.print(f"Posted {dataset.rows} rows: km east and north, metres. Training twice, as before:")
     judged = {}
-    for name, prior in PRIORS.items():
+    for name, choices in CHOICES.items():
         job = client.trainings.submit(
-            {"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", "prior": prior}
+            {"dataset_id": dataset.id, "target": "height", "model": f"heights-{name}", **choices}
         )
         watch(client.trainings.follow(job.id), label=name, console=console)
         version = trained_version(client, job.id)

@@ -25,7 +25,7 @@ def test_the_demo_shows_what_was_learned_and_can_be_run_again(tmp_path: Path) ->
     assert "sinc, version 1" in first
     assert "ripley, version 1" in first
     assert "friedman-automatic, version 1" in first
-    assert "linear at most: x4, x5, x6, x7, x8, x9, x10" in first
+    assert re.search(r"linear at most: x4, (x\d, )*x10", first)
     assert re.search(r"the error is [5-9]\d% less than the classical machine's", first)
     assert "heights-automatic, version 1" in first
     assert re.search(r"the error is (0\.9|1\.0)\d of the classical machine's, and 1\.0\d of", first)
