@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import betaln
+import scipy
 
 from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.basis import ConstantFunction
@@ -68,8 +67,9 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
     def missed(mean: float) -> float:
         return integrated_sigmoid(np.array([mean]), np.array([variance])).item() - one / (one + other)
 
-    log_odds = float(brentq(missed, -FURTHEST, FURTHEST, xtol=1e-12))
+    log_odds = float(scipy.optimize.brentq(missed, -FURTHEST, FURTHEST, xtol=1e-12))
     moment = log_odds**2 + variance
+    log_evidence = float(scipy.special.betaln(one, other) - scipy.special.betaln(0.5, 0.5))
     return Model(
         likelihood=BernoulliPerClass.member,
         functions=(ConstantFunction(),),
@@ -78,7 +78,7 @@ def without_functions(inputs: int, t: Array, candidates: int) -> Model:
         alpha=np.array([1.0 / moment]),
         gamma=np.array([1.0 - variance / moment]),
         noise_sd=None,
-        evidence=LogEvidence(float(betaln(one, other) - betaln(0.5, 0.5)), "exact"),
+        evidence=LogEvidence(log_evidence, "exact"),
         inputs=inputs,
         rows=rows,
         candidates=candidates,

@@ -108,7 +108,7 @@ WIDE = 1.6
 """Latent sd above which Gauss-Hermite quadrature is off by more than 1e-9."""
 
 SIGMOID_POINTS = np.linspace(-21.0, 21.0, 49)
-SIGMOID_WEIGHTS = scipy.special.expit(SIGMOID_POINTS) * scipy.special.expit(-SIGMOID_POINTS)
+SIGMOID_WEIGHTS = 1.0 / (4.0 * np.cosh(0.5 * SIGMOID_POINTS) ** 2)
 SIGMOID_WEIGHTS = SIGMOID_WEIGHTS / SIGMOID_WEIGHTS.sum()
 """The trapezoidal rule in the sigmoid's variable: points and shares of its slope, to about 5e-8."""
 

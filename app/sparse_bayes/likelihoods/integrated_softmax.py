@@ -48,8 +48,8 @@ def _gumbel_rule(nodes: int) -> tuple[Array, Array]:
         after = (g - diagonal[-1]) * now - (beside[-1] if beside else 0.0) * before
         beside.append(float(np.sqrt(weights @ (after * after))))
         before, now = now, after / beside[-1]
-    points, vectors = scipy.linalg.eigh_tridiagonal(np.array(diagonal), np.array(beside[:-1]))
-    return np.asarray(points), np.asarray(vectors[0] ** 2)
+    points, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1))
+    return points, vectors[0] ** 2
 
 
 GUMBEL_POINTS, GUMBEL_WEIGHTS = _gumbel_rule(GUMBEL_NODES)
