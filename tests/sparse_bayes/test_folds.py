@@ -204,6 +204,7 @@ def test_of_each_place_one_row_is_kept_whatever_their_order() -> None:
     assert sorted(X[kept, 0]) == [1.0, 2.0, 3.0]
     assert sorted(zip(X[kept, 0], t[kept], strict=True)) == sorted(zip(X[again, 0], t[again], strict=True))
     assert distinct(X[:2], t[:2]).tolist() == [0, 1]
+    assert len(distinct(np.array([[-0.0], [0.0]]), t[:2])) == 1
 
 
 def test_what_recurs_in_another_group_is_not_learned_from_where_that_is_measured() -> None:

@@ -1,13 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.sparse_bayes.algorithms import inner, sequential
 from app.sparse_bayes.algorithms.state import State, Termination, walking
-from app.sparse_bayes.basis import Bias, KernelBasis
+from app.sparse_bayes.basis import Bias, Candidates, KernelBasis, KernelFunctions
 from app.sparse_bayes.evidence import gain
 from app.sparse_bayes.factors import SPAN
 from app.sparse_bayes.fitting import iterate, pose, standings
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import FixedWidth, width_range
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
@@ -30,21 +33,55 @@ def test_it_starts_from_nothing(likelihood: Likelihood) -> None:
     assert first.termination is None
 
 
+def places_of(problem: Problem, spec: Spec) -> list[tuple[float, ...]]:
+    """Where the kernel functions of a fit to its end stand."""
+    *_, last = iterate(problem, spec)
+    functions, _ = problem.candidates.take(last.active)
+    return [
+        tuple(centre) for kept in functions if isinstance(kept, KernelFunctions) for centre in kept.centres.tolist()
+    ]
+
+
+def on_all_rows(problem: Problem) -> Problem:
+    """The problem with a kernel function on every row, however many are at its place."""
+    rows = np.arange(problem.rows)
+    dictionaries = (
+        functions.moved(functions.input_map, problem.X, rows) if isinstance(functions, KernelFunctions) else functions
+        for functions in problem.candidates.dictionaries
+    )
+    return replace(problem, candidates=Candidates(tuple(dictionaries)))
+
+
 @each_likelihood
-def test_a_duplicate_input_is_not_taken_twice(likelihood: Likelihood) -> None:
+@pytest.mark.parametrize("offered", ["by place", "by row"])
+def test_a_duplicate_input_is_not_taken_twice(likelihood: Likelihood, offered: str) -> None:
     X, t = rows_for(likelihood, 30, 0)
-    state = fitted(np.vstack([X, X]), np.concatenate([t, t]), likelihood)
-    taken = [number % 30 for number in state.active if number < 60]
+    spec = spec_for(likelihood)
+    problem = pose(np.vstack([X, X]), np.concatenate([t, t]), spec)
+    taken = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
     assert taken
     assert len(set(taken)) == len(taken)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])
-def test_of_rows_at_one_place_only_one_carries_a_function(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("offered", ["by place", "by row"])
+def test_of_rows_at_one_place_only_one_carries_a_function(seed: int, offered: str) -> None:
     X, t = sinc(30, seed)
-    X = np.round(X)
-    taken = [X[number, 0] for number in fitted(X, t, GaussianNoise()).active if number < 30]
+    X, spec = np.round(X), spec_for(GaussianNoise())
+    problem = pose(X, t, spec)
+    taken = places_of(on_all_rows(problem) if offered == "by row" else problem, spec)
+    assert len(taken) > 1
     assert len(set(taken)) == len(taken)
+
+
+def test_each_place_is_offered_once() -> None:
+    X, t = sinc(30, 4)
+    X = np.round(X)
+    offered, _ = pose(X, t, spec_for(GaussianNoise())).candidates.dictionaries
+    assert isinstance(offered, KernelFunctions)
+    assert set(np.signbit(X[X == 0.0])) == {False, True}
+    assert sorted(offered.centres[:, 0]) == sorted(set(X[:, 0].tolist()))
+    np.testing.assert_array_equal(offered.centres, X[offered.rows])
 
 
 @pytest.mark.parametrize("seed", range(3))
