@@ -252,7 +252,7 @@ STEEP = {
 
 FAULTS: list[tuple[str, object, str]] = [
     ("/format", "pmml", "/format"),
-    ("/format_version", 2, "/format_version"),
+    ("/format_version", 3, "/format_version"),
     ("/task", "ranking", "/task"),
     ("/task", "classification", "/target/classes"),
     ("/more", 1, "/more"),
@@ -352,7 +352,11 @@ COLD = {"type": "one_against_rest", "classes": 3, "temperature": 0.0}
 CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     (
         "small",
-        {"/model/functions/0": STEEP, "/report/widths": [{"input": None, "width": 1e-74}]},
+        {
+            "/model/functions/0": STEEP,
+            "/report/members/0/kernel": STEEP["kernel"],
+            "/report/members/0/hyperparameters/widths": [{"input": None, "width": 1e-74}],
+        },
         "/model",
         "predicts no finite numbers",
     ),
@@ -435,9 +439,9 @@ def test_a_sharpness_of_before_is_a_temperature_of_one_over_it(client: TestClien
 
 
 def test_every_member_is_needed(client: TestClient) -> None:
-    """But the jitter, which older documents don't have."""
+    """But the jitter and the log noise, which older documents don't have."""
     document = exported(client)
-    members = set(part(document, "model")) - {"jitter"}
+    members = set(part(document, "model")) - {"jitter", "log_noise"}
     for pointer in [*(f"/{name}" for name in document), *(f"/model/{name}" for name in members)]:
         response = client.post("/v1/models/twin/versions", json=changed_at(document, pointer, REMOVED))
         problem = refused(response, "invalid-request")

@@ -111,7 +111,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     (["report", "members", 0, "weight"], 0.5, "/report/members/0/weight"),
     (["report", "members", 2, "functions"], 1, "/report/members/2/functions"),
     (["report", "temperature"], 3.0, "/report/temperature"),
-    (["report", "process_sd"], 1.0, "/report/process_sd"),
+    (["report", "members", 0, "hyperparameters", "process_sd"], 99.0, "/report/members/0/hyperparameters/process_sd"),
     (["report", "plan", "spec", "likelihood"], {"type": "categorical", "classes": 3}, "/report/plan/spec/likelihood"),
 ]
 

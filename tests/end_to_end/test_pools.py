@@ -113,7 +113,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
         77.0,
         "/report/members/1/hyperparameters/widths/0/width",
     ),
-    (["report", "noise_sd"], 1.0, "/report/noise_sd"),
+    (["report", "members", 0, "hyperparameters", "noise_sd"], 99.0, "/report/members/0/hyperparameters/noise_sd"),
     (["report", "metrics", "validation", "nll_se"], -1.0, "/report/metrics/validation/nll_se"),
 ]
 

@@ -28,7 +28,7 @@ def test_every_choice_is_made_again_without_each_fold(api: Api) -> None:
     assert version.validation == {"folds": 3}
     assert set(version.metrics) >= {"holdout", "validation"}
     validation = version.metrics["validation"]
-    assert set(validation) == {*FIGURES, "rows"}
+    assert set(validation) == {*FIGURES, "nll_se", "rows"}
     assert validation["rows"] == version.rows == 40 - version.rows_held_out
     assert 0.05 < validation["rmse"] < 0.35
     phases = [event.progress.phase for event in api.calls.trainings.follow(job.id) if event.progress is not None]

@@ -140,11 +140,11 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
     )
 
 
-def member_of(model: Model, target: EncodedTarget) -> Member:
+def member_of(model: Model, target: EncodedTarget, *, width: float = 1.5) -> Member:
     """What a report says of a model, whose kernels have one width."""
     found = Hyperparameters(
         noise_sd=user_noise_sd(target, model.noise_sd),
-        widths=(InputWidth(None, 1.5),),
+        widths=(InputWidth(None, width),),
         process_sd=user_process_sd(target, model.amplitude),
     )
     return Member(Gaussian(), 1.0, len(model.mean), found, user_evidence(target, model.evidence, model.rows))

@@ -52,7 +52,9 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     encoding = Encoding(tuple(inputs), made.predictor.encoding.target)
     columns = tuple(replace(made.report.plan.inputs[0], name=name) for name in NAMES)
     plan = replace(made.report.plan, inputs=columns)
-    report = replace(made.report, plan=plan, members=(member_of(model, encoding.target),), functions=vectors + 1)
+    report = replace(
+        made.report, plan=plan, members=(member_of(model, encoding.target, width=2.5),), functions=vectors + 1
+    )
     return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 
