@@ -14,7 +14,7 @@ import pytest
 from app.domain.errors import InvalidRequestError, TrainingFailedError
 from app.domain.models import Learned, SupervisedPredictor, SupervisedReport
 from app.domain.planning import plan
-from app.domain.requests import KernelChoice, SupervisedRequest
+from app.domain.requests import ColumnSplit, KernelChoice, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.services.answering import SupervisedAnswering, Wanted
 from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
@@ -68,6 +68,15 @@ OTHERS: dict[str, Likelihood] = {
 ROUNDING = 1e-5
 """Of the target's standard deviation: iterations end where their gains vanish, and rounding decides which is the last.
 Where the factors are powers of two nothing is rounded, and all is the same to the last bit."""
+
+ROUNDING_OF_BOUNDS = 1e-4
+"""The same where sites that depend on the latents are at rest once a step promises less than 1e-13 (1 + |L|) nats:
+rounding decides whether the last is taken. Nats are quadratic in the latents, so that at the L of -152 nats where
+re-estimation begins these are known to 5e-6 of their posterior sd. MacKay's gamma/mu^2 multiplies that where a weight
+is near 0, and without a hyperprior nothing holds it: after 8 steps 1e-5 of the target's sd are left."""
+
+FOLDS = 10
+"""Groups of rows for the temperature of classes."""
 
 
 @pytest.fixture(autouse=True)
@@ -185,7 +194,8 @@ def test_a_target_in_other_units_is_predicted_in_these(
     asked = request(known(likelihood, abs(a)), in_units(weights, a), algorithm)
     after = learned(asked, there, tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, sd=(abs(a), 0.0)))
-    tolerance = ROUNDING * float(here["y"].values.std()) * max(1.0, 1e-4 * abs(b / a))
+    rounding = ROUNDING_OF_BOUNDS if (name, prior) == ("student t", "mackay") else ROUNDING
+    tolerance = rounding * float(here["y"].values.std()) * max(1.0, 1e-4 * abs(b / a))
     np.testing.assert_allclose((other["mean"] - b) / a, one["mean"], atol=tolerance)
     np.testing.assert_allclose(other["sd"] / abs(a), one["sd"], rtol=100.0 * ROUNDING)
     lower, upper = ("lower", "upper") if a > 0.0 else ("upper", "lower")
@@ -223,6 +233,9 @@ def test_inputs_in_other_units_change_nothing(
     weights = fitting(weights, likelihood)
     asked, rows = request(likelihood, weights, algorithm), new_rows(likelihood)
     here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
+    # Random folds are dealt by the bits of the inputs, which other units round: groups are the same in all units.
+    here["group"] = NumberColumn(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
+    asked = replace(asked, split=ColumnSplit("group"))
     units = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
     before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
@@ -233,17 +246,29 @@ def test_inputs_in_other_units_change_nothing(
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_powers_of_two_change_no_bit(prior: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("likelihood", [GaussianNoise(0.125), StudentT()], ids=["known", "student t"])
+def test_powers_of_two_change_no_bit(likelihood: Likelihood, prior: str, tmp_path: Path) -> None:
     weights, algorithm = PRIORS[prior]
-    here, rows = table(GaussianNoise(0.125)), new_rows(GaussianNoise(0.125))
+    here, rows = table(likelihood), new_rows(likelihood)
     units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0), "y": (2.0**9, 0.0)}
-    weights = fitting(weights, GaussianNoise(0.125))
-    before = learned(request(GaussianNoise(0.125), weights, algorithm), here, tmp_path)
-    asked = request(GaussianNoise(64.0), in_units(weights, 2.0**9), algorithm)
+    weights = fitting(weights, likelihood)
+    before = learned(request(likelihood, weights, algorithm), here, tmp_path)
+    asked = request(known(likelihood, 2.0**9), in_units(weights, 2.0**9), algorithm)
     after = learned(asked, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
     for figure, values in one.items():
         np.testing.assert_array_equal(other[figure] / 2.0**9, values)
+
+
+@pytest.mark.parametrize("name", ["two classes", "three classes", "one against rest"])
+def test_powers_of_two_of_the_inputs_change_no_bit_of_probabilities(name: str, tmp_path: Path) -> None:
+    """The temperature among them, by random folds."""
+    likelihood, (weights, algorithm) = OTHERS[name], PRIORS["process"]
+    asked, here, rows = request(likelihood, weights, algorithm), table(likelihood), new_rows(likelihood)
+    units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0)}
+    before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
+    one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))
+    np.testing.assert_array_equal(other["probabilities"], one["probabilities"])
 
 
 def test_independent_weights_of_known_noise_predict_a_target_far_from_0(tmp_path: Path) -> None:
