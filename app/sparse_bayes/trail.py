@@ -16,8 +16,8 @@ from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 
 Mark: TypeAlias = State | Array | None
-"""Where a fit ended, or last rested, None where it has not yet; or what came of several together, as numbers; or, as
-numbers too, where something else than a fit is."""
+"""Where a fit ended, or last rested, None where it has not yet; or what came of several together, as numbers, None
+before their own marks where they have not ended; or, as numbers too, where something else than a fit is."""
 
 
 class Trail:
@@ -42,10 +42,7 @@ class Trail:
 
     def standings(self, problem: Problem, spec: Spec, begin: State | None = None) -> Iterator[Standing]:
         """Those of the next fit, from where it rested last, else `begin`; they end at once where it had ended."""
-        place = self._place
-        self._place += 1
-        if place == len(self._marks):
-            self._marks.append(None)
+        place = self.begin()
         met = self._marks[place]
         for now in standings(problem, spec, met if isinstance(met, State) else begin):
             yield now
@@ -60,6 +57,17 @@ class Trail:
             return None
         self._place += 1
         return met
+
+    def begin(self) -> int:
+        """Return the place of a part of several marks, for which `settle` keeps what came of them.
+
+        Until then it has a mark of its own, None, so that no mark within it is taken for what came of the whole.
+        """
+        place = self._place
+        if place == len(self._marks):
+            self._marks.append(None)
+        self._place += 1
+        return place
 
     def once(self, compute: Callable[[], Array]) -> Array:
         """What the next part comes to; where that is known it is not computed again."""

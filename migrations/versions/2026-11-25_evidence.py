@@ -1,6 +1,7 @@
 """Versions have members, and their evidence stands apart from hyperpriors and price: reports and predictors rewritten.
 
-One version at a time: a report is some kilobytes, a predictor at most some megabytes.
+One version at a time: a report is some kilobytes, a predictor at most some megabytes. Checkpoints are removed, since
+trainings are other sequences of fits than before: jobs that were running begin anew.
 """
 
 import json
@@ -24,10 +25,13 @@ depends_on: str | None = None
 VERSIONS = sa.table("model_versions", sa.column("id", sa.Uuid()), sa.column("report", sa.Text()))
 POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
 
+CHECKPOINTS = sa.table("job_checkpoints")
+
 FLAT = ("noise_sd", "degrees_of_freedom", "widths", "warps", "terms", "process_sd", "last_gain", "next_gain")
 
 
 def upgrade() -> None:
+    op.execute(sa.delete(CHECKPOINTS))
     for version, report, content in _supervised():
         value, arrays = _read(content)
         target = _fields(_fields(_fields(value)["encoding"])["target"])
@@ -42,6 +46,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.execute(sa.delete(CHECKPOINTS))
     for version, report, content in _supervised():
         value, arrays = _read(content)
         for model in _models(value):

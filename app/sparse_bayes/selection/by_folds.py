@@ -143,7 +143,7 @@ def _tables(
     for number, (others, fold) in enumerate(splits):
         table = trail.passed()
         if table is None:
-            place, step = trail.place, Step("folds", number, len(splits), "folds")
+            place, step = trail.begin(), Step("folds", number, len(splits), "folds")
             kept = _kept(np.concatenate(parts, axis=2), rows.t, splits[:number])
             table = yield from _table(rows.take(others), rows.take(fold), specs, kept, learn, step)
             trail.settle(place, table)

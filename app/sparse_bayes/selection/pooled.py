@@ -305,7 +305,7 @@ def _judged(
     for number, (others, fold) in enumerate(splits):
         table = trail.passed()
         if table is None:
-            place = trail.place
+            place = trail.begin()
             step = Step("folds", number, len(splits), "folds")
             table = yield from _fold(rows.take(others), rows.take(fold), specs, rivals, trail, step)
             trail.settle(place, table)

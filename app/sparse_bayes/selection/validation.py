@@ -30,7 +30,7 @@ def validated(
     for number, (others, fold) in enumerate(splits):
         table = trail.passed()
         if table is None:
-            place = trail.place
+            place = trail.begin()
             step = Step("validation", number, len(splits), "fits")
             table = yield from _table(learning(rows.take(others), folding.take(others)), rows.take(fold), step)
             trail.settle(place, table)
