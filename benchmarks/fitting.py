@@ -1,7 +1,7 @@
 """A job's plan, encoding and fit in this process: what the service learns of some columns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import Encoding, encode_inputs, user_mean
+from app.domain.encoding import Encoding, encode_inputs, user_mean, user_scores
 from app.domain.planning.supervised import plan_supervised
 from app.domain.requests import SupervisedRequest
 from app.domain.statistics import TableStatistics
@@ -34,10 +34,12 @@ SETTINGS = {name: Settings.model_fields[name].default for name in ("max_training
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The model of a job and the encoding of its columns."""
+    """The model of a job, the encoding of its columns, and what the job measured by folds."""
 
     model: LearnedModel
     encoding: Encoding
+    validation: Mapping[str, float] = field(default_factory=dict)
+    """The figures of the rows that the folds left out, in the target's units."""
 
     def predict(self, rows: Block) -> Prediction:
         """Return the predictive distribution in the encoded target's units; raises NotRun for what can't be encoded."""
@@ -78,7 +80,8 @@ def fitted(rows: Block, request: SupervisedRequest) -> Fitted:
         *_, last = results(fit.task, train, Limits(1, None, SETTINGS["max_candidate_cells"]))
     if not isinstance(last, Trained):
         raise TypeError(f"expected a trained model, got {type(last).__name__}")
-    return Fitted(last.learned, fit.made.encoding)
+    encoding = fit.made.encoding
+    return Fitted(last.learned, encoding, user_scores(encoding.target, last.validation))
 
 
 def _dataset(rows: Mapping[str, Column]) -> Dataset:

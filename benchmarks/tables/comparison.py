@@ -12,7 +12,7 @@ from benchmarks.tables.boosting import require_environment
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.engines import LOGISTIC, OURS, PROCESS
 from benchmarks.tables.generated import generated
-from benchmarks.tables.measuring import PEERS_FOLDER, Results, measured, tables
+from benchmarks.tables.measuring import FIGURES_FOLDER, Results, measured, tables
 from benchmarks.tables.reporting import each, overall
 from benchmarks.tables.splits import SPLITS, Source
 from benchmarks.tables.summary import Measured, class_summary, regression_summary
@@ -66,7 +66,7 @@ def _measured(sources: Sequence[Source], options: Options) -> Results:
         sources,
         splits=QUICK_SPLITS if options.quick else SPLITS,
         processes=options.processes,
-        cache=PeersCache(options.peers_cache or PEERS_FOLDER),
+        cache=PeersCache(options.peers_cache or FIGURES_FOLDER),
         ours_only=options.engines == "ours",
     )
 

@@ -9,7 +9,7 @@ from benchmarks.support_vectors import EPSILON, FOLDS, GRID
 from benchmarks.tables import peers
 from benchmarks.tables.boosting import boosted, locked_version
 from benchmarks.tables.catalogue import Task
-from benchmarks.tables.ours import defaults
+from benchmarks.tables.ours import code_digest, defaults
 from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.splits import MAX_TRAINING_ROWS, TableSplit
 
@@ -22,7 +22,7 @@ LOGISTIC = "logistic"
 class Engine:
     """One of `predict` (a split) and `predict_all` (the splits of a table) is given.
 
-    A peer's figures are kept by `settings` and `version`; ours has neither, and is measured anew.
+    Figures are kept by `settings` and `version`; the version of ours is a digest of the code that learns and predicts.
     """
 
     name: str
@@ -57,7 +57,7 @@ def engines(task: Task) -> tuple[Engine, ...]:
             _sklearn(LOGISTIC, peers.linear, f"{FOLDS} folds, C {peers.RIDGE_STRENGTHS}"),
         )
     return (
-        Engine(OURS, defaults),
+        Engine(OURS, defaults, settings="defaults", version=code_digest()),
         *own,
         _sklearn("HistGB", peers.trees, f"{FOLDS} folds, {peers.TREES}"),
         *(_boosted(name, package) for name, package in (("LightGBM", "lightgbm"), ("CatBoost", "catboost"))),

@@ -1,4 +1,4 @@
-"""All engines on some tables: ours anew, peers out of the cache where they are in it."""
+"""All engines on some tables, out of the cache where it has their figures."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -20,8 +20,8 @@ from benchmarks.tables.outcomes import figures
 from benchmarks.tables.splits import Source, TableSplit, divided
 from benchmarks.tables.table import FOLDER, DataTable
 
-PEERS_FOLDER = FOLDER.with_name("tables-peers")
-"""Where the peers' figures are kept unless another folder is named."""
+FIGURES_FOLDER = FOLDER.with_name("tables-figures")
+"""Where the figures are kept unless another folder is named."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Job:
-    """Some splits of a table for one engine; a peer's figures go into the cache by their keys."""
+    """Some splits of a table for one engine; their figures go into the cache by their keys."""
 
     engine: Engine
     source: Source
@@ -55,7 +55,10 @@ def tables(which: Half) -> list[Source]:
 
 
 def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: PeersCache, ours_only: bool) -> Results:
-    """The figures of all engines on all splits from 0 on."""
+    """The figures of all engines on all splits from 0 on.
+
+    The first split of all tables is measured first, so that a run that is broken off has figures of each table.
+    """
     found: dict[str, dict[str, dict[int, Figures]]] = {source.name: {} for source in sources}
     jobs = []
     for source in sources:
@@ -63,6 +66,7 @@ def measured(sources: Sequence[Source], *, splits: int, processes: int, cache: P
             found[source.name][job.engine.name] = known
             if job.keys and not (ours_only and job.engine.name != OURS):
                 jobs += _parts(job)
+    jobs.sort(key=lambda job: (min(job.keys), job.engine.name != OURS))
     missing = []
     for place, (job, figures_or_reason) in enumerate(_finished(jobs, cache, processes), 1):
         if isinstance(figures_or_reason, str):
@@ -81,7 +85,7 @@ def _planned(source: Source, numbers: Iterable[int], cache: PeersCache) -> Itera
             number: Key(engine.name, engine.settings, engine.version, source.name, number, rows[number])
             for number in rows
         }
-        cached = {number: cache.get(key) for number, key in keys.items()} if engine.name != OURS else {}
+        cached = {number: cache.get(key) for number, key in keys.items()}
         known = {number: one for number, one in cached.items() if one is not None}
         yield Job(engine, source, {number: key for number, key in keys.items() if number not in known}), known
 
@@ -109,9 +113,8 @@ def _finish(cache: PeersCache, job: Job) -> Finished:
     except (NotRun, ValueError, np.linalg.LinAlgError) as reason:
         return job, str(reason)
     found = {split.number: figures(outcome, split) for split, outcome in zip(splits, outcomes, strict=True)}
-    if job.engine.name != OURS:
-        for number, one in found.items():
-            cache.put(job.keys[number], one)
+    for number, one in found.items():
+        cache.put(job.keys[number], one)
     return job, found
 
 

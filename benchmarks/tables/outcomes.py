@@ -1,9 +1,11 @@
 """What an engine predicts of a split, and the figures of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 
+from app.sparse_bayes.types import Array
 from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer, calibration_error
 from benchmarks.repeats import Figures
 from benchmarks.tables.splits import TableSplit
@@ -12,18 +14,27 @@ MIN_PROBABILITY = 1e-15
 """A lower probability of the class that came counts as this one, of every engine."""
 
 
+BY_FOLDS = ("rows", "nll", "nll_se", "coverage_95", "log_loss", "log_loss_se")
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Predictions of the rows measured on; `seconds` of CPU to learn, any search counted; `functions` of the model."""
+    """Predictions of the rows measured on; `seconds` of CPU to learn, any search counted; `functions` of the model.
+
+    `by_folds` are figures that an engine reports of itself from rows that it left out: `rows`, and `nll`, `nll_se` and
+    `coverage_95` of numbers or `log_loss` and `log_loss_se` of classes.
+    """
 
     seconds: float
     functions: int
     answer: RealAnswer | ClassAnswer
+    by_folds: Figures = field(default_factory=dict)
 
 
 def figures(outcome: Outcome, split: TableSplit) -> Figures:
     """The figures of one engine on one split."""
     shared = {"seconds": outcome.seconds, "functions": float(outcome.functions), "measured": float(len(split.measured))}
+    shared |= {f"by_folds_{name}": outcome.by_folds[name] for name in BY_FOLDS if name in outcome.by_folds}
     match outcome.answer:
         case RealAnswer() as answer:
             return shared | _real_figures(answer, split)
@@ -42,15 +53,14 @@ def _real_figures(answer: RealAnswer, split: TableSplit) -> Figures:
     if distribution is None:
         return found
     inside = (distribution.lower <= t) & (t <= distribution.upper)
-    return found | {"nll": -float(distribution.log_density.mean()), "inside": float(np.count_nonzero(inside))}
+    return found | _loss("nll", -distribution.log_density) | {"inside": float(np.count_nonzero(inside))}
 
 
 def _class_figures(answer: ClassAnswer, split: TableSplit) -> Figures:
     """Log loss in nats a row, error, calibration error; of generators the log loss above the least possible."""
     t = split.t_test
     probabilities = np.maximum(answer.probabilities, MIN_PROBABILITY)
-    found = {
-        "log_loss": -float(np.log(probabilities[np.arange(len(t)), t.astype(np.intp)]).mean()),
+    found = _loss("log_loss", -np.log(probabilities[np.arange(len(t)), t.astype(np.intp)])) | {
         "error": float(np.mean(answer.labels != t)),
         "ece": calibration_error(answer.probabilities, t),
     }
@@ -59,3 +69,9 @@ def _class_figures(answer: ClassAnswer, split: TableSplit) -> Figures:
         entropy = -(truth * np.log(np.maximum(truth, MIN_PROBABILITY))).sum(axis=1)
         found["excess"] = float((-(truth * np.log(probabilities)).sum(axis=1) - entropy).mean())
     return found
+
+
+def _loss(name: str, each: Array) -> Figures:
+    """The mean of a loss of each row (n,), and its standard error."""
+    error = float(each.std(ddof=1)) / sqrt(len(each)) if len(each) > 1 else 0.0
+    return {name: float(each.mean()), f"{name}_se": error}

@@ -14,9 +14,13 @@ REGRESSION_FIGURES = {
     "rmse_ratio": "RMSE / GP's",
     "rmse_worst": "worst",
     "rmse_close": "share <= 1.05",
+    "rmse_lost": "share lost",
     "nll_median": "NLL - GP's, median",
     "nll_worse": "share worse by > .03",
     "coverage": "inside 95 %",
+    "covered": "share of tables covered",
+    "score_agrees": "score by folds agrees",
+    "coverage_agrees": "coverage by folds agrees",
     "mean_rank": "mean rank, RMSE",
     "wins": "wins",
     "normalised_score": "log score, 0 to 1",
@@ -27,20 +31,28 @@ CLASS_FIGURES = {
     "log_loss": "log loss",
     "error": "error",
     "ece": "ECE",
+    "ece_large": "ECE, 1,000 rows",
+    "ece_large_worst": "worst",
     "close_to_best": "share <= 1.2 x best peer",
     "worst_behind": "worst behind logistic",
+    "score_agrees": "score by folds agrees",
     "mean_rank": "mean rank",
     "wins": "wins",
     "normalised_score": "log score, 0 to 1",
 }
 NOTES = (
     (
-        "Ten splits of each table, a fifth measured on; at most 1,000 rows learned from and as many measured on. RMSE "
+        "Ten splits of each table, a fifth measured on; at most 600 rows learned from and 1,000 measured on. RMSE "
         "/ GP's: the geometric mean over splits, then tables. NLL and log loss in nats a row."
     ),
     (
         "Wins: the share of tables on which the engine is best. Log score: 1 for a table's best engine, 0 for its "
         "worst, by NLL (of engines that give a distribution) or log loss. Inside 95 %: the targets of all tables."
+    ),
+    (
+        "Lost: RMSE above 1.05 x the GP's and above it by two paired standard errors. A table is covered where 93 to "
+        "97 % of the targets of its splits are inside, or 95 % within two binomial standard errors. Agrees: the share "
+        "of all splits whose figure by folds is within two standard errors of that of the rows measured on."
     ),
 )
 REGRESSION_HEADER = ("RMSE", "to truth", "/ GP's", "NLL", "- GP's", "inside 95 %")

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import exp, log
-from statistics import fmean, median
+from math import exp, log, sqrt
+from statistics import fmean, median, stdev
 
 from benchmarks.repeats import Figures
 
@@ -15,6 +15,15 @@ Measured = Mapping[str, Mapping[str, Splits]]
 
 CLOSE_RMSE = 1.05
 """Times the reference's RMSE up to which a table counts as close."""
+
+CERTAIN = 2.0
+"""Paired standard errors beyond which a table on which an engine is worse counts as lost."""
+
+CLOSE_COVERAGE = 0.93, 0.97
+"""Shares of the targets inside their 95 % intervals that count as right, as does one that chance explains."""
+
+ROWS_FOR_CALIBRATION = 1_000
+"""Fewer rows measured on say little of a calibration error."""
 
 WORSE_NLL = 0.03
 """Nats a row above the reference from which on a table counts as worse."""
@@ -93,10 +102,12 @@ def regression_summary(measured: Measured, *, reference: str) -> dict[str, dict[
         if ratios:
             row |= {"rmse_ratio": exp(fmean(map(log, ratios))), "rmse_worst": max(ratios)}
             row["rmse_close"] = fmean(value <= CLOSE_RMSE for value in ratios)
+            row["rmse_lost"] = _lost_tables(measured, name, reference)
         if gaps:
             row |= {"nll_median": median(gaps), "nll_worse": fmean(gap > WORSE_NLL for gap in gaps)}
         covered = coverage(engines.get(name, {}) for engines in measured.values())
-        found[name] = row | ({} if covered is None else {"coverage": covered}) | _standing(ranks, scores, name)
+        row |= {} if covered is None else {"coverage": covered, "covered": _covered_tables(measured, name)}
+        found[name] = row | _agreement(measured, name, "nll") | _standing(ranks, scores, name)
     return found
 
 
@@ -114,7 +125,14 @@ def class_summary(measured: Measured, *, ours: str, reference: str) -> dict[str,
         gaps = _of_tables(measured, name, reference, "log_loss", difference)
         row |= {"close_to_best": fmean(value <= CLOSE_LOG_LOSS for value in close)} if close else {}
         row |= {"worst_behind": max(gaps)} if gaps else {}
-        found[name] = row | _standing(ranks, ranks, name)
+        large = [
+            value
+            for splits in tables
+            if (value := mean(splits, "ece")) is not None
+            and all(one["measured"] >= ROWS_FOR_CALIBRATION for one in splits.values())
+        ]
+        row |= {"ece_large": fmean(large), "ece_large_worst": max(large)} if large else {}
+        found[name] = row | _agreement(measured, name, "log_loss") | _standing(ranks, ranks, name)
     return found
 
 
@@ -140,6 +158,54 @@ def coverage(of_tables: Iterable[Splits]) -> float | None:
     """The share of all targets of all tables inside their 95 % intervals."""
     rows = [one for splits in of_tables for one in splits.values() if "inside" in one]
     return sum(one["inside"] for one in rows) / sum(one["measured"] for one in rows) if rows else None
+
+
+def agrees(one: Figures, loss: str) -> bool:
+    """Return true where the loss by folds is that of the rows measured on within two standard errors."""
+    error = sqrt(one[f"by_folds_{loss}_se"] ** 2 + one[f"{loss}_se"] ** 2)
+    return abs(one[f"by_folds_{loss}"] - one[loss]) <= CERTAIN * error
+
+
+def agrees_in_coverage(one: Figures) -> bool:
+    """Return true where the coverage by folds is that of the rows measured on within two binomial standard errors."""
+    by_folds, rows, measured = one["by_folds_coverage_95"], one["by_folds_rows"], one["measured"]
+    share = (by_folds * rows + one["inside"]) / (rows + measured)
+    error = sqrt(share * (1.0 - share) * (1.0 / rows + 1.0 / measured))
+    return abs(by_folds - one["inside"] / measured) <= CERTAIN * error
+
+
+def is_covered(splits: Splits) -> bool:
+    """Return true where the splits' targets together are inside their intervals as often as promised."""
+    share, rows = coverage([splits]), sum(one["measured"] for one in splits.values())
+    assert share is not None
+    least, most = CLOSE_COVERAGE
+    return least <= share <= most or abs(share - 0.95) <= CERTAIN * sqrt(0.95 * 0.05 / rows)
+
+
+def is_lost(one: Splits, other: Splits) -> bool:
+    """Return true where the RMSE is above 1.05 times another engine's, and above it by two paired standard errors."""
+    logarithms = [log(mine / theirs) for mine, theirs in paired(one, other, "rmse")]
+    error = stdev(logarithms) / sqrt(len(logarithms)) if len(logarithms) > 1 else 0.0
+    return fmean(logarithms) > max(log(CLOSE_RMSE), CERTAIN * error)
+
+
+def _agreement(measured: Measured, name: str, loss: str) -> dict[str, float]:
+    """The shares of all splits on which an engine's figures by folds agree with those of the rows measured on."""
+    splits = [one for engines in measured.values() for one in engines.get(name, {}).values()]
+    scored = [agrees(one, loss) for one in splits if f"by_folds_{loss}" in one]
+    covered = [agrees_in_coverage(one) for one in splits if "by_folds_coverage_95" in one]
+    found = {"score_agrees": fmean(scored)} if scored else {}
+    return found | ({"coverage_agrees": fmean(covered)} if covered else {})
+
+
+def _lost_tables(measured: Measured, name: str, reference: str) -> float:
+    pairs = [(engines.get(name, {}), engines.get(reference, {})) for engines in measured.values()]
+    return fmean(is_lost(one, other) for one, other in pairs if paired(one, other, "rmse"))
+
+
+def _covered_tables(measured: Measured, name: str) -> float:
+    tables = [engines.get(name, {}) for engines in measured.values()]
+    return fmean(is_covered(splits) for splits in tables if splits)
 
 
 def _standing(ranks: Mapping[str, Standing], scores: Mapping[str, Standing], name: str) -> dict[str, float]:

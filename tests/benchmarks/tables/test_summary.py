@@ -3,7 +3,16 @@ from math import sqrt
 import pytest
 
 from benchmarks.tables.reporting import each, overall
-from benchmarks.tables.summary import class_summary, regression_summary, standings, to_best
+from benchmarks.tables.summary import (
+    agrees,
+    agrees_in_coverage,
+    class_summary,
+    is_covered,
+    is_lost,
+    regression_summary,
+    standings,
+    to_best,
+)
 
 
 def real(rmse: float, nll: float | None = None, inside: float = 9.0) -> dict[str, float]:
@@ -58,8 +67,42 @@ def test_a_draw_shares_rank_and_win() -> None:
     assert (found["three"].mean_rank, found["three"].normalised) == (3.0, 0.0)
 
 
+def test_a_table_is_lost_above_1_05_and_two_paired_standard_errors() -> None:
+    one = {number: {"rmse": 1.1 + 0.01 * number} for number in range(4)}
+    other = {number: {"rmse": 1.0} for number in range(4)}
+    assert is_lost(one, other)
+    assert not is_lost(other, other)
+    assert not is_lost({number: {"rmse": 1.04} for number in range(4)}, other)
+    assert not is_lost({0: {"rmse": 3.0}, 1: {"rmse": 0.5}}, {0: {"rmse": 1.0}, 1: {"rmse": 1.0}})  # too few to tell
+
+
+@pytest.mark.parametrize(
+    ("inside", "measured", "covered"),
+    [
+        (930.0, 1_000.0, True),
+        (970.0, 1_000.0, True),
+        (929.0, 1_000.0, False),
+        (971.0, 1_000.0, False),
+        (36.0, 40.0, True),
+    ],
+)
+def test_a_table_is_covered_by_the_share_of_its_targets_or_by_chance(
+    inside: float, measured: float, covered: bool
+) -> None:
+    assert is_covered({0: {"inside": inside, "measured": measured}}) == covered
+
+
+def test_figures_by_folds_agree_within_two_standard_errors() -> None:
+    one = {"nll": 1.0, "nll_se": 0.3, "by_folds_nll": 1.9, "by_folds_nll_se": 0.4}
+    assert agrees(one, "nll")  # .9 of 2 x .5
+    assert not agrees({**one, "by_folds_nll": 2.1}, "nll")
+    rows = {"by_folds_rows": 100.0, "measured": 100.0, "inside": 90.0}
+    assert agrees_in_coverage({**rows, "by_folds_coverage_95": 0.96})  # .06 of 2 x .036
+    assert not agrees_in_coverage({**rows, "by_folds_coverage_95": 0.98})
+
+
 def loss(log_loss: float) -> dict[str, float]:
-    return {"log_loss": log_loss, "error": 0.1, "ece": 0.05, "seconds": 1.0}
+    return {"log_loss": log_loss, "error": 0.1, "ece": 0.05, "seconds": 1.0, "measured": 10.0}
 
 
 CLASSES = {
