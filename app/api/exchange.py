@@ -130,7 +130,7 @@ def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
 
 def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lines: Sequence[int] = ()) -> Asked:
     """Predictions of rows that came without room for options; `lines` on which these stand, where they do."""
-    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "refuse"
+    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
     return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines), escapes)
 
@@ -144,7 +144,7 @@ def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predict
     match wanted.body:
         case "ndjson":
             lines = lines_of(body, limits.most_rows)
-            rows = read_lines(lines, expected, strict=asked.options.on_error == "refuse")
+            rows = read_lines(lines, expected, strict=asked.options.on_error == "fail")
             return asked_by(served, rows, asked.options, [line.number for line in lines])
         case "npy":
             rows = read_npy(body, expected)

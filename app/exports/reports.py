@@ -11,6 +11,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
+from app.domain.former_members import DOCUMENTS, renamed
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
 from app.domain.models.earlier import EarlierModel, today_report
 from app.exports.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
@@ -135,7 +136,10 @@ def supervised_report(
         "inputs": _columns(document.inputs),
         "noise_column": target.noise_column,
     }
-    sent = document.report if earlier is None else today_report(document.report, earlier, functions)
+    sent = document.report
+    if earlier is not None:
+        report = renamed(today_report(document.report, earlier, functions), DOCUMENTS)
+        sent = report if isinstance(report, dict) else {}
     return SUPERVISED.read(sent, said, planned)
 
 

@@ -25,7 +25,7 @@ from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood
 from app.sparse_bayes.marginal import EvidenceKind
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
-FORMAT_VERSION: Literal[2] = 2
+FORMAT_VERSION: Literal[3] = 3
 
 GREATEST_COUNT = 2**53
 
@@ -131,7 +131,7 @@ class StepsPart(Part):
 
     type: Literal["steps"]
     inputs: Places
-    places: Vector
+    locations: Vector
 
 
 class WavesPart(Part):
@@ -150,8 +150,8 @@ class SplinesPart(Part):
     type: Literal["b_splines"]
     degree: Annotated[int, Field(ge=1, le=7)]
     inputs: Places
-    places: Vector
-    spans: Annotated[list[Positive], FirstFault()]
+    locations: Vector
+    scales: Annotated[list[Positive], FirstFault()]
 
 
 class WaveletsPart(Part):
@@ -159,7 +159,7 @@ class WaveletsPart(Part):
 
     type: Literal["gabor"]
     centres: Matrix
-    spans: Annotated[list[Positive], FirstFault()]
+    scales: Annotated[list[Positive], FirstFault()]
     frequencies: Matrix
     phases: Vector
 
@@ -205,7 +205,7 @@ class ModelPart(Part):
     alpha: Annotated[list[Positive], FirstFault()]
     gamma: Vector
     noise_sd: NotNegative | None
-    amplitude: Positive | None
+    signal_variance: Positive | None
     augmentation: AugmentationPart | None
     rows: Annotated[Count, Field(ge=1)]
     candidates: Count
@@ -226,8 +226,8 @@ class LogNoisePart(Part):
     """The log variance of noise that depends on the inputs; it lies between `least` and `greatest` everywhere."""
 
     model: ModelPart
-    least: FiniteFloat
-    greatest: FiniteFloat
+    min: FiniteFloat
+    max: FiniteFloat
 
 
 class PoolPart(Part):
@@ -295,7 +295,7 @@ class DocumentBase(Part):
     """What every document begins with; its `task` says what else there is."""
 
     format: Literal["relevance-version"]
-    format_version: Literal[1, 2]
+    format_version: Literal[1, 2, 3]
     source: SourcePart
 
 

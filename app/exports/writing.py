@@ -143,7 +143,7 @@ def _model(model: Model) -> ModelPart:
         alpha=model.alpha.tolist(),
         gamma=model.gamma.tolist(),
         noise_sd=model.noise_sd,
-        amplitude=model.amplitude,
+        signal_variance=model.amplitude,
         augmentation=None if model.augmentation is None else _augmentation(model.augmentation),
         rows=model.rows,
         candidates=model.candidates,
@@ -157,7 +157,7 @@ def _model(model: Model) -> ModelPart:
 
 
 def _log_noise(second: LogNoise) -> LogNoisePart:
-    return LogNoisePart(model=_model(second.model), least=second.least, greatest=second.greatest)
+    return LogNoisePart(model=_model(second.model), min=second.least, max=second.greatest)
 
 
 def _finite(number: float | None) -> float | None:
@@ -184,7 +184,7 @@ def _single(functions: SingleFunctions) -> SinglePart:
         case InputFunctions(columns=columns):
             return InputsPart(type="inputs", columns=columns.tolist())
         case StepFunctions(inputs=inputs, places=places):
-            return StepsPart(type="steps", inputs=inputs.tolist(), places=places.tolist())
+            return StepsPart(type="steps", inputs=inputs.tolist(), locations=places.tolist())
         case FourierFunctions():
             return WavesPart(
                 type="fourier",
@@ -198,14 +198,14 @@ def _single(functions: SingleFunctions) -> SinglePart:
                 type="b_splines",
                 degree=functions.degree,
                 inputs=functions.inputs.tolist(),
-                places=functions.places.tolist(),
-                spans=functions.spans.tolist(),
+                locations=functions.places.tolist(),
+                scales=functions.spans.tolist(),
             )
         case GaborFunctions():
             return WaveletsPart(
                 type="gabor",
                 centres=functions.centres.tolist(),
-                spans=functions.spans.tolist(),
+                scales=functions.spans.tolist(),
                 frequencies=functions.frequencies.tolist(),
                 phases=functions.phases.tolist(),
             )

@@ -110,7 +110,7 @@ def flat(row: Mapping[str, object]) -> FlatRow:
     return told
 
 
-PARTS = frozenset({"total", "noise", "weights", "beyond", "mean", "variance", "detail"})
+PARTS = frozenset({"total", "noise", "weights", "residual", "mean", "variance", "detail"})
 
 
 def _name(label: object) -> str:

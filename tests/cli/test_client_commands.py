@@ -59,7 +59,7 @@ def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
     assert version["model"] == trained
     assert version["hyperparameters"]["widths"] == [{"input": None, "width": 3.0}]
     assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
-    vectors = json.loads(asked("models", trained, "--vectors", "--json").stdout)
+    vectors = json.loads(asked("models", trained, "--relevance-vectors", "--json").stdout)
     sizes = [abs(vector["weight_mean"]) for vector in vectors]
     assert len(vectors) == version["functions"]
     assert sizes == sorted(sizes, reverse=True)
@@ -104,7 +104,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
     assert version["integrated_evidence"] > version["alternatives"][0]["score"]
     job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "open")
-    assert [rival["prior"]["type"] for rival in job["rivals"]] == ["independent"]
+    assert [rival["prior"]["type"] for rival in job["compared_models"]] == ["independent"]
     assert "independent with gaussian noise" in asked("jobs", job["id"]).stdout
 
 
@@ -117,7 +117,7 @@ def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
         assert f"\n{name} " in shown, shown
     assert "next would bring" in shown
     assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
-    assert "parity" in asked("models", "process", "--vectors").stdout
+    assert "parity" in asked("models", "process", "--relevance-vectors").stdout
 
 
 def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:
@@ -358,7 +358,7 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked:
     assert trained.exit_code == 0, trained.stderr
     assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
     assert re.search(r"scatter +categorical", trained.stdout)
-    vectors = asked("models", "sizes", "--vectors").stdout
+    vectors = asked("models", "sizes", "--relevance-vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
     rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
     assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]

@@ -23,7 +23,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         kernel="linear_spline",
         width="0.5",
         noise_sd="0.1",
-        split="column:who",
+        split="group:who",
         validation=5,
     )
     assert spelled_out(choices, None) == {
@@ -32,7 +32,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         "prior": {"type": "independent"},
         "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
         "likelihood": {"type": "gaussian", "noise_sd": 0.1},
-        "split": {"by": "column", "column": "who"},
+        "split": {"type": "group", "column": "who"},
         "validation": {"folds": 5},
     }
 
@@ -40,10 +40,10 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
 @pytest.mark.parametrize(
     ("text", "split"),
     [
-        ("random", {"by": "random"}),
-        ("order", {"by": "order"}),
-        ("order:when", {"by": "order", "column": "when"}),
-        ("column:a:b", {"by": "column", "column": "a:b"}),
+        ("random", {"type": "random"}),
+        ("order", {"type": "order"}),
+        ("order:when", {"type": "order", "column": "when"}),
+        ("group:a:b", {"type": "group", "column": "a:b"}),
     ],
     ids=["random", "order", "order by column", "column with a colon"],
 )

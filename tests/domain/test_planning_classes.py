@@ -63,9 +63,9 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
     assert why in found.task_reason
     assert found.spec.likelihood == (BernoulliPerClass(3) if request_.likelihood is None else Categorical(3))
-    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
+    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", min_gain=0.1), Greedy())
     assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
-    assert found.rivals == found.pool == ()
+    assert found.compared_models == found.pool == ()
     assert [type(spec.basis[0]) for spec in found.alternatives] == [KernelBasis]
 
 
@@ -232,7 +232,7 @@ def test_without_a_process_classes_share_the_precisions_of_independent_weights(
     found = plan(request_, with_target(SIX))
     assert (found.spec.prior, found.spec.algorithm) == (Independent(), Sequential())
     assert (found.spec.likelihood, found.spec.basis) == (Categorical(3), basis)
-    assert found.rivals == ()
+    assert found.compared_models == ()
 
 
 def test_numbers_that_an_old_dataset_did_not_keep_are_asked_for_again() -> None:

@@ -27,7 +27,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_service(directory / "formats.db", log=directory / "service.log") as address:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
-            job = service.trainings.finished(
+            job = service.trainings.wait(
                 service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
             )
             assert job.state == "succeeded", job

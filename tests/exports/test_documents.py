@@ -94,7 +94,7 @@ def test_figures_that_are_no_finite_numbers_stay_behind() -> None:
         made.report,
         metrics={"holdout": {"rmse": 0.5, "r2": float("-inf")}},
         alternatives=(),
-        plan=replace(made.report.plan, rivals=(spec,)),
+        plan=replace(made.report.plan, compared_models=(spec,)),
     )
     back = through_json(replace(made, report=report)).report
     assert back == replace(report, metrics={"holdout": {"rmse": 0.5}})

@@ -58,7 +58,7 @@ class Prior(StrEnum):
 class Missing(StrEnum):
     """What to do about gaps."""
 
-    REFUSE = "refuse"
+    ERROR = "error"
     DROP_ROWS = "drop_rows"
     INDICATOR = "indicator"
 
@@ -118,9 +118,9 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; error by default.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="random (the default), order, order:COLUMN, or column:COLUMN for groups.")
+        str | None, typer.Option(help="random (the default), order, order:COLUMN, or group:COLUMN for groups.")
     ] = None,
     holdout: Annotated[float | None, typer.Option(help="Share of rows only measured on.")] = None,
     validation: Annotated[

@@ -210,7 +210,7 @@ class _Predicting:
                 return f"real(mean, noise_sd**2, weights, beyond, {units})"
             case LogGaussian():
                 return f"positive(mean, noise_sd**2, weights, beyond, {units})"
-            case StudentT(dof=dof):
+            case StudentT(degrees_of_freedom=dof):
                 known = FIRST_DOF if dof == "learned" else float(dof)
                 return f"heavy_tailed(mean, noise_sd**2, weights, beyond, {known!r}, {units})"
             case Poisson():

@@ -8,7 +8,7 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import in_columns, in_target_units
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from app.sparse_bayes.selection import FOLDS, Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
@@ -44,7 +44,7 @@ class SupervisedFit:
             made.inputs,
             in_target_units(in_columns(plan.spec, made.encoding), target),
             _folding(plan.split),
-            rivals=tuple(in_target_units(rival, target) for rival in plan.rivals),
+            rivals=tuple(in_target_units(rival, target) for rival in plan.compared_models),
             pool=tuple(in_target_units(member, target) for member in plan.pool),
             alternatives=plan.alternatives,
             folds=_folds(plan),
@@ -74,7 +74,7 @@ def _folding(split: Split) -> Literal["random", "groups", "order"]:
     match split:
         case RandomSplit():
             return "random"
-        case ColumnSplit():
+        case GroupSplit():
             return "groups"
         case OrderSplit():
             return "order"

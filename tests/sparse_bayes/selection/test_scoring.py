@@ -149,7 +149,7 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_what_all_of_them_sa
 @pytest.mark.usefixtures("small_bounds")
 def test_a_pool_of_many_rows_is_measured_on_a_tenth_and_fitted_to_all() -> None:
     X, t, _ = friedman(150, 0)
-    second = replace(PROCESS, prior=GaussianProcess(vectors="rows", least_gain=2.0), seed=0)
+    second = replace(PROCESS, prior=GaussianProcess(inducing_points="rows", min_gain=2.0), seed=0)
     found = ended(train(Rows(X, t), PROCESS, pool=(second,)))
     assert found.score.folds == 1
     assert found.score.rows == pytest.approx(15, abs=1)

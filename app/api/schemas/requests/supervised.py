@@ -45,7 +45,7 @@ class SupervisedJobIn(JobIn):
         description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
         '`noise_sd`; or of a size of its own in each row, given as `{"column": NAME}`: a column of its sds, above 0, '
         "in the target's units, which is no input; or `heteroscedastic`: a second function of the inputs, learned too, "
-        "is its logarithm. `student_t`: some rows are outliers; `dof`, how heavy the tails "
+        "is its logarithm. `student_t`: some rows are outliers; `degrees_of_freedom`, how heavy the tails "
         "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
         "counts. `bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
         "class; `classes` is counted where it is not said. `bernoulli_per_class`: a model for each of three classes or "
@@ -85,8 +85,8 @@ class SupervisedJobIn(JobIn):
         None,
         description="Whether inputs are scaled to mean 0 and sd 1; without it, unless a width is given as a number.",
     )
-    missing: Missing = Field("refuse", description="What to do with rows in which a value is missing.")
-    split: Annotated[Split, Field(discriminator="by")] = Field(
+    missing: Missing = Field("error", description="What to do with rows in which a value is missing.")
+    split: Annotated[Split, Field(discriminator="type")] = Field(
         RandomSplit(), description="Which rows belong together when some are held out or folded."
     )
     holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that is only measured on.")
