@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.exports import ExportedSupervised
+from app.domain.former_members import current_document
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.exports.reading import version_of
@@ -79,8 +80,8 @@ def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
 
 
 def test_what_was_exported_when_there_were_no_other_tasks_is_read_as_it_was() -> None:
-    text = (Path(__file__).parent / "first_of_its_format.json").read_bytes()
-    back, now = read(text), small_version()
+    document = current_document(json.loads((Path(__file__).parent / "first_of_its_format.json").read_bytes()))
+    back, now = read(json.dumps(document).encode()), small_version()
     np.testing.assert_array_equal(back.predictor.model.mean, now.predictor.model.mean)
     np.testing.assert_array_equal(back.predictor.model.covariance, now.predictor.model.covariance)
     assert back.predictor.encoding == now.predictor.encoding
