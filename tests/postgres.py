@@ -60,6 +60,10 @@ class Server:
     def drop(self, database: str) -> None:
         self._run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
 
+    def rename(self, database: str, name: str) -> None:
+        """Give a database that nobody is connected to another name."""
+        self._run(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(database), sql.Identifier(name)))
+
     def allow_connections(self, database: str, *, allowed: bool) -> None:
         """Refuse new connections to a database and end those it has, or allow them again."""
         self._run(
