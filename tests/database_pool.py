@@ -7,7 +7,6 @@ from time import sleep
 from uuid import uuid4
 
 import psycopg
-from psycopg import sql
 from psycopg.rows import TupleRow
 
 from tests.postgres import USER, Server
@@ -93,7 +92,7 @@ class DatabasePool:
     def _state_of(self, connection: psycopg.Connection[TupleRow]) -> list[TupleRow]:
         """Number and latest transaction of the rows of the catalogues and of the tables that the template fills."""
         parts = (
-            f"SELECT count(*), max(xmin::text::bigint) FROM {table}"  # noqa: S608
+            f"SELECT count(*), max(xmin::text::bigint) FROM {table}"
             for table in (*CATALOGUES, *self._kept)
         )
         return connection.execute(" UNION ALL ".join(parts)).fetchall()

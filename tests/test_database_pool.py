@@ -51,9 +51,9 @@ def test_a_database_is_used_again_and_empty(pool: DatabasePool) -> None:
     assert used[:2] == used[2:]
     with pool.database() as url, connected(url) as connection:
         for table in ("models", "dbos.workflow_output"):
-            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)  # noqa: S608
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
         for table in ("alembic_version", "dbos.dbos_migrations"):
-            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() != (0,)  # noqa: S608
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() != (0,)
 
 
 @pytest.mark.parametrize(
