@@ -91,10 +91,7 @@ class DatabasePool:
 
     def _state_of(self, connection: psycopg.Connection[TupleRow]) -> list[TupleRow]:
         """Number and latest transaction of the rows of the catalogues and of the tables that the template fills."""
-        parts = (
-            f"SELECT count(*), max(xmin::text::bigint) FROM {table}"
-            for table in (*CATALOGUES, *self._kept)
-        )
+        parts = (f"SELECT count(*), max(xmin::text::bigint) FROM {table}" for table in (*CATALOGUES, *self._kept))
         return connection.execute(" UNION ALL ".join(parts)).fetchall()
 
     @contextmanager
