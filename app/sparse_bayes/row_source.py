@@ -149,6 +149,11 @@ def n_blocks(rows: int) -> int:
     return -(-rows // BLOCK_ROWS)
 
 
+def block_bounds(number: int, rows: int) -> tuple[int, int]:
+    """The number of the first row of a block of so many rows, and that of the first after it."""
+    return number * BLOCK_ROWS, min((number + 1) * BLOCK_ROWS, rows)
+
+
 def reduce_blocks(
     block: Callable[[int], RowBlock], numbers: Iterable[int], reduction: Reduction[S], *, threads: int = 1
 ) -> PairwiseSum[S]:
@@ -188,7 +193,7 @@ class ArrayRows:
 
     def block(self, number: int) -> RowBlock:
         """A block by its number."""
-        first, stop = number * BLOCK_ROWS, (number + 1) * BLOCK_ROWS
+        first, stop = block_bounds(number, len(self.t))
         precisions = None if self.precisions is None else self.precisions[first:stop]
         return RowBlock(first, np.ascontiguousarray(self.X[first:stop]), self.t[first:stop], precisions)
 
