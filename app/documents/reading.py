@@ -440,7 +440,7 @@ def _size(part: FunctionsPart) -> int:
             return 1
         case InputsPart(columns=chosen):
             return len(chosen)
-        case WaveletsPart(scales=spans):
+        case WaveletsPart(scales=scales):
             return len(scales)
         case StepsPart() | WavesPart() | SplinesPart():
             return len(part.inputs)
