@@ -140,7 +140,7 @@ def test_a_fit_is_the_same_to_the_bit_however_its_rows_are_divided_and_wherever_
         monkeypatch.setattr(tasks, name, value)
     monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
     monkeypatch.setattr(tasks, "MOST_CELLS", 0)
-    monkeypatch.setattr(row_source, "BLOCK_ROWS", 1_000)
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
     expected = fitted(ArrayRows(X, T))
     (kernel, *_) = expected.functions
     assert isinstance(kernel, KernelFunctions)
