@@ -109,10 +109,12 @@ def _noise(task: Task, state: State, process: Process) -> State:
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
     rows = task.rows_together(state)
+    part = task.in_blocks(rows)
+    sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
     best, value = h, -inf
     for falls in NOISIER if task.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
-        reached = task.bound(rows, task.vectors(state), tried).value
+        reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
         if reached > value:
             best, value = tried, reached
     prior, _ = task.log_prior(best)

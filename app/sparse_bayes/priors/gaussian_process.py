@@ -70,7 +70,11 @@ class Whitening:
         dE = D L^-1; through the factor, E_mm gets -1/2 L^-T (Phi + Phi') L^-1, Phi the lower triangle of D'B with
         half its diagonal [MURRAY2016].
         """
-        lower_half = np.tril(D.T @ B)
+        return solve_lower_transposed(self.lower, D.T).T, self.pull_factor(D.T @ B)
+
+    def pull_factor(self, products: Array) -> Array:
+        """dL/dE_mm (m, m, symmetric) from D'B (m, m), D = dL/dB."""
+        lower_half = np.tril(products)
         lower_half.flat[:: len(lower_half) + 1] *= 0.5
         half = solve_lower_transposed(self.lower, lower_half + lower_half.T)
-        return solve_lower_transposed(self.lower, D.T).T, -0.5 * solve_lower_transposed(self.lower, half.T)
+        return -0.5 * solve_lower_transposed(self.lower, half.T)
