@@ -18,11 +18,11 @@ from fastapi.testclient import TestClient
 from app.api.application import make_application
 from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
-from app.api.formats.json_body import MAX_DEPTH, decode
-from app.api.formats.line_rows import lines_of
 from app.api.inference.messages import read_request
 from app.api.predicting import max_containers, no_breath, predicted
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.formats.json_body import MAX_DEPTH, decode
+from app.formats.line_rows import lines_of
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
 from app.services.prediction import Prediction

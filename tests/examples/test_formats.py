@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.api.negotiation import ROW_TYPES
 from app.cli.commands import application
 from app.client import DEFAULT_URL
 from examples.tour import kiosk
