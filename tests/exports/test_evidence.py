@@ -59,8 +59,11 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "categorical": Categorical(3),
     "one_against_rest": OneAgainstRest(3),
 }
+SLOW = ("categorical", "em")
+"""EM creeps for thousands of steps, in which the sites of three classes settle anew: as much as all others together."""
+
 CASES = [
-    (likelihood, prior)
+    pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) == SLOW else [])
     for likelihood, one in LIKELIHOODS.items()
     for prior, (two, _) in PRIORS.items()
     if one.conjugate or not two.rho

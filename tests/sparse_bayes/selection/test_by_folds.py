@@ -122,7 +122,8 @@ def test_the_score_agrees_with_new_rows() -> None:
     assert abs(told["log_loss"] - scores(prediction, t)["log_loss"]) < 3.0 * told["log_loss_se"]
 
 
-def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
+@pytest.mark.parametrize("places", [2, pytest.param(8, marks=pytest.mark.thorough)])
+def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> None:
     expected = probabilities(trained(), rows().X)
     marks: list[tuple[Mark, ...]] = []
     trail = Trail()
@@ -131,7 +132,7 @@ def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
         if not marks or len(marks[-1]) != len(kept) or any(a is not b for a, b in zip(marks[-1], kept, strict=True)):
             marks.append(kept)
     assert len(marks) > 20
-    for kept in marks[:: max(1, len(marks) // 8)]:
+    for kept in marks[:: max(1, len(marks) // places)]:
         again = ended(train(rows(), ONE, alternatives=(EACH, STEPS), trail=Trail(kept)))
         np.testing.assert_array_equal(probabilities(again, rows().X), expected)
         assert again.validation == trained().validation
