@@ -20,9 +20,8 @@ from app.sparse_bayes.pool import ready_of
 from app.sparse_bayes.prediction import Measured
 from app.sparse_bayes.scales import EvidencePerInputWidth
 from app.sparse_bayes.selection.classes import FittedClasses, learns_temperature
-from app.sparse_bayes.selection.pooled import Compared
 from app.sparse_bayes.selection.rows import Rows, Step
-from app.sparse_bayes.selection.scoring import figures
+from app.sparse_bayes.selection.scoring import Compared, figures
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array

@@ -84,6 +84,19 @@ class Score:
         return cls(None, None, 0, 0, reason)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+
+    Some are not `computable` in floating point.
+    """
+
+    spec: Spec
+    score: float | None
+    reason: str | None = None
+    computable: bool = True
+
+
 def work_of(problem: Problem, spec: Spec, last: State) -> float:
     """The evaluations of a fit times their rows and functions, as its last state tells: the same in every run."""
     if last.process is None:

@@ -19,10 +19,10 @@ from app.sparse_bayes.selection.classes import (
 )
 from app.sparse_bayes.selection.heteroscedastic import with_log_noise
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
-from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Member, pooled
 from app.sparse_bayes.selection.ranking import Contender, FitContext, fitted_to, ranked
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
-from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
+from app.sparse_bayes.selection.scoring import FOLDS, Compared, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
