@@ -123,6 +123,14 @@ def test_folds_choose_among_three_processes() -> None:
     assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
 
 
+def test_a_thorough_training_compares_a_fourth() -> None:
+    thorough = replace(asking(), effort="thorough")
+    rough = KernelBasis(Matern32(), EvidencePerInputWidth(SHRINKAGE))
+    assert of_two_inputs(thorough) == [*of_two_inputs(asking()), rough]
+    named = replace(thorough, basis=KernelChoice(Matern52()))
+    assert of_two_inputs(named) == of_two_inputs(replace(named, effort="normal"))
+
+
 def test_what_is_named_leaves_what_fits_it() -> None:
     normal = replace(asking(), effort="normal")
     named = replace(normal, basis=KernelChoice(Matern32()))

@@ -89,7 +89,7 @@ def reduced(
 def _fewest(
     members: Sequence[Ordered], folds: Densities, t: Array, best: float, max_loss: float, max_cost: float
 ) -> Reduction | None:
-    """All these members through few functions, `loss` below `best`; None where several cost too much whatever they keep.
+    """All these members through few functions, `loss` below `best`; None where several cost too much.
 
     A function enters where what it brings the whole reaches one price for all of them: of the prices at which one more
     enters, the greatest that loses at most `max_loss`, else the least that costs at most `max_cost`.

@@ -5,8 +5,9 @@ an alternative takes the pool's place, and the score that is reported. Then the 
 reduced to functions on rows.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,13 +25,10 @@ from app.sparse_bayes.selection.pool_judgement import Judgement
 from app.sparse_bayes.selection.pool_members import Lost, in_order, learned_members, learned_through
 from app.sparse_bayes.selection.pool_rivals import fitted_to_the_end, learned_rival, rival_prediction
 from app.sparse_bayes.selection.rows import FIT, Rows, Step
-from app.sparse_bayes.selection.scoring import Compared, figures
+from app.sparse_bayes.selection.scoring import NORMAL, Compared, figures
 from app.sparse_bayes.spec import Spec, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
-
-MAX_ROWS_FOR_SCALES_IN_FOLDS = 700
-"""Of more rows than all tell the scales: a fold then costs a third of the fit to all rows."""
 
 MAX_SCORE_LOSS = 0.01
 """Nats a row of the pool's fold score that its reduction to few functions may lose, ..."""
@@ -38,6 +36,10 @@ MAX_SCORE_LOSS = 0.01
 MAX_PREDICTION_COST = 600_000.0
 """... unless a row's prediction would cost more multiply-adds: a request for one row then takes twice the CPU time that
 it takes with 20 functions."""
+
+
+Judging = Callable[[Sequence[Spec], Sequence[Spec]], Generator[Step, None, Judgement]]
+"""Of members and of what they are compared with, by folds."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def pooled(
     trail: Trail,
     *,
     max_score_loss: float = MAX_SCORE_LOSS,
+    max_rows_for_scales: int = NORMAL.max_rows_for_scales,
 ) -> Generator[Step, None, Pooled]:
     """Learn a pool of the processes `specs` from N rows, or the one of `rivals` that the folds clearly prefer.
 
@@ -82,7 +85,8 @@ def pooled(
     nats a row by its reduction to few functions, within MAX_PREDICTION_COST. Raises NotPositiveDefiniteError where
     nothing can be fitted.
     """
-    judgement, rivals = yield from _compare(rows, specs, rivals, splits, trail)
+    judging = partial(_judged, rows, splits=splits, trail=trail, most=max_rows_for_scales)
+    judgement, rivals = yield from _compare(rows, specs, rivals, judging)
     best = judgement.best_rival
     if best is not None:
         model = yield from learned_rival(rows, rivals[best], specs[0], trail, needed=not len(judgement.sound))
@@ -117,7 +121,7 @@ def pooled(
 
 
 def _compare(
-    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], splits: Sequence[Split], trail: Trail
+    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], judging: Judging
 ) -> Generator[Step, None, tuple["Judgement", Sequence[Spec]]]:
     """All of them judged by folds, and the rivals in their order there.
 
@@ -126,7 +130,7 @@ def _compare(
     """
     first = [one for one in rivals if not is_heteroscedastic(one.likelihood)]
     last = [one for one in rivals if is_heteroscedastic(one.likelihood)]
-    judgement = yield from _judged(rows, specs, first, splits, trail)
+    judgement = yield from judging(specs, first)
     if not last:
         return judgement, first
     if not judgement.noise_varies(rows.X):
@@ -134,13 +138,13 @@ def _compare(
         return replace(judgement, rivals=np.concatenate([judgement.rivals, unasked])), [*first, *last]
     best = specs[judgement.heaviest]
     last = [replace(best, likelihood=one.likelihood) for one in last]
-    beside = yield from _judged(rows, (), last, splits, trail)
+    beside = yield from judging((), last)
     joined = np.concatenate([judgement.rivals, beside.rivals])
     return replace(judgement, rivals=joined, asked=True), [*first, *last]
 
 
 def _judged(
-    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], splits: Sequence[Split], trail: Trail
+    rows: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], *, splits: Sequence[Split], trail: Trail, most: int
 ) -> Generator[Step, None, Judgement]:
     """Every member and rival learned from each fold's other rows, and measured on the fold."""
     tables = [np.empty((2 * len(specs) + 3 * len(rivals), 0))]
@@ -150,7 +154,7 @@ def _judged(
         if table is None:
             place = trail.begin()
             step = Step("folds", number, len(splits), "folds")
-            table = yield from _fold(rows.take(others), rows.take(fold), specs, rivals, trail, step)
+            table = yield from _fold(rows.take(others), rows.take(fold), specs, rivals, trail, step, most=most)
             trail.settle(place, table)
         tables.append(table)
         yield Step("folds", number + 1, len(splits), "folds")
@@ -161,12 +165,12 @@ def _judged(
 
 
 def _fold(
-    others: Rows, fold: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], trail: Trail, step: Step
+    others: Rows, fold: Rows, specs: Sequence[Spec], rivals: Sequence[Spec], trail: Trail, step: Step, *, most: int
 ) -> Generator[Step, None, Array]:
     """(2 K + 3 J, n): means of the fold's rows by the members, variances, and three figures of each rival."""
     nothing = np.full(len(fold.t), np.nan)
-    most = MAX_ROWS_FOR_SCALES_IN_FOLDS if len(others.t) + len(fold.t) > ROWS_FOR_SCALES else None
-    begun = yield from learned_members(others, specs, trail, step, most)
+    few = len(others.t) + len(fold.t) <= ROWS_FOR_SCALES
+    begun = yield from learned_members(others, specs, trail, step, None if few else most)
     means, variances, figures = list[Array](), list[Array](), list[Array]()
     for member in begun:
         try:
