@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.api.negotiation import ROW_TYPES
 from app.cli.commands import application
 from app.client import DEFAULT_URL, connect
 from examples.demo.service import running_service

@@ -11,8 +11,6 @@ from app.api.bodies import MAX_DOCUMENT_MEMBERS, MAX_MENDED, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
-from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_containers, check_members
 from app.api.idempotency import Key, named, once
 from app.api.integers import with_integers
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
@@ -29,6 +27,8 @@ from app.exports.formats import NPZ, RENDERINGS, Format
 from app.exports.reading import version_of
 from app.exports.reports import ReportError
 from app.exports.schema import DOCUMENT, VersionDocument
+from app.formats.json_body import decode
+from app.formats.json_scan import check_containers, check_members
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {
