@@ -8,11 +8,12 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
+from app.domain.planning.classes import SHRINKAGE
 from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32
+from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
