@@ -113,7 +113,7 @@ def train(
         Effort | None,
         typer.Option(
             help="normal (the default): several models, weighted and measured by folds; thorough: more of both, for "
-            "two and a half to four times the time; quick: one model."
+            "some three times the time; quick: one model."
         ),
     ] = None,
     prefer: Annotated[
