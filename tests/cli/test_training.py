@@ -6,8 +6,9 @@ import pytest
 import typer
 
 from app.cli import members
-from app.cli.commands.training import Prior
+from app.cli.commands.training import Effort, Prior
 from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
+from app.domain.requests import Effort as EffortLiteral
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.kernels import Kernel as KernelUnion
@@ -76,6 +77,7 @@ def test_the_options_are_the_members_of_the_unions() -> None:
         assert names(first[:3])[0] == first
         with pytest.raises(typer.BadParameter, match=f"no such is none of {first}, "):
             named("no such")
+    assert {effort.value for effort in Effort} == set(get_args(EffortLiteral))
     assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
     assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
 

@@ -8,11 +8,12 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
+from app.domain.planning.classes import SHRINKAGE
 from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32
+from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -121,6 +122,14 @@ def test_folds_choose_among_three_processes() -> None:
     assert of_two_inputs(normal) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, likelihood=Categorical())) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
+
+
+def test_a_thorough_training_compares_a_fourth() -> None:
+    thorough = replace(asking(), effort="thorough")
+    rough = KernelBasis(Matern32(), EvidencePerInputWidth(SHRINKAGE))
+    assert of_two_inputs(thorough) == [*of_two_inputs(asking()), rough]
+    named = replace(thorough, basis=KernelChoice(Matern52()))
+    assert of_two_inputs(named) == of_two_inputs(replace(named, effort="normal"))
 
 
 def test_what_is_named_leaves_what_fits_it() -> None:

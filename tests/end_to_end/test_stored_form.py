@@ -23,7 +23,7 @@ def test_trainings_of_every_task_leave_no_name_of_a_class(api: Api, tmp_path: Pa
         "label": ["abc"[row % 3] for row in range(len(x))],
     }
     dataset = api.calls.create_dataset(columns, name="stored").id
-    submit, finished = api.calls.trainings.submit, api.calls.trainings.finished
+    submit, finished = api.calls.trainings.submit, api.calls.trainings.wait
     api.train(dataset_id=dataset, target="y", inputs=["x"], model="stored-numbers", validation={"folds": 2})
     api.train(dataset_id=dataset, target="label", inputs=["x"], model="stored-classes")
     terms: dict[str, Json] = {"task": "approximation", "coefficients": "c", "inputs": ["x"], "width": 1.0}

@@ -24,7 +24,7 @@ def kiosk_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_service(directory / "kiosk.db", log=directory / "service.log") as address:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
-            job = service.trainings.finished(
+            job = service.trainings.wait(
                 service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
             )
             assert job.state == "succeeded", job

@@ -38,6 +38,7 @@ class Effort(StrEnum):
 
     QUICK = "quick"
     NORMAL = "normal"
+    THOROUGH = "thorough"
 
 
 class Prefer(StrEnum):
@@ -110,7 +111,10 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
     effort: Annotated[
         Effort | None,
-        typer.Option(help="normal (the default): several models, weighted and measured by folds; quick: one model."),
+        typer.Option(
+            help="normal (the default): several models, weighted and measured by folds; thorough: more of both, for "
+            "some three times the time; quick: one model."
+        ),
     ] = None,
     prefer: Annotated[
         Prefer | None,

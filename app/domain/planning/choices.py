@@ -14,7 +14,7 @@ from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.kernels import Covariance, Matern32
+from app.sparse_bayes.kernels import CityBlock, Covariance, Kernel, Matern32
 from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
@@ -142,7 +142,9 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
         return ()
     if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
         return ()
-    kernels = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    kernels: tuple[Kernel, ...] = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    if request.basis is None and request.effort == "thorough":
+        kernels += (CityBlock(),)
     each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
     one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
     warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]

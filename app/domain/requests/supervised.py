@@ -50,8 +50,8 @@ class OrderSplit:
 
 Split = RandomSplit | GroupSplit | OrderSplit
 
-Effort = Literal["quick", "normal"]
-"""How much a training may compute: one fit, or, of numbers, all that is open and its score by folds."""
+Effort = Literal["quick", "normal", "thorough"]
+"""How much a training may compute: one fit; all that is open, by five folds; or more of it, by ten."""
 
 Prefer = Literal["accuracy", "small"]
 """Whether a pool keeps functions until little is lost, or fewer of them."""
