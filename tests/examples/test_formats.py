@@ -44,10 +44,6 @@ def test_the_pages_python_gives_what_the_page_shows(url: str, tmp_path: Path) ->
         assert str(line.given) == line.shown, line
 
 
-def test_the_page_names_every_format() -> None:
-    assert all(f"`{media_type}`" in PAGE for media_type in ROW_TYPES)
-
-
 def test_the_page_of_whole_datasets_gives_what_it_shows(url: str, tmp_path: Path) -> None:
     page = OF_DATASETS.replace(DEFAULT_URL, url).replace("predictions.csv", str(tmp_path / "predictions.csv"))
     closed = "\n```python\nservice.http.close()\n```\n"
