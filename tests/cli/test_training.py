@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 import typer
 
-from app.cli.commands.training import Kernel, Likelihood, Prior
-from app.cli.commands.untargeted import Likeness
+from app.cli import members
+from app.cli.commands.training import Prior
 from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Covariance
@@ -62,10 +62,20 @@ def test_what_is_not_said_is_left_to_the_service() -> None:
 
 
 def test_the_options_are_the_members_of_the_unions() -> None:
-    assert {kernel.value for kernel in Kernel} == {member().type for member in get_args(KernelUnion)}
-    assert {kernel.value for kernel in Likeness} == {member().type for member in get_args(Covariance)}
+    assert set(members.kernels("")) == {member().type for member in get_args(KernelUnion)}
+    assert set(members.covariances("")) == {member().type for member in get_args(Covariance)}
     of_targets = {member().type for member in get_args(LikelihoodUnion)} - {"log_variance"}
-    assert {one.value for one in Likelihood} == of_targets
+    assert set(members.likelihoods("")) == of_targets
+    for named, names in (
+        (members.kernel, members.kernels),
+        (members.covariance, members.covariances),
+        (members.likelihood, members.likelihoods),
+    ):
+        first, *_ = names("")
+        assert named(first) == first
+        assert names(first[:3])[0] == first
+        with pytest.raises(typer.BadParameter, match=f"no such is none of {first}, "):
+            named("no such")
     assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
     assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
 

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from typing import get_args
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from app.domain.encoding import (
     EncodedCategory,
@@ -33,24 +35,7 @@ from app.services.answering import SupervisedAnswering, Wanted
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
 from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
-from app.sparse_bayes.kernels import (
-    Additive,
-    Cauchy,
-    CityBlock,
-    Covariance,
-    Cubic,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    LinearSpline,
-    Matern32,
-    Matern52,
-    Polynomial,
-    RationalQuadratic,
-    Sigmoid,
-    ThinPlate,
-)
+from app.sparse_bayes.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -92,24 +77,17 @@ PROCESS = GaussianProcess("rows", 3.0, 12)
 FREE = GaussianProcess("free", 3.0, 8)
 INDEPENDENT = Independent()
 
-COVARIANCES: tuple[Covariance, ...] = (
-    Gaussian(),
-    Matern32(),
-    Matern52(),
-    Laplacian(),
-    CityBlock(),
-    Cauchy(),
-    RationalQuadratic(2.5),
-)
-KERNELS: tuple[Kernel, ...] = (
-    *COVARIANCES,
-    Linear(),
-    Polynomial(3),
-    LinearSpline(),
-    Cubic(),
-    ThinPlate(),
-    Sigmoid(-0.5),
-)
+
+def with_other_options(kernel: Kernel) -> Kernel:
+    """With other numbers than the defaults."""
+    numbers = {
+        one.name: type(one.default)(1.5 * one.default) for one in fields(kernel) if isinstance(one.default, int | float)
+    }
+    return TypeAdapter[Kernel](Kernel).validate_python({"type": kernel.type, **numbers})
+
+
+KERNELS: tuple[Kernel, ...] = tuple(with_other_options(member()) for member in get_args(Kernel))
+COVARIANCES = tuple(kernel for kernel in KERNELS if isinstance(kernel, Covariance))
 LIKELIHOODS: tuple[TargetLikelihood, ...] = (
     GaussianNoise(),
     GaussianNoise(0.1),

@@ -17,6 +17,9 @@ from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
 from app.api.validation import faults_of
+from app.documents.reading import version_of
+from app.documents.reports import ReportError
+from app.documents.schema import DOCUMENT, VersionDocument
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 from app.domain.exports import ExportedVersion
 from app.domain.former_members import with_temperatures
@@ -24,9 +27,6 @@ from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
-from app.exports.reading import version_of
-from app.exports.reports import ReportError
-from app.exports.schema import DOCUMENT, VersionDocument
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
 

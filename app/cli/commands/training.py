@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli import members
 from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
 
 
@@ -14,37 +15,6 @@ class Task(StrEnum):
 
     REGRESSION = "regression"
     CLASSIFICATION = "classification"
-
-
-class Kernel(StrEnum):
-    """The shape of the functions."""
-
-    GAUSSIAN = "gaussian"
-    MATERN_3_2 = "matern_3_2"
-    MATERN_5_2 = "matern_5_2"
-    LAPLACIAN = "laplacian"
-    CITY_BLOCK = "city_block"
-    CAUCHY = "cauchy"
-    RATIONAL_QUADRATIC = "rational_quadratic"
-    LINEAR = "linear"
-    POLYNOMIAL = "polynomial"
-    LINEAR_SPLINE = "linear_spline"
-    CUBIC = "cubic"
-    THIN_PLATE = "thin_plate"
-    SIGMOID = "sigmoid"
-
-
-class Likelihood(StrEnum):
-    """How targets scatter."""
-
-    GAUSSIAN = "gaussian"
-    STUDENT_T = "student_t"
-    LOG_GAUSSIAN = "log_gaussian"
-    POISSON = "poisson"
-    BERNOULLI = "bernoulli"
-    CATEGORICAL = "categorical"
-    ONE_AGAINST_REST = "one_against_rest"
-    BERNOULLI_PER_CLASS = "bernoulli_per_class"
 
 
 class Prior(StrEnum):
@@ -87,11 +57,14 @@ def train(
     ] = None,
     task: Annotated[Task | None, typer.Option(help="Found out from the target where not given.")] = None,
     likelihood: Annotated[
-        Likelihood | None,
+        str | None,
         typer.Option(
+            parser=members.likelihood,
+            autocompletion=members.likelihoods,
+            metavar="NAME",
             help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
             "numbers, poisson for counts; bernoulli for two classes, categorical for more, bernoulli_per_class for a "
-            "model of each, one_against_rest for many."
+            "model of each, one_against_rest for many.",
         ),
     ] = None,
     prior: Annotated[
@@ -100,7 +73,15 @@ def train(
             help="Of the weights. By default automatic: a Gaussian process, or independent if that is better."
         ),
     ] = None,
-    kernel: Annotated[Kernel | None, typer.Option(help="Gaussian by default.")] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            parser=members.kernel,
+            autocompletion=members.kernels,
+            metavar="NAME",
+            help="The shape of the functions: gaussian by default; another name is answered with all that there are.",
+        ),
+    ] = None,
     width: Annotated[
         str | None,
         typer.Option(

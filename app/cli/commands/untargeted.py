@@ -1,24 +1,12 @@
 """What learns without a target: few terms of a known function, components of rows, and codes of images and signals."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from app.cli import members
 from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
 from app.cli.commands.training import Missing
-
-
-class Likeness(StrEnum):
-    """How alike two rows are: 1 for the same, falling with their distance."""
-
-    GAUSSIAN = "gaussian"
-    MATERN_3_2 = "matern_3_2"
-    MATERN_5_2 = "matern_5_2"
-    LAPLACIAN = "laplacian"
-    CITY_BLOCK = "city_block"
-    CAUCHY = "cauchy"
-    RATIONAL_QUADRATIC = "rational_quadratic"
 
 
 def approximate(
@@ -71,7 +59,15 @@ def components(
     inputs: Annotated[
         list[str] | None, typer.Option("--input", help="A column to look at; repeat for more. By default all.")
     ] = None,
-    kernel: Annotated[Likeness | None, typer.Option(help="How alike two rows are; gaussian by default.")] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            parser=members.covariance,
+            autocompletion=members.covariances,
+            metavar="NAME",
+            help="How alike two rows are; gaussian by default.",
+        ),
+    ] = None,
     width: Annotated[
         str | None,
         typer.Option(

@@ -4,7 +4,8 @@ from math import comb, factorial
 
 import numpy as np
 
-from app.exports.onnx_file.graph import Value
+from app.exports.onnx_file.graph import Value, product, total
+from app.exports.onnx_file.tracing import written
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -15,24 +16,12 @@ from app.sparse_bayes.basis import (
     SingleFunctions,
 )
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.kernels import (
-    Additive,
-    Cauchy,
-    CityBlock,
-    Cubic,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    LinearSpline,
-    Matern32,
-    Matern52,
-    Polynomial,
-    RationalQuadratic,
-    Sigmoid,
-    ThinPlate,
-)
+from app.sparse_bayes.kernels import Additive, Kernel
+from app.sparse_bayes.kernels.by_input import ByInput
+from app.sparse_bayes.kernels.inner_product import InnerProduct
+from app.sparse_bayes.kernels.radial import Radial
 from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.tracing import TRACING, Traced
 from app.sparse_bayes.types import Array, Indices
 
 SUMMED = 16
@@ -76,23 +65,17 @@ def _splines(functions: SplineFunctions, inputs: Value) -> Value:
     p = functions.degree
     apart = abs((inputs.columns(functions.inputs) - functions.places[None]) / functions.spans[None])
     reach = 0.5 * (p + 1) - apart
-    total = reach * 0.0
-    for k in range((p + 1) // 2 + 1):
-        total = total + _power((reach - float(k)).at_least(0.0), p) * ((-1.0) ** k * comb(p + 1, k))
-    return total / float(factorial(p))
+    terms = [
+        _power((reach - float(k)).at_least(0.0), p) * ((-1.0) ** k * comb(p + 1, k)) for k in range((p + 1) // 2 + 1)
+    ]
+    return total(terms) / float(factorial(p))
 
 
 def _wavelets(functions: GaborFunctions, inputs: Value) -> Value:
     """exp(-pi |x - c|^2 / s^2) cos(2 pi (f'(x - c) - phase))."""
-    squares: Value | None = None
-    turns: Value | None = None
-    for k in range(functions.centres.shape[1]):
-        apart = inputs.columns(np.array([k])) - functions.centres[None, :, k]
-        square, turn = (apart / functions.spans[None]).square(), apart * functions.frequencies[None, :, k]
-        squares = square if squares is None else squares + square
-        turns = turn if turns is None else turns + turn
-    assert squares is not None
-    assert turns is not None
+    apart = [inputs.columns(np.array([k])) - functions.centres[None, :, k] for k in range(functions.centres.shape[1])]
+    squares = total([(one / functions.spans[None]).square() for one in apart])
+    turns = total([one * functions.frequencies[None, :, k] for k, one in enumerate(apart)])
     return (squares * -np.pi).exp() * _wave(turns - functions.phases[None])
 
 
@@ -105,12 +88,11 @@ def kernel_columns(functions: KernelFunctions, inputs: Value) -> Value:
 
 def terms_of(terms: Expansion, inputs: Value) -> Value:
     """exp(-sum_k ((x_k - z_k) / r_k)^2) of each term, (N, J)."""
-    total: Value | None = None
-    for k in range(terms.centres.shape[1]):
-        apart = (inputs.columns(np.array([k])) - terms.centres[None, :, k]) / terms.widths[None, :, k]
-        total = apart.square() if total is None else total + apart.square()
-    assert total is not None
-    return (-total).exp()
+    apart = [
+        (inputs.columns(np.array([k])) - terms.centres[None, :, k]) / terms.widths[None, :, k]
+        for k in range(terms.centres.shape[1])
+    ]
+    return (-total([one.square() for one in apart])).exp()
 
 
 def _bent(bend: InputMap, inputs: Value, d: int) -> Value:
@@ -125,84 +107,33 @@ def _bent(bend: InputMap, inputs: Value, d: int) -> Value:
 
 
 def _kernel(kernel: Kernel | Additive, U: Value, Z: Array) -> Value:
+    """The kernel's own formula, traced."""
+    one, other = Traced("parameter"), Traced("parameter")
     match kernel:
         case Additive():
             return _additive(kernel, U, Z)
-        case Linear():
-            return U @ Z.T
-        case Polynomial(degree=degree):
-            return _power(U @ Z.T + 1.0, degree)
-        case Sigmoid(offset=offset):
-            return U.graph.node("Tanh", U @ Z.T + offset)
-        case LinearSpline():
-            return _linear_spline(U, Z)
-        case CityBlock():
-            return _city_block(U, Z)
-        case _:
-            return _radial(kernel, _squares(U, Z, summed=isinstance(kernel, Laplacian)))
-
-
-def _radial(kernel: Kernel, squares: Value) -> Value:
-    match kernel:
-        case Gaussian():
-            return (-squares).exp()
-        case Cauchy():
-            return 1.0 / (squares + 1.0)
-        case RationalQuadratic(power=power):
-            return ((squares / power + 1.0).log() * -power).exp()
-        case Laplacian():
-            return (-squares.sqrt()).exp()
-        case Matern32():
-            a = (squares * 3.0).sqrt()
-            return (a + 1.0) * (-a).exp()
-        case Matern52():
-            a = (squares * 5.0).sqrt()
-            return (squares * (5.0 / 3.0) + a + 1.0) * (-a).exp()
-        case Cubic():
-            return squares * squares.sqrt()
-        case ThinPlate():
-            graph = squares.graph
-            apart = graph.node("Greater", squares, 0.0)
-            return squares * graph.where(apart, squares, 1.0).log() * 0.5
-        case _:
-            raise TypeError(f"expected a function of the distance, got {kernel.type}")
+        case Radial():
+            return written(kernel.of_squares(TRACING, one), {one: _squares(U, Z, summed=kernel.kinked)})
+        case InnerProduct():
+            return written(kernel.of_products(TRACING, one), {one: U @ Z.T})
+        case ByInput():
+            term = kernel.term(TRACING, one, other)
+            terms = [
+                written(term, {one: U.columns(np.array([k])), other: U.graph.constant(Z[None, :, k])})
+                for k in range(Z.shape[1])
+            ]
+            combined = total(terms) if kernel.combination == "sum" else product(terms)
+            return written(kernel.of_terms(TRACING, one), {one: combined})
 
 
 def _squares(U: Value, Z: Array, *, summed: bool) -> Value:
     """|u - z|^2, (N, M)."""
     if summed or Z.shape[1] <= SUMMED:
-        total: Value | None = None
-        for k in range(Z.shape[1]):
-            square = (U.columns(np.array([k])) - Z[None, :, k]).square()
-            total = square if total is None else total + square
-        assert total is not None
-        return total
+        return total([(U.columns(np.array([k])) - Z[None, :, k]).square() for k in range(Z.shape[1])])
     centre: Array = Z.mean(axis=0)
     V, Y = U - centre[None], Z - centre
     sizes: Array = np.square(Y).sum(axis=1)
     return (V @ (-2.0 * Y.T) + V.graph.sum(V.square(), 1) + sizes[None]).at_least(0.0)
-
-
-def _city_block(U: Value, Z: Array) -> Value:
-    """exp(-sum_k |u_k - z_k|)."""
-    total: Value | None = None
-    for k in range(Z.shape[1]):
-        apart = U.graph.node("Abs", U.columns(np.array([k])) - Z[None, :, k])
-        total = apart if total is None else total + apart
-    assert total is not None
-    return (-total).exp()
-
-
-def _linear_spline(U: Value, Z: Array) -> Value:
-    """The product over inputs of 1 + uz + l (uz - l ((u + z)/2 - l/3)), l = min(u, z)."""
-    product: Value | None = None
-    for k in range(Z.shape[1]):
-        u, z = U.columns(np.array([k])), Z[None, :, k]
-        least, both = U.graph.node("Min", u, z), u * z
-        factor = least * (both - least * ((u + z) * 0.5 - least / 3.0)) + both + 1.0
-        product = factor if product is None else product * factor
-    assert product is not None
-    return product
 
 
 def _additive(kernel: Additive, U: Value, Z: Array) -> Value:
@@ -211,12 +142,7 @@ def _additive(kernel: Additive, U: Value, Z: Array) -> Value:
         *((np.array([place]), share) for place, share in zip(kernel.alone, kernel.shares, strict=True)),
         (rest, 1.0 - sum(kernel.shares)),
     ]
-    total: Value | None = None
-    for inputs, share in terms:
-        term = _kernel(kernel.kernel, U.columns(inputs), Z[:, inputs]) * share
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+    return total([_kernel(kernel.kernel, U.columns(inputs), Z[:, inputs]) * share for inputs, share in terms])
 
 
 def _power(base: Value, exponent: int) -> Value:

@@ -1,6 +1,9 @@
 """Formulas over arrays that write themselves down as nodes of ONNX."""
 
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TypeAlias, Union
 
 import numpy as np
@@ -44,11 +47,11 @@ class Graph:
         """Texts, (1, K)."""
         return self.constant(np.array([texts], np.object_))
 
-    def node(self, operator: str, *operands: Operand, **attributes: int) -> "Value":
+    def node(self, operation: str, *operands: Operand, **attributes: int) -> "Value":
         """What an operator makes of these."""
         names = [self._operand(one).name for one in operands]
         made = self._name("value", len(self.nodes))
-        node = helper.make_node(operator, names, [made])
+        node = helper.make_node(operation, names, [made])
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
         self.nodes.append(node)
         return Value(self, made)
@@ -160,6 +163,16 @@ class Value:
         small = self * ((self * ((self * ((self * 0.25) + 1.0) / 3.0) + 1.0) * 0.5) + 1.0)
         return self.graph.where(self.graph.node("Less", abs(self), 1e-3), small, self.exp() - 1.0)
 
+    def log1p(self) -> "Value":
+        """log(1 + x), with its digits where x is small: x log(u)/(u - 1), u = 1 + x, which is x where u is 1.
+
+        [HIGHAM2002] Higham, Accuracy and stability of numerical algorithms, 2nd edition, section 1.14.1.
+        """
+        shifted = self + 1.0
+        apart = shifted - 1.0
+        at_one = self.graph.node("Equal", apart, 0.0)
+        return self.graph.where(at_one, self, self * shifted.log() / self.graph.where(at_one, 1.0, apart))
+
     def sinh(self) -> "Value":
         """(e^x - e^-x)/2: no runtime need know it in float64."""
         return (self.exp() - (-self).exp()) * 0.5
@@ -184,3 +197,13 @@ class Value:
             exponent = (exponent + coefficient) * t
         beyond = t * (exponent + ERFC[0] - z.square()).exp() * 0.5
         return self.graph.where(self.graph.node("Less", self, 0.0), beyond, 1.0 - beyond)
+
+
+def total(values: Sequence[Value]) -> Value:
+    """The sum of values, one at least."""
+    return reduce(operator.add, values)
+
+
+def product(values: Sequence[Value]) -> Value:
+    """The product of values, one at least."""
+    return reduce(operator.mul, values)

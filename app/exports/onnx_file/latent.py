@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.exports.onnx_file.functions import columns_of, kernel_columns
-from app.exports.onnx_file.graph import Graph, Value
+from app.exports.onnx_file.graph import Graph, Value, total
 from app.exports.onnx_file.inputs import Encoded
 from app.exports.onnx_file.predictions import Found
 from app.sparse_bayes.linalg import solve_lower
@@ -67,14 +67,6 @@ def of_members(graph: Graph, members: Sequence[Model], rows: Encoded) -> tuple[l
     found = [latent(graph, Ready.of(member), rows) for member in members]
     known = [support for _, support in found if support is not None]
     return [one for one, _ in found], total(known) * (1.0 / len(known)) if known else None
-
-
-def total(values: Sequence[Value]) -> Value:
-    """The sum of values, one at least."""
-    first, *others = values
-    for value in others:
-        first = first + value
-    return first
 
 
 def _left(graph: Graph, ready: Ready, inputs: Value, columns: Value | None) -> tuple[Value | None, float | None]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from app.exports.python_file.kernels import kernel_function
 from app.exports.python_file.writing import Program
 from app.sparse_bayes.basis import (
     ConstantFunction,
@@ -12,7 +13,7 @@ from app.sparse_bayes.basis import (
     SingleFunctions,
 )
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.kernels import Additive, Kernel, Polynomial, RationalQuadratic, Sigmoid
+from app.sparse_bayes.kernels import Additive
 
 
 def expression(program: Program, functions: Functions) -> str:
@@ -53,20 +54,12 @@ def kernel_expression(program: Program, functions: KernelFunctions, seen: str, n
     bent = f"bent({seen}, {', '.join(said)}, {program.constant('TAIL', bend.tail)})"
     mapped = bend(functions.centres)
     if not isinstance(kernel, Additive):
-        return _called(kernel, bent, program.constant(name, mapped))
+        return f"{kernel_function(program, kernel)}({bent}, {program.constant(name, mapped)})"
     rest = np.setdiff1d(np.arange(mapped.shape[1]), kernel.alone).tolist()
-    centres = program.constant(name, mapped)
+    called, centres = kernel_function(program, kernel.kernel), program.constant(name, mapped)
     terms = [*(([place], share) for place, share in zip(kernel.alone, kernel.shares, strict=True))]
     each = [
-        f"{share!r} * {_called(kernel.kernel, f'{bent}[:, {inputs!r}]', f'{centres}[:, {inputs!r}]')}"
+        f"{share!r} * {called}({bent}[:, {inputs!r}], {centres}[:, {inputs!r}])"
         for inputs, share in [*terms, (rest, 1.0 - sum(kernel.shares))]
     ]
     return f"\n{' ' * 12}+ ".join(each)
-
-
-def _called(kernel: Kernel, U: str, Z: str) -> str:
-    match kernel:
-        case Polynomial(degree=option) | RationalQuadratic(power=option) | Sigmoid(offset=option):
-            return f"{kernel.type}({U}, {Z}, {option!r})"
-        case _:
-            return f"{kernel.type}({U}, {Z})"

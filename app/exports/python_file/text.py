@@ -41,7 +41,7 @@ def _lines(listed: object) -> str:
 
 
 @cache
-def _sources() -> dict[str, str]:
+def pieces_by_name() -> dict[str, str]:
     """The pieces by name, in the order in which they stand."""
     return {
         name: inspect.getsource(piece)
@@ -53,7 +53,7 @@ def _sources() -> dict[str, str]:
 
 def needed(body: str) -> list[str]:
     """The sources of the pieces that a body needs, and those that these need."""
-    sources, wanted, waiting = _sources(), set[str](), [body]
+    sources, wanted, waiting = pieces_by_name(), set[str](), [body]
     while waiting:
         for node in ast.walk(ast.parse(waiting.pop())):
             if isinstance(node, ast.Name) and node.id in sources and node.id not in wanted:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import TypeAlias
 
 from app.domain.encoding import EncodedNumber, InputEncoding
 from app.domain.exports import ExportedVersion
-from app.exports.python_file.text import array, needed, quoted
+from app.exports.python_file.text import array, needed, pieces_by_name, quoted
 from app.sparse_bayes.types import Array, Indices
 
 Numbers: TypeAlias = Array | Indices | None
@@ -30,9 +31,10 @@ GAPS = "A missing value is None, or NaN. A row that can't be predicted is NaN th
 
 @dataclass(frozen=True)
 class Program:
-    """One file: numbers get names as they are met."""
+    """One file: numbers and formulas get names as they are met."""
 
     constants: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
 
     def constant(self, name: str, numbers: Numbers) -> str:
         """The name under which numbers stand, or None."""
@@ -45,6 +47,15 @@ class Program:
         self.constants[taken] = array(numbers)
         return taken
 
+    def function(self, name: str, signature: str, body: str) -> str:
+        """The name under which a function of its own stands, the same for the same."""
+        for taken in chain([name], (f"{name}_{number}" for number in count(2))):
+            source = f"def {taken}{signature}:\n{body}\n"
+            if taken not in pieces_by_name() and self.functions.get(taken, source) == source:
+                self.functions[taken] = source
+                return taken
+        raise AssertionError("unreachable: there is always another number")
+
     def written(self, exported: ExportedVersion, notes: str, body: str) -> str:
         """All of it."""
         whole = f"{_encode(exported.predictor.encoding)}\n\n{body}"
@@ -54,7 +65,9 @@ class Program:
         yield head
         for name, text in self.constants.items():
             yield f"\n{name} = {text}\n"
-        for source in needed(body):
+        for source in needed("\n".join([*self.functions.values(), body])):
+            yield f"\n\n{source}"
+        for source in self.functions.values():
             yield f"\n\n{source}"
         yield f"\n\n{body}\n"
 

@@ -1,11 +1,12 @@
 """Kernels of unit width, one a file; the union is the registry.
 
-A kernel is a frozen dataclass, symmetric in its arguments, that maps U (N, d) and Z (M, d) to k (N, M) and has
-nothing to learn: widths belong to `scales`. `positive_definite` says that k(U, U) never has a negative eigenvalue;
-`stationary` that k depends on |u - z| alone. `pull(U, Z, D) -> (dU, dZ)` takes the gradient of a number
-from k(U, Z) back to U and Z.
+A kernel is a frozen dataclass of one of the families `Radial`, `InnerProduct` and `ByInput`: its formula, the formula's
+derivative, and flags. The API's schema, the command line's option, predictions, documents, ONNX and the generated
+Python file follow from the class and its name in a union: here, or in `Covariance` for the covariance of a stationary
+process.
 
 [DUVENAUD2011] is Duvenaud, Nickisch & Rasmussen, Additive Gaussian processes, NIPS 24.
+[MACKAY1998] is MacKay, Introduction to Gaussian processes, in Bishop (ed.), Neural Networks and Machine Learning.
 [RASMUSSEN2006] is Rasmussen & Williams, Gaussian Processes for Machine Learning, MIT Press.
 """
 

@@ -3,26 +3,23 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from app.sparse_bayes.kernels.stationary import Stationary
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.kernels.radial import Radial
+from app.sparse_bayes.tracing import A, Namespace
 
 
 @dataclass(frozen=True)
-class Cauchy(Stationary):
+class Cauchy(Radial):
     """k(u, z) = 1 / (1 + |u - z|^2), u = x/r: the rational quadratic of power 1."""
-
-    __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["cauchy"] = "cauchy"
 
     positive_definite: ClassVar[bool] = True
+    slope_of_k: ClassVar[bool] = True
 
-    def of_squares(self, squares: Array) -> Array:
+    def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """1 / (1 + s)."""
-        return np.reciprocal(np.add(squares, 1.0, out=squares), out=squares)
+        return 1.0 / (1.0 + squares)
 
-    def slope(self, squares: Array, k: Array) -> Array:
+    def slope(self, xp: Namespace[A], squares: A, k: A) -> A:
         """-k^2."""
-        return -np.square(k)
+        return -xp.square(k)

@@ -3,24 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.kernels.inner_product import InnerProduct
+from app.sparse_bayes.tracing import A, Namespace
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(InnerProduct):
     """k(u, z) = u'z. A width only divides the inputs; of any number of these functions at most d are independent."""
-
-    __pydantic_config__ = {"extra": "forbid"}
 
     type: Literal["linear"] = "linear"
 
     positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = False
 
-    def __call__(self, U: Array, Z: Array) -> Array:
-        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
-        return U @ Z.T
+    def of_products(self, xp: Namespace[A], products: A) -> A:
+        """u'z."""
+        return products
 
-    def pull(self, U: Array, Z: Array, D: Array) -> tuple[Array, Array]:
-        """D Z and D'U: the gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M)."""
-        return D @ Z, D.T @ U
+    def slope(self, xp: Namespace[A], products: A, k: A) -> float:
+        """1."""
+        return 1.0

@@ -3,32 +3,26 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from app.sparse_bayes.kernels.stationary import Stationary
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.kernels.radial import Radial
+from app.sparse_bayes.tracing import A, Namespace
 
 
 @dataclass(frozen=True)
-class Matern32(Stationary):
+class Matern32(Radial):
     """k(u, z) = (1 + a) exp(-a), a = sqrt(3) |u - z|, u = x/r [RASMUSSEN2006].
 
     The width r is elsewhere's length scale itself, without the Gaussian kernel's factor sqrt 2.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     type: Literal["matern_3_2"] = "matern_3_2"
 
     positive_definite: ClassVar[bool] = True
 
-    def of_squares(self, squares: Array) -> Array:
+    def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a) exp(-a), a = sqrt(3 s)."""
-        a = np.sqrt(np.multiply(squares, 3.0, out=squares), out=squares)
-        k = np.exp(-a)
-        k *= np.add(a, 1.0, out=a)
-        return k
+        a = xp.sqrt(3.0 * squares)
+        return (1.0 + a) * xp.exp(-a)
 
-    def slope(self, squares: Array, k: Array) -> Array:
-        """-3/2 exp(-a) = -3/2 k / (1 + a)."""
-        return -1.5 * k / (1.0 + np.sqrt(3.0 * squares))
+    def slope(self, xp: Namespace[A], squares: A, k: A) -> A:
+        """-3/2 exp(-a)."""
+        return -1.5 * xp.exp(-xp.sqrt(3.0 * squares))

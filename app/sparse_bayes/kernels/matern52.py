@@ -3,36 +3,27 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from app.sparse_bayes.kernels.stationary import Stationary
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.kernels.radial import Radial
+from app.sparse_bayes.tracing import A, Namespace
 
 
 @dataclass(frozen=True)
-class Matern52(Stationary):
+class Matern52(Radial):
     """k(u, z) = (1 + a + a^2/3) exp(-a), a = sqrt(5) |u - z|, u = x/r [RASMUSSEN2006].
 
     The width r is elsewhere's length scale itself, without the Gaussian kernel's factor sqrt 2.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     type: Literal["matern_5_2"] = "matern_5_2"
 
     positive_definite: ClassVar[bool] = True
 
-    def of_squares(self, squares: Array) -> Array:
+    def of_squares(self, xp: Namespace[A], squares: A) -> A:
         """(1 + a + a^2/3) exp(-a), a = sqrt(5 s)."""
-        a = np.sqrt(5.0 * squares)
-        k = np.exp(-a)
-        squares *= 5.0 / 3.0
-        squares += a
-        squares += 1.0
-        k *= squares
-        return k
+        a = xp.sqrt(5.0 * squares)
+        return (1.0 + a + 5.0 / 3.0 * squares) * xp.exp(-a)
 
-    def slope(self, squares: Array, k: Array) -> Array:
-        """-5/6 (1 + a) exp(-a) = -5/6 k (1 + a) / (1 + a + a^2/3)."""
-        a = np.sqrt(5.0 * squares)
-        return -5.0 / 6.0 * k * (1.0 + a) / (1.0 + a + 5.0 / 3.0 * squares)
+    def slope(self, xp: Namespace[A], squares: A, k: A) -> A:
+        """-5/6 (1 + a) exp(-a)."""
+        a = xp.sqrt(5.0 * squares)
+        return -5.0 / 6.0 * (1.0 + a) * xp.exp(-a)

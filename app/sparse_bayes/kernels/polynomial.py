@@ -3,39 +3,31 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from app.sparse_bayes.types import Array
+from app.sparse_bayes.kernels.inner_product import InnerProduct
+from app.sparse_bayes.tracing import A, Namespace
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(InnerProduct):
     """k(u, z) = (1 + u'z)^degree, u = x/r: the greater the width r, the less the high powers count."""
-
-    __pydantic_config__ = {"extra": "forbid"}
 
     degree: int = field(default=3, metadata={"ge": 1, "le": 10})
     type: Literal["polynomial"] = "polynomial"
 
     positive_definite: ClassVar[bool] = True
-    stationary: ClassVar[bool] = False
 
-    def __call__(self, U: Array, Z: Array) -> Array:
-        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
-        return _power(1.0 + U @ Z.T, self.degree)
+    def of_products(self, xp: Namespace[A], products: A) -> A:
+        """(1 + u'z)^degree."""
+        return _power(1.0 + products, self.degree)
 
-    def pull(self, U: Array, Z: Array, D: Array) -> tuple[Array, Array]:
-        """W Z and W'U, W = D o degree (1 + u'z)^(degree - 1).
-
-        The gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M).
-        """
-        W = self.degree * D * _power(1.0 + U @ Z.T, self.degree - 1)
-        return W @ Z, W.T @ U
+    def slope(self, xp: Namespace[A], products: A, k: A) -> A:
+        """degree (1 + u'z)^(degree - 1)."""
+        return float(self.degree) * _power(1.0 + products, self.degree - 1)
 
 
-def _power(base: Array, exponent: int) -> Array:
+def _power(base: A, exponent: int) -> A:
     """By products, which are many times faster than `**`."""
-    power = np.ones_like(base)
-    for _ in range(exponent):
-        power *= base
+    power = 0.0 * base + 1.0 if exponent == 0 else base
+    for _ in range(exponent - 1):
+        power = power * base
     return power

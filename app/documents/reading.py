@@ -1,10 +1,46 @@
 """From a document to the version that it says, its arrays of the sizes that they must have."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
+from app.documents.earlier import earlier_models, with_evidence
+from app.documents.reports import approximation_report, components_report, supervised_report
+from app.documents.schema import (
+    ApproximationContent,
+    ApproximationDocument,
+    AugmentationPart,
+    BiasPart,
+    CategoryInput,
+    ComponentsContent,
+    ComponentsDocument,
+    ComponentsPart,
+    Content,
+    FunctionsPart,
+    GroupPart,
+    ImageContent,
+    ImagePart,
+    InputsPart,
+    KernelPart,
+    LogNoisePart,
+    ModelPart,
+    NumberInput,
+    PerClassPart,
+    PoolPart,
+    SinglePart,
+    SplinesPart,
+    StepsPart,
+    SupervisedContent,
+    SupervisedDocument,
+    TargetPart,
+    TermsPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from app.documents.sizes import columns, matrix, vector, wrong
 from app.domain.encoding import (
     EncodedCategory,
     EncodedInput,
@@ -14,38 +50,14 @@ from app.domain.encoding import (
     InputEncoding,
 )
 from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
-from app.domain.models import ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
-from app.domain.planning.approximation import MOST_TERMS
-from app.exports.earlier import earlier_models, with_evidence
-from app.exports.reports import approximation_report, components_report, supervised_report
-from app.exports.schema import (
-    ApproximationDocument,
-    AugmentationPart,
-    BiasPart,
-    CategoryInput,
-    ComponentsDocument,
-    ComponentsPart,
-    FunctionsPart,
-    GroupPart,
-    InputsPart,
-    KernelPart,
-    LogNoisePart,
-    ModelPart,
-    NumberInput,
-    PerClassPart,
-    PoolPart,
-    SinglePart,
-    SourcePart,
-    SplinesPart,
-    StepsPart,
-    SupervisedDocument,
-    TargetPart,
-    TermsPart,
-    VersionDocument,
-    WaveletsPart,
-    WavesPart,
+from app.domain.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ImagePredictor,
+    Predictor,
+    SupervisedPredictor,
 )
-from app.exports.sizes import columns, matrix, vector, wrong
+from app.domain.planning.approximation import MOST_TERMS
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import (
@@ -58,6 +70,7 @@ from app.sparse_bayes.basis import (
 )
 from app.sparse_bayes.components import Components
 from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.images import ImageCode
 from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.marginal import LogEvidence
@@ -78,43 +91,60 @@ MOST_FUNCTIONS = 2_048
 
 def version_of(document: VersionDocument) -> ExportedVersion:
     """The version that a document says; raises InvalidRequestError, ReportError."""
+    refuse_large(document)
+    named = document.source.model, document.source.version, document.source.created_at
     match document:
         case SupervisedDocument():
-            return _supervised(document)
+            return _exported(document, named)
         case ApproximationDocument():
-            return _approximation(document)
+            approximation = _approximation(document)
+            return ExportedApproximation(*named, approximation_report(document), approximation)
         case ComponentsDocument():
-            return _of_components(document)
+            components = _of_components(document)
+            return ExportedComponents(*named, components_report(document), components)
 
 
-def _supervised(document: SupervisedDocument) -> ExportedSupervised:
-    encoding = Encoding(tuple(map(_input, document.inputs)), _target(document.target))
-    model = _learned(document.model, encoding.width, len(encoding.target.classes))
-    earlier = None
+def predictor_of(content: Content) -> Predictor:
+    """What predicts, of what is stored; raises InvalidRequestError for arrays of sizes that don't go together."""
+    match content:
+        case SupervisedContent():
+            return _supervised(content)
+        case ApproximationContent():
+            return _approximation(content)
+        case ImageContent():
+            return ImagePredictor(_inputs(content), _image(content.model))
+        case ComponentsContent():
+            return _of_components(content)
+
+
+def _exported(document: SupervisedDocument, named: tuple[str, int, datetime]) -> ExportedSupervised:
+    predictor, earlier = _supervised(document), None
+    target, learned = predictor.encoding.target, predictor.learned
     if document.format_version == 1:
-        earlier = earlier_models(model, encoding.target)
-        model = with_evidence(model, earlier, document.report)
-    report = supervised_report(document, encoding.target, n_functions(model), earlier)
-    return ExportedSupervised(*_named(document.source), report, SupervisedPredictor(encoding, model))
+        earlier = earlier_models(learned, target)
+        predictor = replace(predictor, learned=with_evidence(learned, earlier, document.report))
+    report = supervised_report(document, target, n_functions(learned), earlier)
+    return ExportedSupervised(*named, report, predictor)
 
 
-def _approximation(document: ApproximationDocument) -> ExportedApproximation:
-    encoding = InputEncoding(tuple(map(_input, document.inputs)))
-    terms = _terms(document.model, encoding.width)
-    report = approximation_report(document)
-    return ExportedApproximation(*_named(document.source), report, ApproximationPredictor(encoding, terms))
+def _supervised(content: SupervisedContent) -> SupervisedPredictor:
+    encoding = Encoding(tuple(map(_input, content.inputs)), _target(content.target))
+    return SupervisedPredictor(encoding, _learned(content.model, encoding.width, len(encoding.target.classes)))
 
 
-def _of_components(document: ComponentsDocument) -> ExportedComponents:
-    encoding = InputEncoding(tuple(map(_input, document.inputs)))
-    found = _components(document.model, encoding.width)
-    report = components_report(document)
-    log_densities = np.array(document.model.log_densities, np.float64)
-    return ExportedComponents(*_named(document.source), report, ComponentsPredictor(encoding, found, log_densities))
+def _approximation(content: ApproximationContent) -> ApproximationPredictor:
+    encoding = _inputs(content)
+    return ApproximationPredictor(encoding, _terms(content.model, encoding.width))
 
 
-def _named(source: SourcePart) -> tuple[str, int, datetime]:
-    return source.model, source.version, source.created_at
+def _of_components(content: ComponentsContent) -> ComponentsPredictor:
+    encoding = _inputs(content)
+    found = _components(content.model, encoding.width)
+    return ComponentsPredictor(encoding, found, np.asarray(content.model.log_densities, np.float64))
+
+
+def _inputs(content: Content) -> InputEncoding:
+    return InputEncoding(tuple(map(_input, content.inputs)))
 
 
 def _input(column: NumberInput | CategoryInput) -> EncodedInput:
@@ -157,9 +187,6 @@ def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
 
 
 def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
-    if not 2 <= len(part.members) <= MOST_MEMBERS:
-        detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(part.members)}."
-        raise wrong("/model/members", detail)
     weights = vector(part.weights, len(part.members), "/model/weights")
     if not np.isclose(weights.sum(), 1.0):
         raise wrong("/model/weights", f"The weights of a pool add to 1, got {weights.sum():g}.")
@@ -171,8 +198,6 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
     named = enumerate(part.functions)
     functions = tuple(_functions(one, inputs, f"{where}/functions/{place}") for place, one in named)
     size = sum(one.size for one in functions)
-    if size > MOST_FUNCTIONS:
-        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
     latents = classes if part.likelihood.latents > 1 else None
     return Model(
         likelihood=part.likelihood,
@@ -215,7 +240,9 @@ def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
     return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.least, part.greatest)
 
 
-def _mean(mean: Sequence[float] | Sequence[list[float]], size: int, latents: int | None, where: str) -> Array:
+def _mean(mean: Sequence[float] | Sequence[list[float]] | Array, size: int, latents: int | None, where: str) -> Array:
+    if isinstance(mean, np.ndarray):
+        return mean
     rows, numbers = _rows_and_numbers(mean)
     if latents is None:
         if rows:
@@ -239,9 +266,6 @@ def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[li
 def _augmentation(part: AugmentationPart, inputs: int, where: str) -> Augmentation:
     where = f"{where}/augmentation"
     functions = _kernel(part.functions, inputs, f"{where}/functions")
-    if not 1 <= functions.size <= MOST_FUNCTIONS:
-        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {functions.size:,}."
-        raise wrong(f"{where}/functions/centres", detail)
     known = part.precisions
     precisions = None if known is None else vector(known, functions.size, f"{where}/precisions")
     return Augmentation(functions, part.spread, precisions)
@@ -284,13 +308,17 @@ def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
                 vector(part.spans, len(chosen), f"{where}/spans"),
             )
         case WaveletsPart():
-            size = len(part.spans)
-            return GaborFunctions(
-                matrix(part.centres, (size, inputs), f"{where}/centres"),
-                np.array(part.spans, np.float64),
-                matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
-                vector(part.phases, size, f"{where}/phases"),
-            )
+            return _wavelets(part, inputs, where)
+
+
+def _wavelets(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
+    size = len(part.spans)
+    return GaborFunctions(
+        matrix(part.centres, (size, inputs), f"{where}/centres"),
+        np.asarray(part.spans, np.float64),
+        matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
+        vector(part.phases, size, f"{where}/phases"),
+    )
 
 
 def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
@@ -298,7 +326,7 @@ def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
     if len(part.widths) not in {1, inputs}:
         raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
     bend = InputMap(
-        np.array(part.widths, np.float64),
+        np.asarray(part.widths, np.float64),
         None if part.skew is None else vector(part.skew, inputs, f"{where}/skew"),
         None if part.tail is None else vector(part.tail, inputs, f"{where}/tail"),
     )
@@ -334,12 +362,28 @@ def _terms(part: TermsPart, inputs: int) -> Expansion:
     )
 
 
+def _image(part: ImagePart) -> ImageCode:
+    size = len(part.weights)
+    return ImageCode(
+        height=part.height,
+        width=part.width,
+        constant=part.constant,
+        wavelets=_wavelets(part.wavelets, 2, "/model/wavelets"),
+        weights=vector(part.weights, size, "/model/weights"),
+        sds=vector(part.sds, size, "/model/sds"),
+        alpha=vector(part.alpha, size, "/model/alpha"),
+        error=part.error,
+        noise_sd=part.noise_sd,
+        candidates=part.candidates,
+        path=tuple((one.functions, one.error) for one in part.path),
+        termination=part.termination,
+    )
+
+
 def _components(part: ComponentsPart, inputs: int) -> Components:
     where = "/model/functions"
     functions = _kernel(part.functions, inputs, where)
     size, kernel = functions.size, functions.kernel
-    if not 1 <= size <= MOST_FUNCTIONS:
-        raise wrong(f"{where}/centres", f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {size:,}.")
     if not isinstance(kernel, Covariance):
         raise wrong(where, "Components are of a covariance, without terms.")
     return Components(
@@ -351,3 +395,52 @@ def _components(part: ComponentsPart, inputs: int) -> Components:
         part.noise_variance,
         part.log_marginal_likelihood,
     )
+
+
+def refuse_large(document: VersionDocument) -> None:
+    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
+    match document.model:
+        case ModelPart() as model:
+            _refuse_large_model(model, "/model")
+        case PoolPart(members=members) | PerClassPart(members=members):
+            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MOST_MEMBERS:
+                detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(members)}."
+                raise wrong("/model/members", detail)
+            for place, model in enumerate(members):
+                _refuse_large_model(model, f"/model/members/{place}")
+        case ComponentsPart(functions=functions):
+            _refuse_other_size(functions, "/model/functions")
+        case TermsPart():
+            pass  # as many as a training may have
+
+
+def _refuse_large_model(part: ModelPart, where: str) -> None:
+    size = sum(map(_size, part.functions))
+    if size > MOST_FUNCTIONS:
+        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+    if part.augmentation is not None:
+        _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
+    if part.log_noise is not None:
+        _refuse_large_model(part.log_noise.model, f"{where}/log_noise/model")
+
+
+def _refuse_other_size(part: KernelPart, where: str) -> None:
+    if not 1 <= len(part.centres) <= MOST_FUNCTIONS:
+        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {len(part.centres):,}."
+        raise wrong(f"{where}/centres", detail)
+
+
+def _size(part: FunctionsPart) -> int:
+    match part:
+        case GroupPart(of=functions):
+            return _size(functions)
+        case KernelPart(centres=centres):
+            return len(centres)
+        case BiasPart():
+            return 1
+        case InputsPart(columns=chosen):
+            return len(chosen)
+        case WaveletsPart(spans=spans):
+            return len(spans)
+        case StepsPart() | WavesPart() | SplinesPart():
+            return len(part.inputs)

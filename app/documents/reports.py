@@ -9,12 +9,12 @@ from typing import Generic, TypeVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from app.documents.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
+from app.documents.values import value_faults
 from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
 from app.domain.models.earlier import EarlierModel, today_report
-from app.exports.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
-from app.exports.values import value_faults
 
 MAX_FAULTS = 20
 

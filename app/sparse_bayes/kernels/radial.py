@@ -1,58 +1,64 @@
-"""What the stationary kernels share: all that follows from k and its slope as functions of the squared distance."""
+"""Kernels that are a function of the squared distance."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, final
 
 import numpy as np
 
+from app.sparse_bayes.kernels.base import BLOCK, KernelBase, evaluated
 from app.sparse_bayes.linalg import FEW_INPUTS, squared_distances
+from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array
 
 NEAR = 1e-6
 """Squared distances below this share of |u|^2 + |z|^2 lose more than ten of their digits to cancellation."""
 
 
-class Stationary(ABC):
-    """k(u, z) = k(|u - z|^2), 1 at distance 0 and falling from there.
+class Radial(KernelBase):
+    """k(u, z) = k(|u - z|^2).
 
-    A member gives k and its slope, each for all pairs at once; nothing else of it depends on the member.
+    A member gives k and its slope as functions of the squared distances; nothing else of it depends on the member.
     """
 
     stationary: ClassVar[bool] = True
-    positive_definite: ClassVar[bool]
 
     slope_of_k: ClassVar[bool] = False
-    """Whether the slope needs k alone, and no distances."""
+    """Whether the slope needs k alone, and no distances: it is handed k for both."""
 
     kinked: ClassVar[bool] = False
     """Whether the slope at distance 0 is infinite: such a kernel sees the square root of what cancellation leaves."""
 
     @abstractmethod
-    def of_squares(self, squares: Array) -> Array:
-        """k (N, M) at the squared distances (N, M), which it may overwrite."""
+    def of_squares(self, xp: Namespace[A], squares: A) -> A:
+        """k at squared distances."""
 
     @abstractmethod
-    def slope(self, squares: Array, k: Array) -> Array:
-        """dk / d|u - z|^2 as a new (N, M), at the squared distances (N, M) where the kernel is k (N, M)."""
+    def slope(self, xp: Namespace[A], squares: A, k: A) -> A:
+        """dk / d|u - z|^2 at squared distances, where the kernel is k."""
 
     @final
     def __call__(self, U: Array, Z: Array) -> Array:
-        """k (N, M) of every row of U (N, d) with every row of Z (M, d)."""
-        return self.of_squares(self._squares(U, Z))
+        return self.evaluated(self._squares(U, Z))
+
+    def evaluated(self, squares: Array) -> Array:
+        """`of_squares` by numpy, which may overwrite them: a member that can do it with fewer passes overrides it."""
+        return evaluated(self.of_squares, squares)
 
     @final
     def pull(self, U: Array, Z: Array, D: Array, k: Array | None = None) -> tuple[Array, Array]:
-        """Gradients with respect to U (N, d) and Z (M, d) of sum(D o k(U, Z)), D (N, M); k (N, M) where it is at hand.
+        """dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U), W = D o slope.
 
-        Where U is Z, the gradient is the sum of the two.
+        Only differences count, so both are centred on Z, which keeps the subtraction small.
         """
         if not len(Z):
             return np.zeros_like(U), np.zeros_like(Z)
-        return pull_squares(U, Z, self._weighted(U, Z, D, k))
+        W = self._weighted(U, Z, D, k)
+        centre = Z.mean(axis=0)
+        U, Z = U - centre, Z - centre
+        return 2.0 * (W.sum(axis=1)[:, None] * U - W @ Z), 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ U)
 
     @final
     def pull_symmetric(self, U: Array, D: Array, k: Array | None = None) -> Array:
-        """The gradient with respect to U (N, d) of sum(D o k(U, U)), D (N, N) symmetric: both parts of `pull`."""
         if not len(U):
             return np.zeros_like(U)
         W = self._weighted(U, U, D, k)
@@ -61,11 +67,16 @@ class Stationary(ABC):
         return dU
 
     def _weighted(self, U: Array, Z: Array, D: Array, k: Array | None) -> Array:
+        """D o slope, (N, M)."""
         if k is not None and self.slope_of_k:
-            W = self.slope(k, k)
-        else:
-            squares = self._squares(U, Z)
-            W = self.slope(squares, self.of_squares(squares.copy()) if k is None else k)
+            return np.asarray(self.slope(np, k, k) * D)
+        squares = self._squares(U, Z).ravel()
+        at_hand = None if k is None else np.ascontiguousarray(k).ravel()
+        for first in range(0, squares.size, BLOCK):
+            block = squares[first : first + BLOCK]
+            there = self.of_squares(np, block) if at_hand is None else at_hand[first : first + BLOCK]
+            block[:] = self.slope(np, block, there)
+        W = squares.reshape(len(U), len(Z))
         W *= D
         return W
 
@@ -74,17 +85,6 @@ class Stationary(ABC):
         if self.kinked and U.shape[1] > FEW_INPUTS:
             _mend(squares, U, Z)
         return squares
-
-
-def pull_squares(U: Array, Z: Array, W: Array) -> tuple[Array, Array]:
-    """Gradients with respect to U (N, d) and Z (M, d) of a number, from those W (N, M) to their squared distances.
-
-    dU = 2 (diag(W 1) U - W Z) and dZ = 2 (diag(W'1) Z - W'U): only differences count, so both are centred on Z, which
-    keeps the subtraction small.
-    """
-    centre = Z.mean(axis=0)
-    U, Z = U - centre, Z - centre
-    return 2.0 * (W.sum(axis=1)[:, None] * U - W @ Z), 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ U)
 
 
 def _mend(squares: Array, U: Array, Z: Array) -> None:

@@ -3,9 +3,11 @@
 Sizes that have to go together, and what else can't be said of one member alone, are seen to in `app.domain.soundness`.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -13,16 +15,22 @@ from pydantic import (
     FailFast,
     Field,
     FiniteFloat,
+    GetCoreSchemaHandler,
     JsonValue,
+    SerializationInfo,
     Tag,
     TypeAdapter,
+    ValidatorFunctionWrapHandler,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
+from app.sparse_bayes.algorithms.state import Termination
 from app.sparse_bayes.kernels import Kernel
 from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood
 from app.sparse_bayes.marginal import EvidenceKind
+from app.sparse_bayes.types import Array, Indices
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[2] = 2
@@ -42,9 +50,40 @@ class FirstFault(FailFast):
         return hash(FirstFault)
 
 
-Vector = Annotated[list[FiniteFloat], FirstFault()]
-Matrix = Annotated[list[Vector], FirstFault()]
-Places = Annotated[list[Count], FirstFault()]
+@dataclass(frozen=True)
+class Listed:
+    """An annotation of arrays: lists of this type in JSON, where each number is checked, and arrays taken as they are.
+
+    A document on its way out, or out of the database, has arrays, of which JSON makes lists again.
+    """
+
+    lists: object
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of the lists, around which arrays pass."""
+        return core_schema.no_info_wrap_validator_function(
+            _array_or_checked,
+            handler.generate_schema(self.lists),
+            serialization=core_schema.plain_serializer_function_ser_schema(_written, info_arg=True),
+        )
+
+
+def _array_or_checked(value: object, check: ValidatorFunctionWrapHandler) -> object:
+    return value if isinstance(value, np.ndarray) else check(value)
+
+
+def _written(value: object, info: SerializationInfo[object]) -> object:
+    return value.tolist() if info.mode == "json" and isinstance(value, np.ndarray) else value
+
+
+Numbers: TypeAlias = list[float] | Array
+Rows: TypeAlias = list[list[float]] | Array
+
+Vector = Annotated[Numbers, Listed(Annotated[list[FiniteFloat], FirstFault()])]
+PositiveVector = Annotated[Numbers, Listed(Annotated[list[Positive], FirstFault()])]
+Matrix = Annotated[Rows, Listed(Annotated[list[Annotated[list[FiniteFloat], FirstFault()]], FirstFault()])]
+PositiveMatrix = Annotated[Rows, Listed(Annotated[list[Annotated[list[Positive], FirstFault()]], FirstFault()])]
+Places = Annotated[list[int] | Indices, Listed(Annotated[list[Count], FirstFault()])]
 
 
 class Part(BaseModel):
@@ -107,7 +146,7 @@ class KernelPart(Part):
     type: Literal["kernel"]
     kernel: Annotated[Kernel, Field(discriminator="type")]
     terms: Annotated[list[TermPart], FirstFault()]
-    widths: Annotated[list[Positive], FirstFault()]
+    widths: PositiveVector
     skew: Vector | None
     tail: Vector | None
     centres: Matrix
@@ -151,7 +190,7 @@ class SplinesPart(Part):
     degree: Annotated[int, Field(ge=1, le=7)]
     inputs: Places
     places: Vector
-    spans: Annotated[list[Positive], FirstFault()]
+    spans: PositiveVector
 
 
 class WaveletsPart(Part):
@@ -159,7 +198,7 @@ class WaveletsPart(Part):
 
     type: Literal["gabor"]
     centres: Matrix
-    spans: Annotated[list[Positive], FirstFault()]
+    spans: PositiveVector
     frequencies: Matrix
     phases: Vector
 
@@ -183,7 +222,7 @@ class AugmentationPart(Part):
 
     functions: KernelPart
     spread: NotNegative
-    precisions: Annotated[list[Positive], FirstFault()] | None
+    precisions: PositiveVector | None
 
 
 class EvidencePart(Part):
@@ -202,7 +241,7 @@ class ModelPart(Part):
     functions: Annotated[list[Annotated[FunctionsPart, Field(discriminator="type")]], FirstFault()]
     mean: Vector | Matrix
     covariance: Matrix
-    alpha: Annotated[list[Positive], FirstFault()]
+    alpha: PositiveVector
     gamma: Vector
     noise_sd: NotNegative | None
     amplitude: Positive | None
@@ -233,7 +272,7 @@ class LogNoisePart(Part):
 class PoolPart(Part):
     """Several models whose predictive densities are multiplied, each to the power of its weight."""
 
-    weights: Annotated[list[Annotated[float, Field(gt=0.0, le=1.0)]], FirstFault()]
+    weights: Annotated[Numbers, Listed(Annotated[list[Annotated[float, Field(gt=0.0, le=1.0)]], FirstFault()])]
     members: Annotated[list[ModelPart], FirstFault()]
 
 
@@ -267,15 +306,39 @@ class TermsPart(Part):
 
     centres: Matrix
     coefficients: Vector
-    widths: Annotated[list[Annotated[list[Positive], FirstFault()]], FirstFault()]
+    widths: PositiveMatrix
     constant: FiniteFloat
+
+
+class ReachedPart(Part):
+    """What so many functions miss."""
+
+    functions: Count
+    error: NotNegative
+
+
+class ImagePart(Part):
+    """A constant and wavelets over pixels, whose centres are (row, column), and how far they are from the image."""
+
+    height: Count
+    width: Count
+    constant: FiniteFloat
+    wavelets: WaveletsPart
+    weights: Vector
+    sds: Vector
+    alpha: PositiveVector
+    error: NotNegative
+    noise_sd: NotNegative
+    candidates: Count
+    path: list[ReachedPart]
+    termination: Termination
 
 
 class ComponentsPart(Part):
     """The rows that carry components, how usual other rows are beside them, and the noise."""
 
     functions: KernelPart
-    weights: Annotated[list[Positive], FirstFault()]
+    weights: PositiveVector
     noise_variance: Positive
     log_marginal_likelihood: FiniteFloat
     log_densities: Vector
@@ -291,6 +354,45 @@ Report = Annotated[
 ]
 
 
+class SupervisedContent(Part):
+    """What predicts numbers or classes."""
+
+    task: Literal["regression", "classification"]
+    inputs: Inputs
+    target: TargetPart
+    model: LearnedPart
+
+
+class ApproximationContent(Part):
+    """The terms of a known function."""
+
+    task: Literal["approximation"]
+    inputs: Inputs
+    model: TermsPart
+
+
+class ImageContent(Part):
+    """The code of an image, which is stored and not exported."""
+
+    task: Literal["image"]
+    inputs: Inputs
+    model: ImagePart
+
+
+class ComponentsContent(Part):
+    """Components of rows."""
+
+    task: Literal["components"]
+    inputs: Inputs
+    model: ComponentsPart
+
+
+Content: TypeAlias = SupervisedContent | ApproximationContent | ImageContent | ComponentsContent
+"""What a version predicts with: that is stored of it, beside its report, and stands in its document."""
+
+CONTENT: TypeAdapter[Content] = TypeAdapter(Annotated[Content, Field(discriminator="task")])
+
+
 class DocumentBase(Part):
     """What every document begins with; its `task` says what else there is."""
 
@@ -299,31 +401,21 @@ class DocumentBase(Part):
     source: SourcePart
 
 
-class SupervisedDocument(DocumentBase):
+class SupervisedDocument(SupervisedContent, DocumentBase):
     """A version that predicts numbers or classes."""
 
-    task: Literal["regression", "classification"]
-    inputs: Inputs
-    target: TargetPart
-    model: LearnedPart
     report: Report
 
 
-class ApproximationDocument(DocumentBase):
+class ApproximationDocument(ApproximationContent, DocumentBase):
     """A known function, told by few terms."""
 
-    task: Literal["approximation"]
-    inputs: Inputs
-    model: TermsPart
     report: Report
 
 
-class ComponentsDocument(DocumentBase):
+class ComponentsDocument(ComponentsContent, DocumentBase):
     """Components of rows, which tell how new a row is."""
 
-    task: Literal["components"]
-    inputs: Inputs
-    model: ComponentsPart
     report: Report
 
 

@@ -1,0 +1,96 @@
+"""Every kernel of the union, in ONNX and in Python, beside the core's own figures."""
+
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+
+from app.exports.onnx_file.functions import kernel_columns
+from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
+from app.exports.onnx_file.tracing import OPERATORS, OTHERS
+from app.exports.python_file.kernels import kernel_function
+from app.exports.python_file.text import needed
+from app.exports.python_file.writing import Program
+from app.sparse_bayes.basis import KernelFunctions
+from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.tracing import Namespace, Tracing
+from app.sparse_bayes.types import Array
+from tests.exports.trained import KERNELS
+
+MEMBERS = list({*KERNELS, *(member() for member in get_args(Kernel))})
+MEMBERS.sort(key=str)
+
+each_kernel = pytest.mark.parametrize("kernel", MEMBERS, ids=str)
+each_number_of_inputs = pytest.mark.parametrize("inputs", [1, 3, 20])
+
+
+def points(inputs: int) -> tuple[Array, Array]:
+    """U (30, d) and Z (6, d), two of which are rows of U."""
+    rng = np.random.default_rng(inputs)
+    U = rng.standard_normal((30, inputs))
+    return U, np.vstack([rng.standard_normal((4, inputs)), U[:2]])
+
+
+def close(found: Array | NDArray[np.float64], kernel: Kernel, U: Array, Z: Array) -> None:
+    """As the core has it to 1e-12, and at coincident points as far as its distances lose nothing."""
+    expected = kernel(U, Z)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * float(np.abs(expected).max()))
+
+
+@each_number_of_inputs
+@each_kernel
+def test_a_runtime_computes_the_kernel(kernel: Kernel, inputs: int) -> None:
+    U, Z = points(inputs)
+    graph = Graph(frozenset({"u", "k"}))
+    functions = KernelFunctions(kernel, InputMap.isotropic(1.0), Z, np.arange(len(Z)))
+    graph.nodes.append(onnx.helper.make_node("Identity", [kernel_columns(functions, Value(graph, "u")).name], ["k"]))
+    u = onnx.helper.make_tensor_value_info("u", onnx.TensorProto.DOUBLE, ["rows", inputs])
+    k = onnx.helper.make_tensor_value_info("k", onnx.TensorProto.DOUBLE, ["rows", len(Z)])
+    whole = onnx.helper.make_graph(graph.nodes, "kernel", [u], [k], graph.constants)
+    made = onnx.helper.make_model(whole, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"u": U})
+    close(found, kernel, U, Z)
+
+
+@each_number_of_inputs
+@each_kernel
+def test_generated_source_computes_the_kernel(kernel: Kernel, inputs: int) -> None:
+    program = Program()
+    name = kernel_function(program, kernel)
+    source = program.functions[name]
+    known: dict[str, object] = {"np": np, "Array": np.ndarray}
+    exec("\n".join([*needed(source), source]), known)
+    computed = known[name]
+    assert callable(computed)
+    close(computed(*points(inputs)), kernel, *points(inputs))
+
+
+@each_kernel
+def test_a_generated_function_says_what_it_computes(kernel: Kernel) -> None:
+    program = Program()
+    source = program.functions[kernel_function(program, kernel)]
+    assert '"""k(u, z) = ' in source or kernel.type == "linear_spline"
+    assert max(map(len, source.splitlines())) <= 140
+
+
+def test_a_kernel_with_other_options_has_a_function_of_its_own() -> None:
+    program = Program()
+    one = RationalQuadratic(2.0)
+    assert kernel_function(program, one) == kernel_function(program, replace(one)) == "rational_quadratic"
+    assert kernel_function(program, RationalQuadratic(3.0)) == "rational_quadratic_2"
+    assert set(program.functions) == {"rational_quadratic", "rational_quadratic_2"}
+
+
+def test_every_function_that_a_formula_may_use_can_be_traced_computed_and_written() -> None:
+    functions = {name for name in vars(Namespace) if not name.startswith("_")}
+    assert functions == {name for name in vars(Tracing) if not name.startswith("_")}
+    operators = {"add", "subtract", "multiply", "divide", "negative", "greater"}
+    assert functions | operators == set(OPERATORS) | set(OTHERS)
+    assert all(callable(getattr(np, name)) for name in functions | operators)
