@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 
 from app.client.answers import ApproximationJob, ComponentsJob, Json
-from app.client.codes import Wanted, encode
+from app.client.codes import EncodeOptions, encode
 from app.settings import Settings
 from app.storage.engine import make_engine
 from tests.end_to_end.deployment import Api
@@ -33,7 +33,7 @@ def test_trainings_of_every_task_leave_no_name_of_a_class(api: Api, tmp_path: Pa
     assert finished(approximation.id, of=ApproximationJob).state == "succeeded"
     assert finished(components.id, of=ComponentsJob).state == "succeeded"
     np.save(tmp_path / "image.npy", np.add.outer(np.sin(np.arange(12.0)), np.arange(9.0) % 3))
-    encode(api.calls, tmp_path / "image.npy", model="stored-image", wanted=Wanted(functions=4))
+    encode(api.calls, tmp_path / "image.npy", model="stored-image", options=EncodeOptions(max_functions=4))
     engine = make_engine(Settings(database_url=api.database_url).url)
     try:
         assert stored_class_names(engine) == {}

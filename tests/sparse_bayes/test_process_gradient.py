@@ -75,9 +75,9 @@ def test_two_passes_over_blocks_know_the_bound_and_its_whole_gradient(
         np.testing.assert_allclose(moved, places, rtol=1e-9, atol=1e-9 * float(np.abs(places).max()))
 
 
-@pytest.mark.parametrize("vectors", ["free", "rows"])
+@pytest.mark.parametrize("vectors", ["optimised", "rows"])
 def test_what_is_climbed_in_blocks_is_what_is_climbed_on_all_rows_at_once(
-    vectors: Literal["free", "rows"], monkeypatch: pytest.MonkeyPatch
+    vectors: Literal["optimised", "rows"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, t, _ = friedman(120, 3)
     spec = process_spec(GaussianNoise(), inputs=True, vectors=vectors, most=6)
