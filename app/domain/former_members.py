@@ -89,7 +89,7 @@ REPORTS: Sequence[Renaming] = (
         exact=True,
     ),
     Renaming({"integral_kept": None}, {"negative": "integral_negative"}),
-    Renaming({"noise_variance": None, "variances": None}, {"reached": "explained_variance"}),
+    Renaming({"variances": None, "rows_drawn": None}, {"reached": "explained_variance"}),
     Renaming({"input": None, "frequency": None}, {"place": "location", "span": "scale"}),
 )
 """Of what a training says of itself, and of the functions that it lists."""

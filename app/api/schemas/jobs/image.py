@@ -31,7 +31,7 @@ class ImageJobOut(JobOut):
             "height": plan.height,
             "width": plan.width,
             "peak": plan.peak,
-            "functions": plan.max_functions,
+            "max_functions": plan.max_functions,
             "psnr": plan.psnr,
             "noise_sd": plan.noise_sd,
         }
