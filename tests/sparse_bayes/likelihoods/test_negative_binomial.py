@@ -100,6 +100,27 @@ def test_closed_forms_are_what_the_base_comes_to_by_quadrature(dispersion: float
     )
 
 
+@pytest.mark.parametrize("dispersion", [0.3, 3.0, 40.0])
+def test_the_dispersion_is_that_of_the_greatest_sum(dispersion: float) -> None:
+    _, t = counts_of(dispersion, 200)
+    f, v = np.full(200, np.log(t.mean())), np.full(200, 0.02)
+    found, by_search = NegativeBinomial().tuned(t, f, v, 1.0), LikelihoodBase.tuned(NegativeBinomial(), t, f, v, 1.0)
+    assert found.shape_or_first == pytest.approx(by_search.shape_or_first, rel=1e-4)
+    best = float(found.expected(t, f, v, 1.0).value.sum())
+    for factor in (0.99, 1.01):
+        other = NegativeBinomial(factor * found.shape_or_first)
+        assert float(other.expected(t, f, v, 1.0).value.sum()) < best
+
+
+def test_equal_counts_have_the_greatest_dispersion_and_zeros_with_one_great_count_the_least() -> None:
+    f, v = np.zeros(50), np.full(50, 0.01)
+    assert NegativeBinomial().tuned(np.ones(50), f, v, 1.0).dispersion == 1e4
+    rare = np.zeros(50)
+    rare[0] = 1e6
+    assert NegativeBinomial().tuned(rare, f - 12.0, v, 1.0).shape_or_first < 0.02
+    assert NegativeBinomial(2.0).tuned(rare, f, v, 1.0).dispersion == 2.0
+
+
 def test_with_a_great_dispersion_it_is_poisson() -> None:
     t, f, v = np.array([0.0, 3.0, 20.0]), np.array([0.0, 1.0, 3.0]), np.array([0.1, 0.3, 0.01])
     near, poisson = NegativeBinomial(1e4), Poisson()
