@@ -69,6 +69,8 @@ run: install ## the API with a worker inside, on 127.0.0.1:8000
 # One thread a process: tests run side by side, and threads of linear algebra wait for each other by spinning.
 test check thorough: export OMP_NUM_THREADS = 1
 test check thorough: export OPENBLAS_NUM_THREADS = 1
+# Tests start some hundred processes: each would compile the service anew where the environment forbids to keep that.
+test check thorough faults hostile: export PYTHONDONTWRITEBYTECODE =
 
 test: install clients ## the tests, on SQLite and PostgreSQL
 	$(BIN)/pytest -n auto

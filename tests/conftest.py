@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from app.queue.migrations import migrate as migrate_queue
 from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from tests import postgres
+from tests.database_pool import DatabasePool
 
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
 PROGRAMS = postgres.programs()
@@ -80,6 +82,12 @@ def postgres_server() -> Iterator[postgres.Server]:
 
 
 @pytest.fixture(scope="session")
+def postgres_databases(postgres_server: postgres.Server) -> DatabasePool:
+    """Copies of TEMPLATE that tests use one after the other."""
+    return DatabasePool(postgres_server, TEMPLATE)
+
+
+@pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty SQLite file, to be copied."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
@@ -88,6 +96,19 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     migrate_queue(engine)
     engine.dispose()
     return path
+
+
+@contextmanager
+def migrated_database(database: str, request: pytest.FixtureRequest, directory: Path) -> Iterator[str]:
+    """The URL of a migrated, empty database; SQLite's is in this directory."""
+    if database == "sqlite":
+        path = directory / "relevance.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    pool: DatabasePool = request.getfixturevalue("postgres_databases")
+    with pool.database() as url:
+        yield url
 
 
 @pytest.fixture(params=DATABASES)
@@ -99,16 +120,8 @@ def database(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def database_url(database: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The URL of a migrated, empty database of the test's own."""
-    if database == "sqlite":
-        path = tmp_path / "relevance.db"
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
-        yield f"sqlite:///{path}"
-        return
-    server = request.getfixturevalue("postgres_server")
-    name = f"test_{uuid4().hex}"
-    server.create(name, TEMPLATE)
-    yield server.url(name).render_as_string(hide_password=False)
-    server.drop(name)
+    with migrated_database(database, request, tmp_path) as url:
+        yield url
 
 
 @pytest.fixture

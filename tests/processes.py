@@ -1,10 +1,16 @@
 """How other processes are."""
 
 import subprocess
+from pathlib import Path
 
 
 def state(pid: int) -> str:
     """As `ps` says it: T is stopped, Z dead and not yet buried; empty when there is none."""
+    if Path("/proc/self/stat").exists():
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return ""
     shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return shown.stdout.strip()
 

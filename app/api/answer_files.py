@@ -2,25 +2,29 @@
 
 from collections.abc import Sequence
 
-from app.api.negotiation import RowFormat
 from app.domain.errors import Fault, InvalidRequestError
+from app.formats.format import WritableFormat
 from app.services.answering import Wanted
 
-FLAT: frozenset[RowFormat] = frozenset({"csv", "arrow", "parquet", "npy"})
 
-
-def check_writable(answer: RowFormat, wanted: Wanted, outputs: Sequence[str] | None) -> None:
-    """Raise InvalidRequestError for what can be told in JSON alone; `outputs` where some were named."""
-    said = {"covariance": wanted.covariance, "explain": wanted.explain is not None and answer in FLAT}
+def check_writable(answer: WritableFormat, wanted: Wanted, outputs: Sequence[str] | None) -> None:
+    """Raise InvalidRequestError for what the format has no room for; `outputs` where some were named."""
+    said = {
+        "covariance": wanted.covariance and not answer.is_document,
+        "explain": wanted.explain is not None and not answer.is_nested,
+    }
     faults = [
-        Fault(f"An answer in {answer} has no `{name}`: ask for JSON.", pointer=f"/{name}")
+        Fault(f"An answer in {answer.name} has no `{name}`: ask for JSON.", pointer=f"/{name}")
         for name, is_said in said.items()
         if is_said
     ]
     faults += [
-        Fault("An answer in npy holds numbers alone: `probabilities` tell the same.", pointer=f"/outputs/{place}")
+        Fault(
+            f"An answer in {answer.name} holds numbers alone: `probabilities` tell the same.",
+            pointer=f"/outputs/{place}",
+        )
         for place, output in enumerate(outputs or ())
-        if answer == "npy" and output == "label"
+        if output == "label" and not answer.has_texts
     ]
     if faults:
         raise InvalidRequestError(faults[0].detail, faults)

@@ -15,13 +15,13 @@ from app.api.answers import prediction_lines
 from app.api.errors import fault_members, kind_of
 from app.api.exchange import Exchange, asked_by, expected_of, told_of
 from app.api.expanding import Expander
-from app.api.formats.expected import Expected, need_rows
-from app.api.formats.line_rows import Line, read_lines
-from app.api.predict_query import Pairs, asked_in
+from app.api.predict_query import asked_in
 from app.api.predicting import Breathe, Predicting, answered, wanted_of
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, sentence
 from app.domain.references import Reference
+from app.formats.expected import Expected, need_rows
+from app.formats.line_rows import Line, read_lines
 from app.services.answering import ServedVersion, outputs_asked
 from app.services.counting import CountedRequest, Rows
 
@@ -39,7 +39,7 @@ async def by_lines(
     served = await predicting.served(owner, reference)
     answers = _answers(request.receive, served, predicting, wanted)
     stream = _with_last_words(await anext(answers), answers)
-    return _WhileReading(stream, media_type=wanted.answer_type, headers=told_of(served))
+    return _WhileReading(stream, media_type=wanted.answer.media_type, headers=told_of(served))
 
 
 class _WhileReading(StreamingResponse):
@@ -62,17 +62,17 @@ class _Rows:
     counted: Rows
 
     @classmethod
-    def of(cls, served: ServedVersion, predicting: Predicting, query: Pairs, counted: Rows) -> Self:
+    def of(cls, served: ServedVersion, predicting: Predicting, wanted: Exchange, counted: Rows) -> Self:
         """As a query asks for them; raises InvalidRequestError."""
-        options = asked_in(query, csv=False).options
-        check_writable("ndjson", wanted_of(options), outputs_asked(served.version, options.outputs))
+        options = asked_in(wanted.query, ()).options
+        check_writable(wanted.answer, wanted_of(options), outputs_asked(served.version, options.outputs))
         return cls(served, options, expected_of(served, predicting), counted)
 
     def answered(self, lines: Sequence[Line], first: int, breathe: Breathe) -> bytes:
         """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
         try:
             read = read_lines(lines, self.expected, strict=self.options.on_error == "refuse")
-            asked = asked_by(self.served, read, self.options, [line.number for line in lines])
+            asked = asked_by(self.served, read, self.options)
             found, faults = answered(self.served, asked, self.expected.most_rows, self.counted)
         except (InvalidDataError, MalformedBodyError) as error:
             moved = [fault if fault.row is None else replace(fault, row=first + fault.row) for fault in error.faults]
@@ -112,7 +112,7 @@ async def _answers(
 ) -> AsyncIterator[bytes]:
     """The answers to rows as they come, one at least; raises what these are refused for, and ClientDisconnect."""
     with CountedRequest(served.counts) as counted:
-        rows = _Rows.of(served, predicting, wanted.query, counted)
+        rows = _Rows.of(served, predicting, wanted, counted)
         expander = Expander(wanted.encoding, predicting.most_bytes)
         lines, seen = _Lines(), 0
         async for piece, come in _pieces(receive, expander, lines):

@@ -7,13 +7,13 @@ import orjson
 from pydantic import TypeAdapter
 
 from app.api.bodies import MAX_MEMBERS, checked
-from app.api.formats.json_table import has_column, read_json, typed_block
-from app.api.formats.misfits import refuse
 from app.api.predicting import max_containers
 from app.api.schemas.requests import CompareOptions
 from app.domain.errors import Fault, NotFoundError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import ColumnKind, Label, block_rows
+from app.formats.json_table import has_column, read_json, typed_block
+from app.formats.misfits import refuse
 from app.services.answering import ServedVersion
 from app.services.comparing import (
     AT,

@@ -7,8 +7,8 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from anyio import CapacityLimiter, to_thread
 from starlette.types import Receive
 
+from app.domain.cancellation import Cancellation
 from app.domain.errors import ClientLeftError
-from app.services.cancellation import Cancellation
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")

@@ -3,42 +3,46 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive
 
-from app.answers.files import Written, predictions_file
 from app.api.answer_files import check_writable
 from app.api.answers import prediction_lines, predictions_json
 from app.api.dependencies import content_encoding_of
 from app.api.expanding import expanded
-from app.api.formats.csv_dialect import CsvOptions
-from app.api.formats.expected import Expected, ReadRows
-from app.api.formats.line_rows import lines_of, read_lines
-from app.api.formats.npy_rows import read_npy
-from app.api.negotiation import ROW_TYPES, RowFormat, answer_type, media_type_of, row_format_of
+from app.api.negotiation import media_type_of, response_format, row_format_of
 from app.api.predict_query import Pairs, asked_in
 from app.api.predicting import Asked, Breathe, Content, Predicting, answered, asked_in_json, wanted_of
 from app.api.schemas.requests import PredictOptions
+from app.domain.errors import Fault
 from app.domain.references import Reference
-from app.services.answering import ServedVersion, outputs_asked, outputs_of
+from app.formats.expected import Expected, ReadRows
+from app.formats.faults import errors_by_row, faulty_rows
+from app.formats.flat_table import FlatTable
+from app.formats.format import Format, RowFormat, WritableFormat
+from app.services.answering import (
+    Answer,
+    ServedVersion,
+    flat_columns,
+    outputs_asked,
+    outputs_of,
+    rows_of,
+    version_metadata,
+)
 from app.services.counting import CountedRequest, Rows
-
-LIGHT: frozenset[RowFormat] = frozenset({"json", "ndjson", "npy"})
-"""Formats that do without Arrow, whose first import takes its time."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """What a body is in, by its type and encoding; by which type its answer is told; and the URL's query."""
+    """The formats of a body and of its answer, the body's type and encoding, and the URL's query."""
 
-    body: RowFormat
+    body: Format
     media_type: str
     encoding: str
-    answer_type: str
+    answer: WritableFormat
     query: Pairs
 
     @classmethod
@@ -46,26 +50,21 @@ class Exchange:
         """What a request's headers say; raises 406 and 415."""
         headers = request.headers
         accept, content_type = headers.getlist("accept"), headers.get("content-type", "")
-        answer = answer_type(",".join(accept) if accept else None)
+        answer = response_format(",".join(accept) if accept else None)
         body = row_format_of(content_type)
         encoding = content_encoding_of(request)  # refused before the body is read
-        query = () if body == "json" else tuple(request.query_params.multi_items())
+        query = () if body.is_document else tuple(request.query_params.multi_items())
         return cls(body, media_type_of(content_type), encoding, answer, query)
-
-    @property
-    def answer(self) -> RowFormat:
-        """The answer's format."""
-        return ROW_TYPES[self.answer_type]
 
     @property
     def is_light(self) -> bool:
         """Whether nothing has to be imported or unpacked for it."""
-        return not self.encoding and {self.body, self.answer} <= LIGHT
+        return not self.encoding and self.body.is_light and self.answer.is_light
 
     @property
     def is_by_lines(self) -> bool:
         """Whether answers can leave while rows still come."""
-        return self.body == self.answer == "ndjson"
+        return self.body is self.answer and isinstance(self.body, RowFormat) and self.body.streams_lines
 
 
 async def exchange(
@@ -76,7 +75,7 @@ async def exchange(
     with CountedRequest(served.counts) as counted:
         call = partial(exchanged, served, body, wanted, predicting, counted)
         content = await predicting.told(served, body, call, receive, inline=wanted.is_light)
-    return response_of(content, wanted.answer_type, told_of(served))
+    return response_of(content, wanted.answer.media_type, told_of(served))
 
 
 def response_of(content: Content, media_type: str, headers: Mapping[str, str] | None = None) -> Response:
@@ -107,19 +106,39 @@ def exchanged(
     return _told(served, asked, wanted.answer, limits.most_rows, counted)
 
 
-def _told(served: ServedVersion, asked: Asked, answer: RowFormat, most_rows: int, counted: Rows) -> Iterator[bytes]:
+@dataclass(frozen=True, eq=False)
+class _Predictions:
+    """Predictions in the shape that a format needs."""
+
+    served: ServedVersion
+    asked: Asked
+    found: Answer
+    faults: Sequence[Fault]
+
+    def flat(self) -> FlatTable:
+        """A column for each number and label; where bad rows are not refused, `error` says what is wrong with them."""
+        errors = None if self.asked.refuses else errors_by_row(self.faults)
+        columns, faulty = flat_columns(self.found, self.asked.outputs), faulty_rows(rows_of(self.found), self.faults)
+        escapes = self.asked.escapes_formulas
+        return FlatTable(columns, faulty, errors, version_metadata(self.served.version), escapes_formulas=escapes)
+
+    def document(self) -> Iterator[bytes]:
+        """With the model and the version."""
+        return predictions_json(self.served, self.found, outputs=self.asked.outputs, faults=self.faults)
+
+    def lines(self) -> Iterator[bytes]:
+        """A prediction on each line."""
+        return prediction_lines(self.served, self.found, outputs=self.asked.outputs, faults=self.faults)
+
+
+def _told(
+    served: ServedVersion, asked: Asked, answer: WritableFormat, most_rows: int, counted: Rows
+) -> Iterator[bytes]:
     """Predictions as they were asked for, in a format."""
     every = outputs_of(served.version)
     check_writable(answer, asked.wanted, None if asked.outputs == every else asked.outputs)
     found, faults = answered(served, asked, most_rows, counted)
-    match answer:
-        case "json":
-            return predictions_json(served, found, outputs=asked.outputs, faults=faults)
-        case "ndjson":
-            return prediction_lines(served, found, outputs=asked.outputs, faults=faults)
-        case _:
-            told = Written(asked.outputs, not asked.refuses, asked.escapes_formulas)
-            return predictions_file(answer, served.version, found, told, faults)
+    return answer.write(_Predictions(served, asked, found, faults))
 
 
 def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
@@ -128,40 +147,17 @@ def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
     return Expected(served.columns, noise, served.not_read, limits.most_rows, limits.most_bytes)
 
 
-def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions, lines: Sequence[int] = ()) -> Asked:
-    """Predictions of rows that came without room for options; `lines` on which these stand, where they do."""
+def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions) -> Asked:
+    """Predictions of rows that came without room for options."""
     outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "refuse"
     escapes = options.csv_escape_formulas
-    return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, tuple(lines), escapes)
+    return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, rows.lines, escapes)
 
 
 def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predicting, breathe: Breathe) -> Asked:
-    if wanted.body == "json":
+    if not isinstance(wanted.body, RowFormat):
         return asked_in_json(served, body, breathe, limits.most_rows)
-    asked = asked_in(wanted.query, csv=wanted.body == "csv")
+    asked = asked_in(wanted.query, wanted.body.row_options, wanted.media_type)
     outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
-    expected = expected_of(served, limits)
-    match wanted.body:
-        case "ndjson":
-            lines = lines_of(body, limits.most_rows)
-            rows = read_lines(lines, expected, strict=asked.options.on_error == "refuse")
-            return asked_by(served, rows, asked.options, [line.number for line in lines])
-        case "npy":
-            rows = read_npy(body, expected)
-        case "csv":
-            # Arrow is imported where it is needed: a process that only predicts does without its 60 MB.
-            from app.api.formats.csv_rows import read_csv
-
-            by_tabs = wanted.media_type == "text/tab-separated-values" and asked.csv.delimiter is None
-            rows = read_csv(body, CsvOptions("\t", asked.csv.decimal) if by_tabs else asked.csv, expected)
-        case "arrow":
-            from app.api.formats.arrow_rows import read_arrow
-
-            rows = read_arrow(body, expected)
-        case "parquet":
-            from app.api.formats.parquet_rows import read_parquet
-
-            rows = read_parquet(body, expected)
-        case _:
-            assert_never(wanted.body)
-    return asked_by(served, rows, asked.options)
+    expected, strict = expected_of(served, limits), asked.options.on_error == "refuse"
+    return asked_by(served, wanted.body.read_rows(body, asked.read, expected, strict=strict), asked.options)

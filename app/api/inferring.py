@@ -7,7 +7,6 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from starlette.types import Receive
 
 from app.api.expanding import expanded
-from app.api.formats.misfits import refuse
 from app.api.inference.messages import InferenceAnswer, InferenceRequest, WantedOutput, read_request, written
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
@@ -15,6 +14,7 @@ from app.api.predicting import Predicting, is_read_quickly, max_containers
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import block_rows
+from app.formats.misfits import refuse
 from app.services.answering import ServedVersion, Wanted, support_of
 from app.services.answering import answer as predict
 from app.services.counting import CountedRequest, Rows

@@ -8,69 +8,12 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-Format = Literal["json", "ndjson", "csv", "arrow", "parquet", "png", "npy"]
+from app.formats import ROW_FORMATS, TABLE_FORMATS, WRITABLE_FORMATS, by_media_type, by_suffix
+from app.formats.format import Format, TableFormat, WritableFormat
 
-MEDIA_TYPES: dict[str, Format] = {
-    "application/json": "json",
-    "application/x-ndjson": "ndjson",
-    "application/ndjson": "ndjson",
-    "application/jsonl": "ndjson",
-    "application/vnd.apache.arrow.stream": "arrow",
-    "text/csv": "csv",
-    "application/csv": "csv",
-    "text/tab-separated-values": "csv",
-    "application/vnd.apache.parquet": "parquet",
-    "application/x-parquet": "parquet",
-    "image/png": "png",
-    "application/x-npy": "npy",
-}
-
-ENDINGS: dict[str, Format] = {
-    "json": "json",
-    "ndjson": "ndjson",
-    "jsonl": "ndjson",
-    "arrow": "arrow",
-    "arrows": "arrow",
-    "csv": "csv",
-    "tsv": "csv",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "png": "png",
-    "npy": "npy",
-}
-
-TEXTS: frozenset[Format] = frozenset({"json", "ndjson", "csv"})
-
-RowFormat = Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"]
-"""What rows to predict for come in, and what their predictions may go out in."""
-
-ARROW = "application/vnd.apache.arrow.stream"
-NDJSON = "application/x-ndjson"
-ROW_TYPES: dict[str, RowFormat] = {
-    "application/json": "json",
-    NDJSON: "ndjson",
-    "text/csv": "csv",
-    ARROW: "arrow",
-    "application/vnd.apache.parquet": "parquet",
-    "application/x-npy": "npy",
-}
-"""The media types by which predictions are told; of those that are equally welcome, the first."""
-
-OTHER_ROW_TYPES: dict[str, RowFormat] = {
-    "application/ndjson": "ndjson",
-    "application/jsonl": "ndjson",
-    "application/csv": "csv",
-    "text/tab-separated-values": "csv",
-    "application/x-parquet": "parquet",
-}
-"""By which rows come as well."""
-
-EVENT_STREAM = "text/event-stream"
 FORM = "multipart/form-data"
-EXPECTED = (
-    "application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream, "
-    "application/vnd.apache.parquet, image/png, application/x-npy, or multipart/form-data with such a file"
-)
+EVENT_STREAM = "text/event-stream"
+EXPECTED = f"{', '.join(one.media_type for one in TABLE_FORMATS)}, or {FORM} with such a file"
 _QUALITY = re.compile(r"[0-9]*\.?[0-9]*")
 UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
@@ -80,39 +23,40 @@ def media_type_of(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def format_of(content_type: str, file_name: str | None = None) -> Format:
-    """The format of a body or a part, by its type, else by its file's ending; raises 415 for any other."""
+def table_format_of(content_type: str, file_name: str | None = None) -> TableFormat:
+    """The format of an upload, by its type, else by its file's suffix; raises 415 for any other."""
     media_type = media_type_of(content_type)
-    ending = (file_name or "").rpartition(".")[2].lower()
-    found = MEDIA_TYPES.get(media_type) or ENDINGS.get(ending)
+    found = by_media_type(TABLE_FORMATS, media_type) or by_suffix(TABLE_FORMATS, file_name or "")
     if found is None:
-        got = media_type or "no Content-Type"
-        raise HTTPException(415, f"Expected {EXPECTED}; got {got}.")
-    if found in TEXTS and (charset := _charset(content_type)) not in UTF_8:
-        raise HTTPException(415, f"Expected UTF-8; got {charset}.")
+        raise HTTPException(415, f"Expected {EXPECTED}; got {media_type or 'no Content-Type'}.")
+    _check_charset(found, content_type)
     return found
 
 
-def row_format_of(content_type: str) -> RowFormat:
+def row_format_of(content_type: str) -> Format:
     """The format of rows to predict for; raises 415 for any other, and for texts that are not UTF-8."""
     media_type = media_type_of(content_type)
-    found = ROW_TYPES.get(media_type) or OTHER_ROW_TYPES.get(media_type)
+    found = by_media_type(ROW_FORMATS, media_type)
     if found is None:
-        raise HTTPException(415, f"Expected {', '.join(ROW_TYPES)}; got {media_type or 'no Content-Type'}.")
-    if found in TEXTS and (charset := _charset(content_type)) not in UTF_8:
-        raise HTTPException(415, f"Expected UTF-8; got {charset}.")
+        expected = ", ".join(one.media_type for one in ROW_FORMATS)
+        raise HTTPException(415, f"Expected {expected}; got {media_type or 'no Content-Type'}.")
+    _check_charset(found, content_type)
     return found
 
 
-def answer_type(accept: str | None) -> str:
-    """The type of ROW_TYPES by which predictions are told: the one that Accept weighs most; raises 406."""
-    weights = {media_type: weight(accept, media_type) for media_type in ROW_TYPES}
-    best = max(weights, key=weights.__getitem__)
-    if not weights[best]:
-        raise HTTPException(
-            406, f"The answer can be {', '.join(ROW_TYPES)}, all of which the Accept header leaves out."
-        )
+def response_format(accept: str | None) -> WritableFormat:
+    """The format of predictions that Accept weighs most, of those alike the first; raises 406."""
+    weights = [(weight(accept, one.media_type), one) for one in WRITABLE_FORMATS]
+    greatest, best = max(weights, key=lambda weighed: weighed[0])
+    if not greatest:
+        possible = ", ".join(one.media_type for one in WRITABLE_FORMATS)
+        raise HTTPException(406, f"The answer can be {possible}, all of which the Accept header leaves out.")
     return best
+
+
+def _check_charset(found: Format, content_type: str) -> None:
+    if found.is_text and (charset := _charset(content_type)) not in UTF_8:
+        raise HTTPException(415, f"Expected UTF-8; got {charset}.")
 
 
 def _charset(content_type: str) -> str:

@@ -1,21 +1,20 @@
 """Options of a predict call whose body has no room for them: they stand in the URL's query."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.bodies import checked
-from app.api.formats.csv_dialect import CsvOptions, Decimal
 from app.api.schemas.requests import PredictOptions
 from app.domain.errors import Fault, InvalidRequestError
+from app.formats.options import Decimal, OptionName, ReadOptions
 
 _OPTIONS: TypeAdapter[PredictOptions] = TypeAdapter(PredictOptions)
 _DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)
 _TEXTS = frozenset({"on_error", "outputs"})
-_OF_CSV = frozenset({"delimiter", "decimal"})
 
 Pairs = Sequence[tuple[str, str]]
 """A query's names and values, as they came."""
@@ -23,25 +22,26 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Asked:
-    """How predictions are wanted, and how a CSV body is written."""
+    """How predictions are wanted, and how the body is written."""
 
     options: PredictOptions
-    csv: CsvOptions
+    read: ReadOptions
 
 
-def asked_in(query: Pairs, *, csv: bool) -> Asked:
-    """What a query says; `delimiter` and `decimal` only of a body in CSV.
+def asked_in(query: Pairs, row_options: Collection[OptionName], media_type: str = "") -> Asked:
+    """What a query says; how the body of that type is written only by `row_options`, those of its format.
 
     Numbers, truth values and lists are written as in JSON; `outputs` is repeated, or divided by commas. Raises
     InvalidRequestError, whose pointers name the parameters.
     """
-    pairs = [(name, value) for name, value in query if not (csv and name in _OF_CSV)]
+    pairs = [(name, value) for name, value in query if name not in row_options]
     _once([name for name, _ in query if name != "outputs"])
     raw: dict[str, object] = {name: _value(name, value) for name, value in pairs if name != "outputs"}
     outputs = [output for name, value in pairs if name == "outputs" for output in value.split(",")]
     if outputs:
         raw["outputs"] = outputs
-    return Asked(checked(_OPTIONS, raw, is_json=False), _csv(dict(query)) if csv else CsvOptions())
+    written = {name: value for name, value in query if name in row_options}
+    return Asked(checked(_OPTIONS, raw, is_json=False), _read_options(written, media_type))
 
 
 def _once(names: Sequence[str]) -> None:
@@ -62,11 +62,11 @@ def _value(name: str, text: str) -> object:
     return value
 
 
-def _csv(query: dict[str, str]) -> CsvOptions:
+def _read_options(query: dict[str, str], media_type: str) -> ReadOptions:
     decimal = query.get("decimal")
     try:
         mark = None if decimal is None else _DECIMAL.validate_python(decimal)
     except ValidationError:
         detail = f"Should be '.' or ',', got {decimal!r}."
         raise InvalidRequestError(f"The parameter 'decimal': {detail}", [Fault(detail, pointer="/decimal")]) from None
-    return CsvOptions(query.get("delimiter"), mark)
+    return ReadOptions(query.get("delimiter"), mark, sheet=query.get("sheet"), media_type=media_type)

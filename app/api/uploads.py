@@ -10,23 +10,19 @@ from starlette.requests import ClientDisconnect, Request
 
 from app.api.dependencies import Limits
 from app.api.expanding import Expander
-from app.api.formats.csv_dialect import CsvOptions
-from app.api.formats.json_table import json_stream
-from app.api.formats.line_stream import open_lines
-from app.api.formats.misfits import shown
-from app.api.formats.multipart import OneFile
-from app.api.formats.spool import SpoolFile, spooled
-from app.api.formats.streams import LONGEST_NAME, TableStream, is_plain, within
-from app.api.negotiation import FORM, Format, format_of, media_type_of
+from app.api.multipart import OneFile
+from app.api.negotiation import FORM, media_type_of, table_format_of
+from app.domain.cancellation import check_cancelled
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.tables import Block, ColumnKind
-from app.services.cancellation import check_cancelled
+from app.formats.format import TableFormat
+from app.formats.misfits import shown
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile, spooled
+from app.formats.streams import LONGEST_NAME, TableStream, is_plain, within
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"
-
-MOST_PIXELS = 2**22
-"""Of an image, which is unpacked in memory: 32 MiB of numbers."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class Upload:
     """A body that has come whole."""
 
     file: SpoolFile
-    format: Format
+    format: TableFormat
     media_type: str
     file_name: str | None
 
@@ -54,9 +50,9 @@ async def received(request: Request, limits: Limits) -> AsyncIterator[Upload]:
     content_type = request.headers.get("content-type", "")
     expander = Expander(",".join(request.headers.getlist("content-encoding")), limits.max_upload_bytes)
     form = OneFile(content_type) if media_type_of(content_type) == FORM else None
-    found = None if form is not None else format_of(content_type)
+    found = None if form is not None else table_format_of(content_type)
     async with spooled(limits.spool_directory, most_bytes=limits.max_upload_bytes) as file:
-        if found == "json":
+        if found is not None and found.is_read_whole:
             file.allow(limits.max_body_bytes)
         announced = request.headers.get("content-length", "")
         file.refuse_above(int(announced) if announced.isdecimal() else 0)
@@ -88,14 +84,14 @@ async def _unpacked(request: Request, expander: Expander, limits: Limits) -> Asy
 
 async def _take_apart(
     pieces: AsyncIterator[bytes], form: OneFile, file: SpoolFile, limits: Limits
-) -> tuple[Format, str]:
+) -> tuple[TableFormat, str]:
     """Write the form's file; its format, and its type as the form has it."""
-    found: Format | None = None
+    found: TableFormat | None = None
     async for piece in pieces:
         data = form.feed(piece)
         if found is None and form.found:
-            found = format_of(form.media_type or "", form.name)
-            if found == "json":
+            found = table_format_of(form.media_type or "", form.name)
+            if found.is_read_whole:
                 file.allow(limits.max_body_bytes)
         await file.write(data)
     form.finish()
@@ -104,11 +100,13 @@ async def _take_apart(
 
 
 def open_table(
-    upload: Upload, options: CsvOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
+    upload: Upload, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: Limits
 ) -> TableStream:
     """The upload as a stream of blocks that keeps to the limits; blocks the thread, raises what the formats raise."""
-    table = _open(upload, options, declared, limits)
-    # A cell takes at least one byte of JSON or CSV, so that only Parquet can come to so many.
+    most = TableLimits(limits.max_columns, limits.max_rows, limits.max_body_bytes)
+    options = replace(options, media_type=upload.media_type)
+    table = upload.format.read_table(upload.file, options, declared=declared, limits=most)
+    # A cell takes at least one byte of JSON or CSV, so that only packed columns can come to so many.
     blocks = within(table.blocks, most_rows=limits.max_rows, most_cells=limits.max_upload_bytes)
     return replace(table, blocks=_until_cancelled(blocks))
 
@@ -119,38 +117,6 @@ def _until_cancelled(blocks: Iterator[Block]) -> Iterator[Block]:
         check_cancelled()
         yield block
     check_cancelled()  # what follows the last block makes the dataset visible
-
-
-def _open(upload: Upload, options: CsvOptions, declared: Mapping[str, ColumnKind], limits: Limits) -> TableStream:
-    most_columns = limits.max_columns
-    match upload.format:
-        case "json":
-            return json_stream(upload.file.read(), declared=declared, most_columns=most_columns)
-        case "ndjson":
-            most_bytes = limits.max_body_bytes
-            return open_lines(upload.file, declared=declared, most_columns=most_columns, most_bytes=most_bytes)
-        case "arrow":
-            from app.api.formats.arrow_stream import open_arrow
-
-            return open_arrow(upload.file, declared=declared, most_columns=most_columns)
-        case "csv":
-            # Arrow is imported where it is needed: a process that only predicts does without its 60 MB.
-            from app.api.formats.csv_stream import open_csv
-
-            if upload.media_type == "text/tab-separated-values" and options.delimiter is None:
-                options = replace(options, delimiter="\t")
-            return open_csv(upload.file, options, declared=declared, most_columns=most_columns)
-        case "parquet":
-            from app.api.formats.parquet_stream import open_parquet
-
-            return open_parquet(upload.file, declared=declared, most_columns=most_columns, most_rows=limits.max_rows)
-        case "png" | "npy":
-            if declared:
-                detail = "An image has no columns whose kinds could be declared."
-                raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
-            from app.api.formats.images import open_image
-
-            return open_image(upload.file, upload.format, most_pixels=min(limits.max_rows, MOST_PIXELS))
 
 
 def declared_kinds(texts: Sequence[str]) -> dict[str, ColumnKind]:

@@ -2,21 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from app.cli.connection import in_plain_text
 from app.cli.progress import watch
 from app.cli.rendering import print_json
 from app.cli.saying import refuse, say, warn
 from app.client import Problem, Relevance
-
-FORMATS: dict[str, Literal["csv", "parquet", "arrow"]] = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-}
+from app.formats import BATCH_FORMATS, by_suffix
 
 
 @dataclass(frozen=True)
@@ -35,14 +27,15 @@ def predict_dataset(
     client: Relevance, model: str, file: Path | None, dataset: str | None, wanted: WantedFile, *, as_json: bool
 ) -> None:
     """Predict for a file, which is uploaded, or a dataset; raises typer.Exit(1) when the job does not succeed."""
-    coded = FORMATS.get(wanted.output.suffix.lower())
+    coded = by_suffix(BATCH_FORMATS, wanted.output)
     if coded is None:
-        refuse(f"{wanted.output}: the ending says the format: {', '.join(FORMATS)}.")
+        endings = ", ".join(suffix for one in BATCH_FORMATS for suffix in one.suffixes)
+        refuse(f"{wanted.output}: the ending says the format: {endings}.")
     dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
     job = client.batch_predictions.submit(
         model,
         dataset_id,
-        format=coded,
+        format=coded.name,
         keep=wanted.keep,
         outputs=wanted.outputs,
         interval=wanted.interval,

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from app.answers.formulas import escaped
 from app.cli.deciding import read_costs, read_priors
 from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
@@ -24,17 +23,16 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from app.client.files import AnswerFormat
 from app.domain.errors import RelevanceError
 from app.domain.tables import Label
+from app.formats import DEFAULT, FORMATS, WRITABLE_FORMATS, by_suffix, named
+from app.formats.formulas import escaped
 
 BATCH = 10_000
 """Rows of one request."""
 
 COMPONENTS = 10
 """How many of the first are told of a row where nothing is said."""
-
-BINARY: frozenset[AnswerFormat] = frozenset({"arrow", "parquet", "npy"})
 
 ROWS_SHOWN = 20
 """Rows of a table on a terminal."""
@@ -91,16 +89,16 @@ def predict_file(
     client: Relevance,
     model: str,
     file: Path,
-    answer: AnswerFormat,
+    answer: str,
     *,
     version: str | None,
     wanted: Wanted,
     output: Path | None,
 ) -> None:
     """Send `file` as it is, and write the answer as it comes; raises typer.Exit(1) where there is no place for it."""
-    if output is None and answer in BINARY and sys.stdout.isatty():
+    if output is None and not named(WRITABLE_FORMATS, answer).is_text and sys.stdout.isatty():
         refuse(f"{answer} is nothing to read on a terminal: say where to write it with --output FILE.")
-    if file.suffix.lower() == ".json":
+    if (by_suffix(FORMATS, file) or DEFAULT).is_document:
         refuse("A file of JSON has its options in itself: write its rows as .ndjson, or leave --format out.")
     learned = client.version(model, version, of=VersionBase)
     classes = learned.classes if isinstance(learned, SupervisedVersion) else ()

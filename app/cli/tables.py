@@ -3,19 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from app.api.formats.arrow_stream import open_arrow
-from app.api.formats.csv_dialect import CsvOptions
-from app.api.formats.csv_stream import open_csv
-from app.api.formats.expected import Expected
-from app.api.formats.json_table import json_stream
-from app.api.formats.line_stream import open_lines
-from app.api.formats.misfits import refuse
-from app.api.formats.npy_rows import read_npy
-from app.api.formats.parquet_stream import open_parquet
-from app.api.formats.spool import SpoolFile
-from app.api.formats.streams import TableStream
 from app.domain.encoding import raw_cells
 from app.domain.tables import Cell, ColumnKind, block_rows
+from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
+from app.formats.expected import Expected
+from app.formats.format import RowFormat, TableFormat
+from app.formats.misfits import refuse
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
 
 Row = dict[str, Cell]
 
@@ -27,38 +23,29 @@ def batches(path: Path, kinds: Mapping[str, ColumnKind], *, size: int) -> Iterat
 
     Raises RelevanceError where the file can't be read as what its name says, or a value is not of its kind.
     """
+    written = by_suffix(TABLE_FORMATS, path) or DEFAULT
     with path.open("rb") as opened:
         file = SpoolFile(opened, most_bytes=path.stat().st_size)
         file.size = path.stat().st_size
-        if path.suffix.lower() == ".npy":
-            stream = _open_npy(path, kinds)
+        if isinstance(written, RowFormat) and not written.has_names:
+            stream = _by_position(written, file, kinds)
         else:
-            names = _open(file, path, {}).names
-            stream = _open(file, path, {name: kinds.get(name, "category") for name in names})
+            names = _table(written, file, {}).names
+            stream = _table(written, file, {name: kinds.get(name, "category") for name in names})
         for block in stream.blocks:
             for first in range(0, block_rows(block), size):
                 last = min(first + size, block_rows(block))
                 yield [raw_cells(block, row, stream.names) for row in range(first, last)]
 
 
-def _open(file: SpoolFile, path: Path, declared: Mapping[str, ColumnKind]) -> TableStream:
-    match path.suffix.lower():
-        case ".parquet":
-            return open_parquet(file, declared=declared, most_columns=MOST_COLUMNS, most_rows=MOST_ROWS)
-        case ".json":
-            return json_stream(path.read_bytes(), declared=declared, most_columns=MOST_COLUMNS)
-        case ".arrow" | ".arrows":
-            return open_arrow(file, declared=declared, most_columns=MOST_COLUMNS)
-        case ".ndjson" | ".jsonl":
-            return open_lines(file, declared=declared, most_columns=MOST_COLUMNS, most_bytes=file.size)
-        case _:
-            return open_csv(file, CsvOptions(), declared=declared, most_columns=MOST_COLUMNS)
+def _table(written: TableFormat, file: SpoolFile, declared: Mapping[str, ColumnKind]) -> TableStream:
+    limits = TableLimits(MOST_COLUMNS, MOST_ROWS, max_bytes=file.size)
+    return written.read_table(file, ReadOptions(), declared=declared, limits=limits)
 
 
-def _open_npy(path: Path, kinds: Mapping[str, ColumnKind]) -> TableStream:
-    """A matrix, its columns in the order of `kinds`."""
-    body = path.read_bytes()
-    expected = Expected(tuple(kinds.items()), None, frozenset(), most_rows=MOST_ROWS, most_bytes=len(body))
-    read = read_npy(body, expected)
+def _by_position(written: RowFormat, file: SpoolFile, kinds: Mapping[str, ColumnKind]) -> TableStream:
+    """Rows whose columns are in the order of `kinds`."""
+    expected = Expected(tuple(kinds.items()), None, frozenset(), most_rows=MOST_ROWS, most_bytes=file.size)
+    read = written.read_rows(file.read(), ReadOptions(), expected, strict=True)
     refuse(read.misfits)
     return TableStream(tuple(kinds), tuple(kinds.values()), iter((read.block,)))

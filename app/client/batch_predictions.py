@@ -33,7 +33,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
         dataset_id: str,
         *,
         version: int | str | None = None,
-        format: Literal["csv", "parquet", "arrow"] | None = None,  # noqa: A002 - as the API has it
+        format: str | None = None,  # noqa: A002 - as the API has it
         keep: Sequence[str] = (),
         interval: float | None = None,
         outputs: Sequence[str] | None = None,

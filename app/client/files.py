@@ -10,32 +10,12 @@ import msgspec
 from app.client.http import Http
 from app.client.paths import version_path
 from app.domain.tables import Label
+from app.formats import DEFAULT, FORMATS, WRITABLE_FORMATS, by_suffix, named
 
-AnswerFormat = Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"]
 
-MEDIA_TYPES = {
-    ".csv": "text/csv",
-    ".tsv": "text/csv",
-    ".txt": "text/csv",
-    ".parquet": "application/vnd.apache.parquet",
-    ".json": "application/json",
-    ".ndjson": "application/x-ndjson",
-    ".jsonl": "application/x-ndjson",
-    ".arrow": "application/vnd.apache.arrow.stream",
-    ".arrows": "application/vnd.apache.arrow.stream",
-    ".png": "image/png",
-    ".npy": "application/x-npy",
-}
-"""What a file's name says about its content."""
-
-ANSWER_TYPES: Mapping[AnswerFormat, str] = {
-    "json": "application/json",
-    "ndjson": "application/x-ndjson",
-    "csv": "text/csv",
-    "arrow": "application/vnd.apache.arrow.stream",
-    "parquet": "application/vnd.apache.parquet",
-    "npy": "application/x-npy",
-}
+def media_type_of(file: Path) -> str:
+    """The media type of a file by its name's suffix, that of CSV where this is none of a format."""
+    return (by_suffix(FORMATS, file) or DEFAULT).media_type
 
 
 @dataclass(frozen=True)
@@ -48,7 +28,7 @@ class Files:
         self,
         name: str,
         file: Path,
-        answer: AnswerFormat,
+        answer: str,
         *,
         version: int | str | None = None,
         interval: float | None = None,
@@ -63,7 +43,8 @@ class Files:
     ) -> bytes:
         """Predict for the rows of a file, told apart by its name's ending: the bytes of the answer, a row for each.
 
-        Options as of `Relevance.predict`; a file of JSON has them in itself. Raises OSError.
+        `answer` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them in
+        itself. Raises OSError, LookupError for a format that there is not.
         """
         priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
         query: dict[str, str | int | float | list[str] | None] = {
@@ -80,7 +61,7 @@ class Files:
         return self.http.exchange(
             f"{version_path(name, version)}/predict",
             file.read_bytes(),
-            media_type=MEDIA_TYPES.get(file.suffix.lower(), "text/csv"),
-            answer_type=ANSWER_TYPES[answer],
+            media_type=media_type_of(file),
+            answer_type=named(WRITABLE_FORMATS, answer).media_type,
             query=query,
         )

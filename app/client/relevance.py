@@ -27,7 +27,7 @@ from app.client.evaluations import Evaluations
 from app.client.expansions.gaussian import GaussianExpansion
 from app.client.expansions.told import gaussian
 from app.client.exports import ExportFormat, exported_name
-from app.client.files import MEDIA_TYPES, Files
+from app.client.files import Files, media_type_of
 from app.client.http import DEFAULT_URL, Http
 from app.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
 from app.client.paths import part, reference, version_path
@@ -100,14 +100,13 @@ class Relevance:
     # Datasets
 
     def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
-        """Stream a CSV, JSON, NDJSON, Parquet or Arrow file, told apart by its name's ending. Raises OSError.
+        """Stream a file of any format, told apart by its name's ending. Raises OSError.
 
         What makes something is sent under an idempotency key, and again should the connection be lost. A `key` of your
         own makes it safe to call again too: the same call with it gives the first answer.
         """
-        media_type = MEDIA_TYPES.get(file.suffix.lower(), "text/csv")
         query = {"name": name or file.stem}
-        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type, query=query, key=key)
+        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type_of(file), query=query, key=key)
 
     def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
         """Send a small table column by column; `key` as in `upload`."""

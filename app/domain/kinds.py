@@ -23,6 +23,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Literal
 
+import numpy as np
+
 from app.domain.tables import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
@@ -82,6 +84,12 @@ def seconds_of(text: str) -> float | None:
         moment = moment.replace(tzinfo=UTC)
     seconds = (moment - EPOCH).total_seconds()
     return seconds if FIRST_SECOND <= seconds <= LAST_SECOND else None
+
+
+def iso_8601(seconds: float) -> str:
+    """A point in time as ISO 8601 in UTC, to the microsecond, without idle zeros."""
+    moment = str(np.datetime64(round(seconds * 1e6), "us"))
+    return (moment.rstrip("0").rstrip(".") if "." in moment else moment) + "Z"
 
 
 def kind_of_cells(cells: Iterable[Cell]) -> ColumnKind:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,18 @@ def no_rows(columns: Iterable[tuple[str, ColumnKind]]) -> Block:
 def text_of(label: Label) -> str:
     """A text as it is, a number or boolean as JSON writes it."""
     return label if isinstance(label, str) else json.dumps(label)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """For each of N rows one of `classes`, by its place (N,); -1 for none."""
+
+    classes: tuple[Label, ...]
+    places: NDArray[np.intp]
+
+
+FlatColumn: TypeAlias = "NDArray[np.float64] | Labels"
+"""Of predictions for N rows: numbers (N,), NaN where there is none, or labels."""
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from app.documents.writing import document_of
 from app.domain.errors import NotInstalledError
 from app.domain.exports import ExportedVersion
 from app.exports import npz_file
-from app.exports.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 
@@ -26,7 +26,7 @@ def _json(exported: ExportedVersion) -> bytes:
 
 
 def _npz(exported: ExportedVersion) -> bytes:
-    return npz_file.write(document_of(exported).model_dump(mode="json"))
+    return npz_file.write(document_of(exported))
 
 
 def _onnx(exported: ExportedVersion) -> bytes:

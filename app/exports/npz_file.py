@@ -8,15 +8,15 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from tokenize import TokenError
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
+from app.documents.arrays import taken_out
+from app.documents.schema import VersionDocument
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 
 DOCUMENT_NAME = "document.json"
@@ -30,13 +30,10 @@ _UNREADABLE = (
 )  # fmt: skip
 """What numpy raises for a header, which is a text in Python's own syntax, with all that can be wrong with one."""
 
-Kept: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
-
-def write(document: dict[str, JsonValue]) -> bytes:
-    """A document's JSON value as an archive."""
-    arrays: dict[str, Kept] = {}
-    told = {**document, "model": _taken_out(document["model"], "model", arrays)}
+def write(document: VersionDocument) -> bytes:
+    """A document as an archive."""
+    told, arrays = taken_out(document)
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
         content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
@@ -46,27 +43,6 @@ def write(document: dict[str, JsonValue]) -> bytes:
             np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}{ENDING}", NO_DATE), member.getvalue())
     return sink.getvalue()
-
-
-def _taken_out(value: JsonValue, name: str, arrays: dict[str, Kept]) -> JsonValue:
-    if isinstance(value, dict):
-        return {member: _taken_out(inner, f"{name}/{member}", arrays) for member, inner in value.items()}
-    if isinstance(value, list):
-        if _is_array(value):
-            whole = all(isinstance(number, int) for number in value)
-            arrays[name] = np.array(value, "<i8" if whole else "<f8")
-            return {"array": name}
-        return [_taken_out(inner, f"{name}/{place}", arrays) for place, inner in enumerate(value)]
-    return value
-
-
-def _is_array(value: Sequence[JsonValue]) -> bool:
-    if not value:
-        return False
-    if all(isinstance(one, list) and one for one in value):
-        return all(isinstance(number, float) for one in value if isinstance(one, list) for number in one)
-    kinds = set(map(type, value))
-    return kinds in ({int}, {float})
 
 
 def read(data: bytes, *, most_bytes: int) -> tuple[bytes, dict[str, JsonValue]]:

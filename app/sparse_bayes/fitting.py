@@ -26,12 +26,14 @@ from app.sparse_bayes.errors import DataError, IllegalCombinationError, SparseBa
 from app.sparse_bayes.folds import distinct
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.problem import Problem, check_rows
+from app.sparse_bayes.problem import Problem, check_shapes, check_source
+from app.sparse_bayes.row_source import ArrayRows, RowSource
+from app.sparse_bayes.sampling import Sample
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic, learning
 from app.sparse_bayes.types import Array, Indices
 
-__all__ = ["State", "Termination", "fit", "iterate", "pose", "rests", "standings"]
+__all__ = ["State", "Termination", "fit", "iterate", "pose", "pose_rows", "rests", "standings"]
 
 REBUILT_EVERY = 16
 """States whose number is a multiple of this rest."""
@@ -49,71 +51,90 @@ def pose(
 ) -> Problem:
     """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
 
+    `threads` share passes over all rows; for the rest see `pose_rows`. Raises DataError, IllegalCombinationError.
+    """
+    check(spec)
+    check_shapes(X, t)
+    stand = None if centres is None else Sample(centres, X[centres])
+    source = ArrayRows(X, t, threads=threads)
+    return pose_rows(source, spec, centres=stand, inherited=inherited, noise_sd=noise_sd)
+
+
+def pose_rows(
+    source: RowSource,
+    spec: Spec,
+    *,
+    centres: Sample | None = None,
+    inherited: KernelFunctions | None = None,
+    noise_sd: Array | None = None,
+) -> Problem:
+    """The problem of a spec whose widths are not searched for, with candidates on `centres`, or all rows.
+
     Under independent weights they are on one row of each place: a function offered twice would enter twice.
 
     `inherited` are functions of another fit: kernels that inherit have their input map and covariance. `noise_sd` (N,)
     comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
     """
     check(spec)
-    likelihood = spec.model_likelihood
+    likelihood, t = spec.model_likelihood, source.t
     if is_heteroscedastic(likelihood):
         raise SparseBayesError("expected noise of one size, or known by row: two fits in turn learn it as a function")
-    check_rows(X, t, noise_sd)
+    check_source(source, noise_sd)
     likelihood.check(t)
     if likelihood.noise_by_row != (noise_sd is not None):
         raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
-    rows = np.arange(len(X)) if centres is None else centres
+    stand = Sample(np.arange(len(t)), source.every().X) if centres is None else centres
     if isinstance(spec.prior, Independent):
-        rows = rows[distinct(X[rows], t[rows])]
+        apart = distinct(stand.X, t[stand.numbers])
+        stand = Sample(stand.numbers[apart], stand.X[apart])
     learns = Learning()
     for basis in spec.basis:
         if isinstance(basis, KernelBasis):
             learns = learning(spec, basis)
-    dictionaries = [_functions(basis, X, rows, learns, inherited) for basis in spec.basis]
+    dictionaries = [_functions(basis, source, stand, learns, inherited) for basis in spec.basis]
     working, log_jacobian = likelihood.working(t)
     precisions = None if noise_sd is None else noise_sd**-2
     centre = _centre(spec, working, precisions)
-    candidates = Candidates(tuple(dictionaries))
     return Problem(
-        X,
-        working - centre,
-        candidates,
+        source.with_targets(working - centre, precisions),
+        Candidates(tuple(dictionaries)),
         likelihood,
         spec.prior,
         learns,
         spec.seed,
         log_jacobian=log_jacobian,
-        precisions=precisions,
         centre=centre,
-        threads=threads,
     )
 
 
-def _functions(basis: Basis, X: Array, rows: Indices, learns: Learning, inherited: KernelFunctions | None) -> Functions:
-    """The candidates of a dictionary for the rows X (N, d), kernels on `rows` (M,) of them."""
+def _functions(
+    basis: Basis, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
+) -> Functions:
+    """The candidates of a dictionary for the rows of a source, kernels on those where they `stand`."""
     if not isinstance(basis, Group):
-        return _single(basis, X, rows, learns, inherited)
-    if not all(0 <= k < X.shape[1] for k in basis.inputs):
-        raise IllegalCombinationError("basis", f"expected inputs from 0 to {X.shape[1] - 1} in a group")
+        return _single(basis, source, stand, learns, inherited)
+    if not all(0 <= k < source.inputs for k in basis.inputs):
+        raise IllegalCombinationError("basis", f"expected inputs from 0 to {source.inputs - 1} in a group")
     columns = np.array(basis.inputs, np.intp)
-    return GroupFunctions(columns, _single(basis.of, X[:, columns], rows, Learning(), None))
+    group, among = ArrayRows(source.every().X[:, columns], source.t), Sample(stand.numbers, stand.X[:, columns])
+    return GroupFunctions(columns, _single(basis.of, group, among, Learning(), None))
 
 
 def _single(
-    basis: Single, X: Array, rows: Indices, learns: Learning, inherited: KernelFunctions | None
+    basis: Single, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
 ) -> SingleFunctions:
     match basis:
         case Bias():
             return ConstantFunction()
         case Inputs():
-            return InputFunctions(np.arange(X.shape[1]))
+            return InputFunctions(np.arange(source.inputs))
         case KernelBasis(width=InheritedWidth()) if inherited is not None:
-            return inherited.moved(inherited.input_map, X[rows], rows)
+            return inherited.moved(inherited.input_map, stand.X, stand.numbers)
         case KernelBasis(kernel=kernel, width=width):
-            input_map = _input_map(width, learns, inputs=X.shape[1])
-            return KernelFunctions(kernel, input_map, X[rows], rows)
+            input_map = _input_map(width, learns, inputs=source.inputs)
+            return KernelFunctions(kernel, input_map, stand.X, stand.numbers)
         case _:
-            return basis.functions(X)
+            return basis.functions(source.every().X)
 
 
 def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
@@ -187,7 +208,7 @@ def learned(problem: Problem, last: Standing) -> Model:
         gamma=kept.gamma,
         noise_sd=kept.likelihood.noise(problem.precision(state.beta)),
         evidence=last.log_evidence(problem),
-        inputs=problem.X.shape[1],
+        inputs=problem.inputs,
         rows=problem.rows,
         candidates=problem.candidates.size,
         termination=str(state.termination or Termination.MAX_ITERATIONS),

@@ -22,11 +22,24 @@ ROWS_PER_CELL = 5
 """Rows for each combination of categories, in the mean, from which on equal rows are no copies."""
 
 
-def content_keys(values: Array, seed: int) -> NDArray[np.uint64]:
-    """A 64-bit number for each row of values (N, k), the same wherever it stands: splitmix64 over its numbers' bits."""
-    keys = _mixed(np.full(len(values), seed, np.uint64))
-    for column in (values + 0.0).T:  # + 0.0 makes -0.0 and 0.0 one
-        keys = _mixed(keys ^ np.ascontiguousarray(column).view(np.uint64))
+KEYED_ROWS = 4_096
+"""Keys are computed so many rows at a time: a copy of these is held, not of all."""
+
+
+def content_keys(values: Array, seed: int, more: Array | None = None) -> NDArray[np.uint64]:
+    """A 64-bit number for each row of values (N, k), the same wherever it stands: splitmix64 over its numbers' bits.
+
+    `more` (N,) or (N, K) are columns that follow those of the values.
+    """
+    parts = [values] if more is None else [values, more if more.ndim == 2 else more[:, None]]
+    keys = np.full(len(values), seed, np.uint64)
+    for first in range(0, len(values), KEYED_ROWS):
+        stop = first + KEYED_ROWS
+        some = _mixed(keys[first:stop])
+        for part in parts:
+            for column in (part[first:stop] + 0.0).T:  # + 0.0 makes -0.0 and 0.0 one
+                some = _mixed(some ^ np.ascontiguousarray(column).view(np.uint64))
+        keys[first:stop] = some
     return keys
 
 
@@ -44,7 +57,7 @@ def subset(X: Array, t: Array, size: int, seed: int) -> Indices:
 
 def by_content(X: Array, t: Array, seed: int) -> Indices:
     """All rows (N,), in an order that only what stands in X (N, d) and t (N,) decides."""
-    return np.argsort(content_keys(np.column_stack([X, t]), seed), kind="stable")
+    return np.argsort(content_keys(X, seed, t), kind="stable")
 
 
 def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool = False) -> list[Split]:
@@ -52,7 +65,7 @@ def random_folds(X: Array, t: Array, folds: int, seed: int, *, stratified: bool 
 
     Where they are `stratified`, or targets t (N,) recur as classes do, every fold has its share of each value.
     """
-    keys = content_keys(np.column_stack([X, t]), seed)
+    keys = content_keys(X, seed, t)
     recurring, values = np.unique(t, return_inverse=True)
     different = len(np.unique(keys))
     is_stratified = stratified or len(recurring) <= max(2, different // folds)

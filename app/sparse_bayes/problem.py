@@ -1,62 +1,43 @@
-"""Rows, candidates and likelihood of one fit; rows are met only through blocks and one reduce."""
+"""Rows, candidates and likelihood of one fit."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from app.sparse_bayes.basis import Candidates
 from app.sparse_bayes.errors import DataError
-from app.sparse_bayes.folds import by_content
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.likelihoods import Likelihood
 from app.sparse_bayes.priors import Prior
 from app.sparse_bayes.products import Products, products_of
+from app.sparse_bayes.row_source import ArrayRows, Finite, Moments, RowBlock, RowSource
+from app.sparse_bayes.sampling import Sample, Sampler
 from app.sparse_bayes.scales import Learning
-from app.sparse_bayes.types import Array, ForRows, Indices
-
-T = TypeVar("T")
+from app.sparse_bayes.types import Array, ForRows
 
 KEPT_BYTES = 256 * 2**20
 """Columns of all candidates are computed once and kept while they need no more than this; else anew for each look."""
 
 
 @dataclass(frozen=True, eq=False)
-class RowBlock:
-    """Some rows: X (n, d), t (n,) and, where they differ, the `precisions` (n,) of their noise over beta."""
-
-    X: Array
-    t: Array
-    precisions: Array | None = None
-
-    def weighted(self, Y: Array) -> Array:
-        """Y (n, k) or (n,), each row times its noise precision over beta."""
-        return Y if self.precisions is None else (self.precisions * Y.T).T
-
-    @cached_property
-    def log_precisions(self) -> float:
-        """The sum over rows of log of the noise precision over beta."""
-        return 0.0 if self.precisions is None else float(np.log(self.precisions).sum())
-
-
-@dataclass(frozen=True, eq=False)
 class Problem:
-    """What an algorithm works on. X (N, d) and t (N,), or (N, K), are finite.
+    """What an algorithm works on: a `source` of N rows, finite, and the `candidates`.
 
-    `precisions` (N,) are those of the noise, up to the factor beta, where the rows' differ and are known, else None.
-    t are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets their logarithms, and K numbers
-    a row where each class has its own; less `centre`, () or (K,), which the constant's weight has beside its own. The
-    evidence of the targets as they came is that of t and `log_jacobian`. `threads` share the passes over all rows; what
-    comes out does not depend on how many they are. Under a Gaussian process prior `begin` is where its hyperparameters
-    start from, None for the usual starts, and `max_rows_for_scales` bounds the rows from which these are learned where
-    the evidence is exact, None for the usual bound.
+    The source's t (N,), or (N, K), are the likelihood's `working` targets: classes are 0.0 and 1.0, positive targets
+    their logarithms, and K numbers a row where each class has its own; less `centre`, () or (K,), which the constant's
+    weight has beside its own. The evidence of the targets as they came is that of t and `log_jacobian`. Under a
+    Gaussian process prior `begin` is where its hyperparameters start from, None for the usual starts, and
+    `max_rows_for_scales` bounds the rows from which these are learned where the evidence is exact, None for the usual
+    bound.
+
+    A Gaussian process meets the inputs of all rows through `source.reduce` and `sample` alone where its sites don't
+    depend on the latent. `every`, X and what follows from them are for algorithms that need all of X at once: those
+    of independent weights, whose candidates stand on its rows, and sites that do depend on the latent.
     """
 
-    X: Array
-    t: Array
+    source: RowSource
     candidates: Candidates
     likelihood: Likelihood
     prior: Prior
@@ -64,52 +45,47 @@ class Problem:
     seed: int = 0
     kept_bytes: int = KEPT_BYTES
     log_jacobian: float = 0.0
-    precisions: Array | None = None
     centre: Array = field(default_factory=lambda: np.zeros(()))
-    threads: int = 1
     begin: Hyperparameters | None = None
     max_rows_for_scales: int | None = None
 
     @property
     def rows(self) -> int:
         """N."""
-        return len(self.t)
+        return len(self.source.t)
+
+    @property
+    def inputs(self) -> int:
+        """d."""
+        return self.source.inputs
+
+    @property
+    def t(self) -> Array:
+        """The targets, (N,) or (N, K)."""
+        return self.source.t
+
+    @property
+    def precisions(self) -> Array | None:
+        """Those of the noise, up to the factor beta, (N,), where the rows' differ and are known."""
+        return self.source.precisions
 
     def unweighted(self, functions: int) -> Array:
         """Weights of 0 of R functions: (R,), or (R, K) where a row has K latents, or K targets."""
         latents = self.likelihood.latents
         return np.zeros((functions, *(self.t.shape[1:] if latents == 1 else (latents,))))
 
-    def parts(self, of: Callable[[RowBlock], T], most: int) -> Iterator[T]:
-        """What `of` makes of all rows, at most so many at a time, in their order."""
-        step = max(most, 1)
-        starts = range(0, self.rows, step)
-        with ThreadPoolExecutor(self.threads) as pool:
-            for first in range(0, len(starts), self.threads):
-                some = starts[first : first + self.threads]
-                yield from pool.map(of, [self._block(n, n + step) for n in some])
-
-    def _block(self, first: int, stop: int) -> RowBlock:
-        precisions = None if self.precisions is None else self.precisions[first:stop]
-        return RowBlock(self.X[first:stop], self.t[first:stop], precisions)
-
-    @cached_property
-    def every(self) -> RowBlock:
-        """All rows as one."""
-        return RowBlock(self.X, self.t, self.precisions)
-
-    def some(self, most: int) -> Indices:
+    def sample(self, size: int) -> Sample:
         """At most so many rows, drawn by content, in the order in which they stand."""
-        return np.arange(self.rows) if self.rows <= most else np.sort(self._drawn[:most])
+        return self._sampler.sample(size)
 
     @cached_property
-    def _drawn(self) -> Indices:
-        return by_content(self.X, self.t, self.seed)
+    def _sampler(self) -> Sampler:
+        return Sampler(self.source, self.seed)
 
     @cached_property
     def spread(self) -> Array:
         """The inputs' standard deviations (d,), 1 for those that are constant."""
-        sd = self.X.std(axis=0)
+        sd = self.source.reduce(Moments.of).sd
         return np.where(sd > 0.0, sd, 1.0)
 
     @cached_property
@@ -125,6 +101,16 @@ class Problem:
     def precision(self, beta: float) -> ForRows:
         """The noise precision of all rows, or of each."""
         return beta if self.precisions is None else beta * self.precisions
+
+    @cached_property
+    def every(self) -> RowBlock:
+        """All rows as one."""
+        return self.source.every()
+
+    @property
+    def X(self) -> Array:
+        """The inputs of all rows, (N, d)."""
+        return self.every.X
 
     def columns(self, chosen: tuple[int, ...]) -> Array:
         """The chosen candidates at all rows: (N, R)."""
@@ -155,11 +141,22 @@ def check_rows(X: Array, t: Array, noise_sd: Array | None = None) -> None:
 
     `noise_sd` (N,), where it comes with the rows, has to be finite and above 0 as well.
     """
+    check_shapes(X, t)
+    check_source(ArrayRows(X, t), noise_sd)
+
+
+def check_shapes(X: Array, t: Array) -> None:
+    """Raise DataError unless X is (N, d) and t is (N,)."""
     if X.ndim != 2 or t.ndim != 1 or len(X) != len(t):
         raise DataError(f"expected X (N, d) and t (N,), got shapes {X.shape} and {t.shape}")
+
+
+def check_source(source: RowSource, noise_sd: Array | None = None) -> None:
+    """The same of rows whose inputs need not be in memory."""
+    t = source.t
     if len(t) < 2:
         raise DataError(f"expected at least two rows, got {len(t)}")
-    if not (np.isfinite(X).all() and np.isfinite(t).all()):
+    if not (source.reduce(Finite.of).value and np.isfinite(t).all()):
         raise DataError("expected finite numbers in X and t, got NaN or infinity")
     if noise_sd is not None and noise_sd.shape != t.shape:
         raise DataError(f"expected a noise sd for each of {len(t)} rows, got shape {noise_sd.shape}")

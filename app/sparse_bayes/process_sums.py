@@ -1,22 +1,26 @@
 """Sums over all rows of a process seen through few vectors: one pass, then everything in R-space [SPARSE_GP 6]."""
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import log, pi
+from operator import add
 from typing import Self
 
 import numpy as np
 
+from app.sparse_bayes.basis import Candidates
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.kernels import Covariance
+from app.sparse_bayes.kernels import Additive, Covariance
 from app.sparse_bayes.posterior import Posterior, Sums, posterior
 from app.sparse_bayes.power import Power
 from app.sparse_bayes.priors.gaussian_process import Whitening
-from app.sparse_bayes.problem import Problem, RowBlock
+from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.process import Vectors
+from app.sparse_bayes.row_source import RowBlock
 from app.sparse_bayes.types import Array
 
-BLOCK_BYTES = 4 * 2**20
-"""The columns of a block of rows take so much, whatever N is: small enough to stay in a processor's cache."""
+PIECE_BYTES = 4 * 2**20
+"""Columns of a block are computed so many bytes at a time: few enough to stay in a processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +44,7 @@ class RowSums:
     left: float
     log_precisions: float
 
-    def __add__(self, other: Self) -> "RowSums":
+    def __add__(self, other: Self, /) -> "RowSums":
         return RowSums(
             self.rows + other.rows,
             self.origin,
@@ -74,6 +78,49 @@ class Reached:
     gradient: Array
 
 
+@dataclass(frozen=True, eq=False)
+class SumRows:
+    """The reduction to the sums of a process with a `covariance`, seen through vectors that are `mapped` (m, d).
+
+    `fixed` are candidates without kernel, and `origin` (R,) or (R, K) weights near the mean.
+    """
+
+    candidates: Candidates
+    fixed: tuple[int, ...]
+    covariance: Covariance | Additive
+    mapped: Array
+    whitening: Whitening
+    h: Hyperparameters
+    origin: Array
+    rho: float
+
+    def __call__(self, block: RowBlock, /) -> RowSums:
+        width = max(len(self.origin), block.X.shape[1])
+        return reduce(add, map(self._of, block.pieces(max(PIECE_BYTES // (8 * width), 1))))
+
+    def _of(self, block: RowBlock) -> RowSums:
+        B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped))
+        P = np.hstack([self.candidates.columns(block.X, self.fixed), B])
+        r = block.t - P @ self.origin
+        left = self.whitening.left(B)
+        unexplained = float(block.weighted(left).sum())
+        if self.rho:
+            beta, s = self.h.beta, self.h.amplitude
+            power = Power(self.rho, block.weighted(np.full(len(r), beta)), s * left)
+            block = replace(block, precisions=power.precision / beta)
+            unexplained = 2.0 * power.price / (beta * s)
+        weighted, residuals = block.weighted(P), block.weighted(r)
+        return RowSums(
+            len(r),
+            self.origin,
+            P.T @ weighted,
+            P.T @ residuals,
+            float(np.vdot(r, residuals)),
+            unexplained,
+            block.log_precisions,
+        )
+
+
 def row_sums(
     problem: Problem,
     fixed: tuple[int, ...],
@@ -83,32 +130,8 @@ def row_sums(
     origin: Array,
     rho: float = 0.0,
 ) -> RowSums:
-    """Of all rows, a block at a time. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
+    """Of all rows, in one pass. `fixed`: candidates without kernel; `origin` (R,): weights near the mean."""
     V = vectors.mapped(h)
     covariance = h.covariance(kernel)
     whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
-
-    def of_block(block: RowBlock) -> RowSums:
-        B = whitening.columns(covariance(h.input_map(block.X), V))
-        P = np.hstack([problem.candidates.columns(block.X, fixed), B])
-        r = block.t - P @ origin
-        left = whitening.left(B)
-        unexplained = float(block.weighted(left).sum())
-        if rho:
-            power = Power(rho, block.weighted(np.full(len(r), h.beta)), h.amplitude * left)
-            block = replace(block, precisions=power.precision / h.beta)
-            unexplained = 2.0 * power.price / (h.beta * h.amplitude)
-        weighted, residuals = block.weighted(P), block.weighted(r)
-        return RowSums(
-            len(r),
-            origin,
-            P.T @ weighted,
-            P.T @ residuals,
-            float(np.vdot(r, residuals)),
-            unexplained,
-            block.log_precisions,
-        )
-
-    width = max(len(origin), problem.X.shape[1])
-    none = RowSums(0, origin, np.zeros((len(origin), len(origin))), np.zeros_like(origin), 0.0, 0.0, 0.0)
-    return sum(problem.parts(of_block, BLOCK_BYTES // (8 * width)), none)
+    return problem.source.reduce(SumRows(problem.candidates, fixed, covariance, V, whitening, h, origin, rho))

@@ -6,7 +6,6 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Discriminator, TypeAdapter
 
-from app.domain.former_members import with_temperatures
 from app.domain.job_states import JobKind, JobState
 from app.domain.jobs import JobResult, Problem, Progress
 from app.domain.models import ClassWeight, InputShape, VersionReport
@@ -30,13 +29,8 @@ class Document(Generic[T]):
 
     def read(self, text: str) -> T:
         """From what `write` wrote."""
-        if FORMER in text:
-            text = json.dumps(with_temperatures(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
         return self.adapter.validate_json(text)
 
-
-FORMER = '"sharpness"'
-"""Only where this stands in a text is it looked for."""
 
 BY_KIND = Discriminator("kind")
 

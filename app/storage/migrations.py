@@ -23,13 +23,13 @@ ADVISORY_LOCK = 0x52_4C_56_4D
 """Whoever holds this lock of PostgreSQL's migrates; the number has no meaning but to be ours."""
 
 
-def migrate(engine: Engine) -> None:
+def migrate(engine: Engine, revision: str = "head") -> None:
     """Run every migration that is missing, in one transaction; of two started at once the second finds nothing to do.
 
-    Raises UnavailableError when the database can't be reached.
+    Up to a revision, by default the last. Raises UnavailableError when the database can't be reached.
     """
     with translated(), exclusive(engine) as connection:
-        command.upgrade(_config(connection), "head")
+        command.upgrade(_config(connection), revision)
 
 
 def downgrade(engine: Engine, revision: str = "base") -> None:

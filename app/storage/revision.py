@@ -4,7 +4,7 @@ from sqlalchemy import Engine, inspect, text
 
 from app.storage.failures import translated
 
-EXPECTED = "2026_11_25_evidence"
+EXPECTED = "2026_12_03_documents"
 """The last of the `migrations`: whoever adds one writes it here."""
 
 TABLE = "alembic_version"

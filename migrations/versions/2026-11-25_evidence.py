@@ -5,8 +5,11 @@ trainings are other sequences of fits than before: jobs that were running begin 
 """
 
 import json
-from collections.abc import Callable, Iterator
-from math import log
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log, prod
 from uuid import UUID
 
 import numpy as np
@@ -14,8 +17,6 @@ import sqlalchemy as sa
 from alembic import op
 
 from app.domain.models.earlier import EarlierModel, Json, Members, earlier_evidence, today_report
-from app.storage.codec.frame import Arrays, Content, Stored, read, write
-from app.storage.codec.frame import Json as Framed
 
 revision: str = "2026_11_25_evidence"
 down_revision: str | None = "2026_11_24_log_noise"
@@ -26,6 +27,20 @@ VERSIONS = sa.table("model_versions", sa.column("id", sa.Uuid()), sa.column("rep
 POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
 
 CHECKPOINTS = sa.table("job_checkpoints")
+
+PREAMBLE = struct.Struct("<4sBBHIQI")
+PREDICTOR = 2
+"""What a frame holds."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An array as it is stored: its bytes in C order, little-endian."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    content: bytes
+
 
 FLAT = ("noise_sd", "degrees_of_freedom", "widths", "warps", "terms", "process_sd", "last_gain", "next_gain")
 
@@ -112,30 +127,41 @@ def _supervised() -> Iterator[tuple[UUID, Members, bytes]]:
             yield version, report, bytes(connection.execute(content).scalar_one())
 
 
-def _read(content: bytes) -> tuple[Json, Arrays]:
-    value, arrays = read(Content.PREDICTOR, content)
-    changeable: Json = json.loads(json.dumps(value))
-    return changeable, arrays
+def _read(data: bytes) -> tuple[Json, list[Stored]]:
+    magic, version, flags, kind, header_size, body_size, _ = PREAMBLE.unpack_from(data)
+    if (magic, version, kind) != (b"RLVC", 1, PREDICTOR) or len(data) != PREAMBLE.size + header_size + body_size:
+        raise ValueError(f"expected a predictor, got {data[:24]!r}")
+    header = json.loads(data[PREAMBLE.size : PREAMBLE.size + header_size])
+    body = data[PREAMBLE.size + header_size :]
+    body = zlib.decompress(body) if flags & 1 else body
+    return header["value"], list(_arrays(header["arrays"], body))
 
 
-def _write(version: UUID, report: Members, value: Json, arrays: Arrays) -> None:
+def _arrays(described: list[tuple[str, list[int], int]], body: bytes) -> Iterator[Stored]:
+    for dtype, shape, offset in described:
+        yield Stored(dtype, tuple(shape), body[offset : offset + prod(shape) * int(dtype[-1])])
+
+
+def _framed(value: Json, arrays: Sequence[Stored]) -> bytes:
+    described: list[Json] = []
+    body = bytearray()
+    for array in arrays:
+        body += bytes(-len(body) % 8)
+        described.append([array.dtype, list[Json](array.shape), len(body)])
+        body += array.content
+    told: Json = {"arrays": described, "value": value}
+    header = json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    covered = PREAMBLE.pack(b"RLVC", 1, 0, PREDICTOR, len(header), len(body), 0)[:-4]
+    checksum = zlib.crc32(bytes(body), zlib.crc32(header, zlib.crc32(covered)))
+    return b"".join((covered, struct.pack("<I", checksum), header, body))
+
+
+def _write(version: UUID, report: Members, value: Json, arrays: list[Stored]) -> None:
     connection = op.get_bind()
     text = json.dumps(report, ensure_ascii=False, separators=(",", ":"))
-    written: Framed = json.loads(json.dumps(value))
-    content = write(Content.PREDICTOR, written, list(_arrays(arrays)), compressible=False)
+    content = _framed(value, arrays)
     connection.execute(sa.update(VERSIONS).where(VERSIONS.c.id == version).values(report=text))
     connection.execute(sa.update(POSTERIORS).where(POSTERIORS.c.version_id == version).values(content=content))
-
-
-def _arrays(arrays: Arrays) -> Iterator[Stored]:
-    readers: dict[str, Callable[[int], Stored]] = {
-        "<f8": arrays.real,
-        "<i8": lambda number: arrays.indices(number).astype(np.int64),
-        "<i4": arrays.codes,
-        "|i1": arrays.flags,
-    }
-    for number, (dtype, _, _) in enumerate(arrays.described):
-        yield readers[dtype](number)
 
 
 def _models(value: Json) -> list[Members]:
@@ -152,9 +178,9 @@ def _models(value: Json) -> list[Members]:
     return found
 
 
-def _earlier(model: Members, arrays: Arrays, target: Members) -> EarlierModel:
+def _earlier(model: Members, arrays: list[Stored], target: Members) -> EarlierModel:
     scale = _number(target["scale"])
-    alpha = arrays.real(int(_number(_object(model["alpha"])["array"])))
+    alpha = np.frombuffer(arrays[int(_number(_object(model["alpha"])["array"]))].content, "<f8")
     gains = [None if model.get(name) is None else _number(model[name]) for name in ("last_gain", "next_gain")]
     with np.errstate(over="ignore"):
         return EarlierModel(

@@ -1,11 +1,9 @@
 """The HTTP door over ports in memory."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from uuid import uuid4
 
 import pytest
 from sqlalchemy import Engine
@@ -37,7 +35,7 @@ from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
 from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import now, unit_of_work
-from tests.conftest import DATABASES, TEMPLATE
+from tests.conftest import DATABASES, migrated_database
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.ports.queue import ListedQueue
 from tests.services.in_memory import InMemory, InMemoryHappenings, InMemoryQueue
@@ -134,7 +132,8 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
 
     There are the models `small` of a number and a text, `numbers` of numbers, and `small@champion`.
     """
-    with database_of(request, tmp_path_factory) as url, closing_engine(url) as engine:
+    directory = tmp_path_factory.mktemp("stored")
+    with migrated_database(str(request.param), request, directory) as url, closing_engine(url) as engine:
         limits = replace(LIMITS, max_body_bytes=10**6, max_upload_bytes=10**6)
         application = make_application(StoredParts(engine), limits, log_requests=False)
         with TestClient(application, raise_server_exceptions=False) as client:
@@ -147,21 +146,6 @@ def stored_client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
             response = client.put("/v1/models/small/aliases/champion", json={"version": 1})
             assert response.status_code == 201, response.text
             yield client
-
-
-@contextmanager
-def database_of(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a migrated, empty database of the kind that is the fixture's parameter."""
-    if request.param == "sqlite":
-        path = tmp_path_factory.mktemp("stored") / "relevance.db"
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
-        yield f"sqlite:///{path}"
-        return
-    server = request.getfixturevalue("postgres_server")
-    name = f"test_{uuid4().hex}"
-    server.create(name, TEMPLATE)
-    yield server.url(name).render_as_string(hide_password=False)
-    server.drop(name)
 
 
 @contextmanager

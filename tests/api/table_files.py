@@ -1,117 +1,70 @@
-"""A small table as a body in each format, and answers in each format as rows again."""
+"""A small table as a body in each format, and answers in each format as rows again.
 
-import csv
-import io
-import json
-from collections.abc import Mapping, Sequence
+Each format has a module of its name in tests/formats/samples, with `written` where it reads and `read` where it writes.
+"""
 
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+
 import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import ArrayLike
 
-from app.api.negotiation import ROW_TYPES, RowFormat
-from app.domain.tables import Cell
+from app.formats import BATCH_FORMATS, FORMATS, ROW_FORMATS, WRITABLE_FORMATS
+from app.formats.format import RowFormat, TableFormat
+from tests.formats.samples.arrow import arrow_stream
+from tests.formats.samples.json import FlatRow, flat
+from tests.formats.samples.npy import npy
 
-MEDIA_TYPES: Mapping[RowFormat, str] = {coded: media_type for media_type, coded in ROW_TYPES.items()}
+__all__ = [
+    "ANSWERS",
+    "FILES",
+    "FLAT_ANSWERS",
+    "MEDIA_TYPES",
+    "NAMED_ROWS",
+    "ROWS",
+    "TABLES",
+    "FlatRow",
+    "arrow_stream",
+    "flat",
+    "npy",
+    "read",
+    "table_of",
+    "written",
+]
 
-FlatRow = dict[str, Cell]
+MEDIA_TYPES: Mapping[str, str] = {one.name: one.media_type for one in FORMATS}
 
+ROWS = tuple(one.name for one in ROW_FORMATS)
+"""Formats of rows to predict for, ..."""
 
-def written(coded: RowFormat, rows: Sequence[FlatRow]) -> bytes:
-    """Rows that all have the same columns; in npy None is NaN, and all else a number."""
-    names = [*rows[0]]
-    match coded:
-        case "json":
-            return json.dumps({"rows": rows}).encode()
-        case "ndjson":
-            return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-        case "csv":
-            text = io.StringIO()
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows([["" if cell is None else cell for cell in row.values()] for row in rows])
-            return text.getvalue().encode()
-        case "arrow":
-            return arrow_stream(pa.Table.from_pylist([*map(dict, rows)]))
-        case "parquet":
-            sink = pa.BufferOutputStream()
-            pq.write_table(pa.Table.from_pylist([*map(dict, rows)]), sink)
-            return sink.getvalue().to_pybytes()
-        case "npy":
-            return npy(np.array([[np.nan if cell is None else cell for cell in row.values()] for row in rows], float))
+NAMED_ROWS = tuple(one.name for one in ROW_FORMATS if one.is_document or (isinstance(one, RowFormat) and one.has_names))
+"""... of those that find columns by name and hold texts, ..."""
 
+TABLES = tuple(one.name for one in FORMATS if isinstance(one, TableFormat) and one.name in NAMED_ROWS)
+"""... of tables that are uploaded, ..."""
 
-def arrow_stream(table: pa.Table, options: pa.ipc.IpcWriteOptions | None = None) -> bytes:
-    """A table in Arrow's own format."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table, max_chunksize=2)
-    return sink.getvalue().to_pybytes()
+ANSWERS = tuple(one.name for one in WRITABLE_FORMATS)
+"""... of predictions, ..."""
 
+FLAT_ANSWERS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts and not one.is_nested)
+"""... of those in columns with texts, ..."""
 
-def npy(array: ArrayLike) -> bytes:
-    """An array as a file."""
-    body = io.BytesIO()
-    np.save(body, array, allow_pickle=True)
-    return body.getvalue()
+FILES = tuple(one.name for one in BATCH_FORMATS)
+"""... and of files of batch predictions."""
 
 
-def read(coded: RowFormat, content: bytes, names: Sequence[str]) -> list[FlatRow]:
-    """Predictions as flat rows; those of npy are called `names`."""
-    match coded:
-        case "json":
-            return [*map(flat, json.loads(content)["predictions"])]
-        case "ndjson":
-            return [flat(json.loads(line)) for line in content.splitlines()]
-        case "csv":
-            return [
-                {name: _cell(text) for name, text in row.items()}
-                for row in csv.DictReader(io.StringIO(content.decode()))
-            ]
-        case "arrow":
-            return pa.ipc.open_stream(content).read_all().to_pylist()
-        case "parquet":
-            return pq.read_table(pa.BufferReader(content)).to_pylist()
-        case "npy":
-            matrix = np.load(io.BytesIO(content), allow_pickle=False)
-            assert matrix.shape[1] == len(names)
-            return [
-                {name: None if np.isnan(cell) else cell for name, cell in zip(names, row, strict=True)}
-                for row in matrix.tolist()
-            ]
+def written(coded: str, rows: Sequence[FlatRow]) -> bytes:
+    """Rows that all have the same columns."""
+    write: Callable[[Sequence[FlatRow]], bytes] = import_module(f"tests.formats.samples.{coded}").written
+    return write(rows)
 
 
-def _cell(text: str) -> Cell:
-    try:
-        return float(text)
-    except ValueError:
-        return {"true": True, "false": False, "": None}.get(text, text)
+def read(coded: str, content: bytes, names: Sequence[str]) -> list[FlatRow]:
+    """Predictions as flat rows, called `names` in a format that has no names."""
+    to_rows: Callable[[bytes, Sequence[str]], list[FlatRow]] = import_module(f"tests.formats.samples.{coded}").read
+    return to_rows(content, names)
 
 
-def flat(row: Mapping[str, object]) -> FlatRow:
-    """A prediction in JSON as the flat formats have it; a problem is its detail."""
-    told: FlatRow = {}
-    for name, member in row.items():
-        match name, member:
-            case "probabilities", list(shares):
-                told |= {f"probability_{_name(share['label'])}": share["probability"] for share in shares}
-            case "latent", list(latents):
-                told |= {f"latent_mean_{_name(one['label'])}": one["mean"] for one in latents}
-                told["latent_variance"] = latents[0]["variance"]
-            case "components", list(components):
-                told |= {f"component_{place}": one for place, one in enumerate(components, start=1)}
-            case "decision", dict(decision):
-                told |= {"decision": decision["label"], "expected_cost": decision["expected_cost"]}
-            case _, dict(parts):
-                told |= {f"{name}_{part}": value for part, value in parts.items() if part in PARTS}
-            case _, str() | int() | float() | bool() | None:
-                told[name] = member
-    return told
-
-
-PARTS = frozenset({"total", "noise", "weights", "beyond", "mean", "variance", "detail"})
-
-
-def _name(label: object) -> str:
-    return label if isinstance(label, str) else json.dumps(label)
+def table_of(coded: str, content: bytes) -> pa.Table:
+    """A file of a batch prediction, or a flat answer, as Arrow has it."""
+    to_table: Callable[[bytes], pa.Table] = import_module(f"tests.formats.samples.{coded}").table_of
+    return to_table(content)

@@ -89,7 +89,7 @@ def test_a_batch_prediction_is_accepted_with_the_columns_that_its_file_will_have
     [
         ({"outputs": ["label"]}, "/outputs/0"),
         ({"keep": ["nothing"]}, "/keep/0"),
-        ({"format": "xlsx"}, "/format"),
+        ({"format": "nothing"}, "/format"),
         ({"interval": 1}, "/interval"),
         ({"explain": 2}, "/explain"),
         ({"reject_cost": 1}, "/reject_cost"),

@@ -12,8 +12,8 @@ from starlette.types import Message, Scope
 
 from app.api.application import make_application
 from app.api.disconnection import run_for_client
+from app.domain.cancellation import Cancellation, WorkCancelledError, check_cancelled
 from app.domain.errors import ClientLeftError
-from app.services.cancellation import Cancellation, WorkCancelledError, check_cancelled
 from tests.api.conftest import LIMITS, InMemoryParts
 
 MOST_SECONDS = 20.0

@@ -8,12 +8,13 @@ from structlog.testing import capture_logs
 
 from app.api.application import make_application
 from app.api.errors import KINDS, kind_of
-from app.api.negotiation import ROW_TYPES
 from app.domain import errors
 from app.domain.errors import ConflictError, Fault, InvalidDataError, RelevanceError, UnavailableError
+from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts
 from tests.api.problems import TITLES, assert_problem
 
+ANSWERS = tuple(one.media_type for one in WRITABLE_FORMATS)
 KEY = "correct horse battery staple"
 JOBS = "/v1/training-jobs"
 
@@ -128,7 +129,7 @@ def test_a_body_that_does_not_say_how_long_it_is_is_cut_off(client: TestClient) 
 def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: str, media_type: str | None) -> None:
     headers = {} if media_type is None else {"Content-Type": media_type}
     got = media_type or "no Content-Type"
-    expected = "application/json," if path == JOBS else f"{', '.join(ROW_TYPES)};"
+    expected = "application/json," if path == JOBS else f"{', '.join(one.media_type for one in ROW_FORMATS)};"
     detail = f"Expected {expected} got {got}."
     assert_problem(client.post(path, content=b"{}", headers=headers), "unsupported-media-type", detail)
 
@@ -139,7 +140,7 @@ def test_a_body_that_does_not_claim_to_be_json_is_415(client: TestClient, path: 
 def test_an_accept_that_can_not_be_met_is_406(client: TestClient, method: str, path: str) -> None:
     response = client.request(method, path, headers={"Accept": "text/html;q=0.9, application/xml"}, json=SUBMIT)
     said = (
-        f"The answer can be {', '.join(ROW_TYPES)}, all of which the Accept header leaves out."
+        f"The answer can be {', '.join(ANSWERS)}, all of which the Accept header leaves out."
         if path.endswith("/predict")
         else "The answer can only be application/json, which the Accept header leaves out."
     )

@@ -15,21 +15,32 @@ import pytest
 from backports import zstd
 from starlette.testclient import TestClient
 
-from app.api.formats.expected import Expected
-from app.api.formats.npy_rows import read_npy
-from app.api.negotiation import ROW_TYPES, RowFormat
 from app.domain.encoding import raw_cells
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.formats import ROW_FORMATS, WRITABLE_FORMATS
+from app.formats.expected import Expected
+from app.formats.npy_rows import read_npy
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
-from tests.api.table_files import MEDIA_TYPES, FlatRow, arrow_stream, npy, read, written
+from tests.api.table_files import (
+    ANSWERS,
+    FLAT_ANSWERS,
+    MEDIA_TYPES,
+    NAMED_ROWS,
+    ROWS,
+    FlatRow,
+    arrow_stream,
+    npy,
+    read,
+    written,
+)
 from tests.services.small_models import (
     version_of_known_noise,
     version_of_numbers,
     version_of_three_classes,
 )
 
-FORMATS: tuple[RowFormat, ...] = ("json", "ndjson", "csv", "arrow", "parquet", "npy")
+NAMED_ANSWERS = tuple(one.name for one in WRITABLE_FORMATS if one.has_texts)
 NUMBERS: list[FlatRow] = [
     {"x": 0.1 + 0.2, "a": -1e-17, "b": 3.0},
     {"x": 1.5, "a": 0.7, "b": -2.25},
@@ -50,9 +61,7 @@ def models(parts: InMemoryParts) -> None:
     parts.kept.models.put(OWNER, version_of_known_noise(), number=1)
 
 
-def ask(
-    client: TestClient, path: str, coded: RowFormat, body: bytes, answer: RowFormat = "json", **query: str
-) -> bytes:
+def ask(client: TestClient, path: str, coded: str, body: bytes, answer: str = "json", **query: str) -> bytes:
     headers = {"Content-Type": MEDIA_TYPES[coded], "Accept": MEDIA_TYPES[answer]}
     response = client.post(path, content=body, headers=headers, params=query)
     assert response.status_code == 200, response.text
@@ -60,10 +69,10 @@ def ask(
     return response.content
 
 
-@pytest.mark.parametrize("coded", FORMATS)
-@pytest.mark.parametrize("answer", FORMATS)
+@pytest.mark.parametrize("coded", ROWS)
+@pytest.mark.parametrize("answer", ANSWERS)
 def test_the_same_rows_get_the_same_numbers_to_the_bit_by_every_door(
-    client: TestClient, coded: RowFormat, answer: RowFormat
+    client: TestClient, coded: str, answer: str
 ) -> None:
     expected = read("json", client.post(PATH, json={"rows": NUMBERS}).content, ())
     names = (*REAL, "support")
@@ -71,12 +80,12 @@ def test_the_same_rows_get_the_same_numbers_to_the_bit_by_every_door(
     assert read(answer, ask(client, PATH, coded, written(coded, NUMBERS), answer), names) == expected
 
 
-@pytest.mark.parametrize("coded", [coded for coded in FORMATS if coded != "npy"])
+@pytest.mark.parametrize("coded", NAMED_ROWS)
 @pytest.mark.parametrize("name", ["small", "classes", "three"])
-def test_texts_and_classes_go_by_every_door_but_npy(client: TestClient, coded: RowFormat, name: str) -> None:
+def test_texts_and_classes_go_by_every_door_but_npy(client: TestClient, coded: str, name: str) -> None:
     path = f"/v1/models/{name}/predict"
     expected = read("json", client.post(path, json={"rows": MIXED}).content, ())
-    for answer in FORMATS[:-1]:
+    for answer in NAMED_ANSWERS:
         assert read(answer, ask(client, path, coded, written(coded, MIXED), answer), ()) == expected
 
 
@@ -87,8 +96,8 @@ def test_npy_tells_the_numbers_of_classes(client: TestClient) -> None:
     assert told.tolist() == [[share["probability"] for share in row["probabilities"]] for row in rows]
 
 
-@pytest.mark.parametrize("answer", FORMATS[:-1])
-def test_decisions_are_columns(client: TestClient, answer: RowFormat) -> None:
+@pytest.mark.parametrize("answer", NAMED_ANSWERS)
+def test_decisions_are_columns(client: TestClient, answer: str) -> None:
     asked = {"costs": [[0, 1], [1, 0]], "reject_cost": 0.3}
     expected = read("json", client.post("/v1/models/classes/predict", json={"rows": MIXED, **asked}).content, ())
     assert {row["decision"] for row in expected} > {None}
@@ -121,8 +130,8 @@ def test_the_answers_say_which_version_gave_them(client: TestClient) -> None:
     assert pa.ipc.open_stream(response.content).schema.metadata == {b"model": b"small", b"version": b"1"}
 
 
-@pytest.mark.parametrize("coded", [coded for coded in FORMATS if coded != "npy"])
-def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: RowFormat) -> None:
+@pytest.mark.parametrize("coded", NAMED_ROWS)
+def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: str) -> None:
     rows: list[FlatRow] = [{**row, "sd": sd} for row, sd in zip(MIXED, (0.2, 4.0, 1.0), strict=True)]
     path = "/v1/models/measured/predict"
     told = read("json", ask(client, path, coded, written(coded, rows)), ())
@@ -131,12 +140,11 @@ def test_rows_may_bring_their_noise_in_every_format(client: TestClient, coded: R
 
 
 WRONG: list[FlatRow] = [MIXED[0], {"x": 1.0, "colour": "green"}, {"x": None, "colour": "blue"}, MIXED[2]]
-FLAT: tuple[RowFormat, ...] = ("csv", "arrow", "parquet")
-TOLD: tuple[RowFormat, ...] = ("json", "ndjson")
+TOLD = tuple(one.name for one in WRITABLE_FORMATS if one.is_nested)
 
 
-@pytest.mark.parametrize("coded", [coded for coded in FORMATS if coded != "npy"])
-def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: TestClient, coded: RowFormat) -> None:
+@pytest.mark.parametrize("coded", NAMED_ROWS)
+def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: TestClient, coded: str) -> None:
     body = {"rows": WRONG, "on_error": "per_row"}
     expected = client.post(SMALL, json=body).json()["predictions"]
     assert ["error" in row for row in expected] == [False, True, True, False]
@@ -149,7 +157,7 @@ def test_bad_rows_are_found_in_every_format_and_told_in_every_format(client: Tes
             for error in row.get("error", {}).get("errors", ()):
                 error.pop("line", None)
         assert rows == expected
-    for flat in FLAT:
+    for flat in FLAT_ANSWERS:
         rows = read(flat, ask(client, SMALL, coded, sent, flat, **query), ())
         assert [row["error"] is not None for row in rows] == [False, True, True, False]
         assert "did not occur in training" in str(rows[1]["error"])
@@ -226,9 +234,7 @@ def test_options_in_the_query_do_what_they_do_in_a_body(client: TestClient) -> N
     ("answer", "option", "pointer"),
     [("csv", "explain=2", "/explain"), ("npy", "explain=2", "/explain"), ("ndjson", "covariance=true", "/covariance")],
 )
-def test_what_a_format_has_no_room_for_is_refused(
-    client: TestClient, answer: RowFormat, option: str, pointer: str
-) -> None:
+def test_what_a_format_has_no_room_for_is_refused(client: TestClient, answer: str, option: str, pointer: str) -> None:
     headers = {"Content-Type": "text/csv", "Accept": MEDIA_TYPES[answer]}
     response = client.post(f"{PATH}?{option}", content=written("csv", NUMBERS), headers=headers)
     assert response.status_code == 422
@@ -242,15 +248,15 @@ def test_labels_are_refused_in_npy(client: TestClient) -> None:
     assert [error["pointer"] for error in response.json()["errors"]] == ["/outputs/1"]
 
 
-@pytest.mark.parametrize("coded", FORMATS)
-def test_more_rows_than_allowed_are_413_in_every_format(client: TestClient, coded: RowFormat) -> None:
+@pytest.mark.parametrize("coded", ROWS)
+def test_more_rows_than_allowed_are_413_in_every_format(client: TestClient, coded: str) -> None:
     body = written(coded, [NUMBERS[0]] * 6)
     response = client.post(PATH, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
     assert (response.status_code, response.json()["type"]) == (413, "/problems/too-large")
 
 
-@pytest.mark.parametrize("coded", ["csv", "arrow", "parquet"])
-def test_columns_that_are_not_there_or_unknown_are_named(client: TestClient, coded: RowFormat) -> None:
+@pytest.mark.parametrize("coded", [name for name in NAMED_ROWS if name not in TOLD])
+def test_columns_that_are_not_there_or_unknown_are_named(client: TestClient, coded: str) -> None:
     body = written(coded, [{"x": 1.0, "colours": "red"}])
     response = client.post(SMALL, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
     assert response.status_code == 422
@@ -304,7 +310,7 @@ def _lying() -> bytes:
     ],
 )
 def test_a_body_that_is_not_what_it_says_is_refused_with_what_and_where(
-    client: TestClient, coded: RowFormat, body: bytes, status: int, said: str
+    client: TestClient, coded: str, body: bytes, status: int, said: str
 ) -> None:
     response = client.post(PATH, content=body, headers={"Content-Type": MEDIA_TYPES[coded]})
     assert response.status_code == status, response.text
@@ -425,8 +431,8 @@ PACK: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 @pytest.mark.parametrize("packed", PACK)
-@pytest.mark.parametrize("coded", FORMATS)
-def test_a_packed_body_gets_the_answer_of_what_is_in_it(client: TestClient, coded: RowFormat, packed: str) -> None:
+@pytest.mark.parametrize("coded", ROWS)
+def test_a_packed_body_gets_the_answer_of_what_is_in_it(client: TestClient, coded: str, packed: str) -> None:
     encoding, pack = PACK[packed]
     body = written(coded, NUMBERS)
     headers = {"Content-Type": MEDIA_TYPES[coded], "Content-Encoding": encoding}
@@ -474,7 +480,7 @@ def test_the_documentation_names_every_format(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     for path in ("/v1/models/{name}/predict", "/v1/models/{name}/versions/{version}/predict"):
         operation = paths[path]["post"]
-        assert {*operation["requestBody"]["content"]} >= {*ROW_TYPES}
-        assert {*operation["responses"]["200"]["content"]} == {*ROW_TYPES}
+        assert {*operation["requestBody"]["content"]} >= {one.media_type for one in ROW_FORMATS}
+        assert {*operation["responses"]["200"]["content"]} == {one.media_type for one in WRITABLE_FORMATS}
         named = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query"}
         assert named >= {"interval", "outputs", "on_error", "covariance", "explain", "components", "delimiter"}

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
+from app.documents.reading import version_of
+from app.documents.schema import DOCUMENT
 from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
-from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT
 from app.sparse_bayes.likelihoods import OneAgainstRest
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES

@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from typing import TypeAlias
 
 import httpx2
 import pytest
@@ -16,11 +18,11 @@ from fastapi.testclient import TestClient
 from app.api.application import make_application
 from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
-from app.api.formats.json_body import MAX_DEPTH, decode
-from app.api.formats.line_rows import lines_of
 from app.api.inference.messages import read_request
 from app.api.predicting import max_containers, no_breath, predicted
 from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.formats.json_body import MAX_DEPTH, decode
+from app.formats.line_rows import lines_of
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
 from app.services.prediction import Prediction
@@ -34,6 +36,9 @@ MANY = 200_000
 CPU_SECONDS = 1.0
 JSON = {"Content-Type": "application/json"}
 
+Make: TypeAlias = Callable[[], bytes]
+"""Makes a body of up to 40 MB, when its test runs."""
+
 
 @contextmanager
 def within_a_second() -> Iterator[None]:
@@ -43,6 +48,7 @@ def within_a_second() -> Iterator[None]:
     assert time.process_time() - began < CPU_SECONDS
 
 
+@cache
 def members(count: int, value: str = "1") -> bytes:
     return b"{" + ",".join(f'"k{number}":{value}' for number in range(count)).encode() + b"}"
 
@@ -88,20 +94,21 @@ SMALL_BODIES = [
 
 @pytest.mark.parametrize(("method", "path"), SMALL_BODIES)
 @pytest.mark.parametrize(
-    ("body", "kind"),
+    ("make", "kind"),
     [
-        (members(MANY), "invalid-request"),
-        (b'{"tags":' + members(MANY) + b"}", "invalid-request"),
-        (b'{"inputs":[' + b"1," * MANY + b"1]}", "invalid-request"),
-        (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "malformed-body"),
-        (b'{"a":' + b'{"b":' * 900 + b"1" + b"}" * 901, "malformed-body"),
-        (b"{" + b'"a":1,' * MANY + b'"a":1}', "malformed-body"),
-        (b'{"a":[' + b"NaN," * MANY + b"NaN]}", "invalid-data"),
-        (b'{"inputs":[' + b"{}," * 10_000_000 + b"{}]}", "too-large"),
+        (lambda: members(MANY), "invalid-request"),
+        (lambda: b'{"tags":' + members(MANY) + b"}", "invalid-request"),
+        (lambda: b'{"inputs":[' + b"1," * MANY + b"1]}", "invalid-request"),
+        (lambda: b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "malformed-body"),
+        (lambda: b'{"a":' + b'{"b":' * 900 + b"1" + b"}" * 901, "malformed-body"),
+        (lambda: b"{" + b'"a":1,' * MANY + b'"a":1}', "malformed-body"),
+        (lambda: b'{"a":[' + b"NaN," * MANY + b"NaN]}", "invalid-data"),
+        (lambda: b'{"inputs":[' + b"{}," * 10_000_000 + b"{}]}", "too-large"),
     ],
     ids=["members", "tags", "elements", "brackets", "objects", "repeated", "NaN", "empty objects"],
 )
-def test_a_small_body_is_bounded(client: TestClient, method: str, path: str, body: bytes, kind: str) -> None:
+def test_a_small_body_is_bounded(client: TestClient, method: str, path: str, make: Make, kind: str) -> None:
+    body = make()
     with within_a_second():
         response = client.request(method, path, content=body, headers=JSON)
     problem = refused(response, kind)
@@ -125,24 +132,25 @@ def test_depth_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    "make",
     [
-        b'{"rows":[' + members(10 * MANY) + b"]}",
-        b'{"columns":' + members(MANY, "[1]") + b"}",
-        b'{"columns":{"x":1},"more":' + members(MANY) + b"}",
-        b'{"rows":[{"x":1,"a":1,"b":1}],' + members(MANY)[1:],
-        b'{"names":[' + b"1," * MANY + b'1],"rows":[[1]]}',
-        b'{"names":[' + b'"x",' * MANY + b'"x"],"rows":[[1]]}',
-        b'{"rows":[' + b"1," * 1_000_000 + b"1]}",
-        b'{"rows":[' + b"{}," * 10_000_000 + b"{}]}",
-        b'{"columns":{"x":[' + b"[]," * 10_000_000 + b"[]]}}",
+        lambda: b'{"rows":[' + members(10 * MANY) + b"]}",
+        lambda: b'{"columns":' + members(MANY, "[1]") + b"}",
+        lambda: b'{"columns":{"x":1},"more":' + members(MANY) + b"}",
+        lambda: b'{"rows":[{"x":1,"a":1,"b":1}],' + members(MANY)[1:],
+        lambda: b'{"names":[' + b"1," * MANY + b'1],"rows":[[1]]}',
+        lambda: b'{"names":[' + b'"x",' * MANY + b'"x"],"rows":[[1]]}',
+        lambda: b'{"rows":[' + b"1," * 1_000_000 + b"1]}",
+        lambda: b'{"rows":[' + b"{}," * 10_000_000 + b"{}]}",
+        lambda: b'{"columns":{"x":[' + b"[]," * 10_000_000 + b"[]]}}",
     ],
     ids=[
         *("members of a row", "columns", "members", "unknown members", "names", "name twice", "rows", "empty rows"),
         "columns of arrays",
     ],
 )
-def test_a_table_is_bounded_by_what_is_known_of_it(numbers: ServedVersion, body: bytes) -> None:
+def test_a_table_is_bounded_by_what_is_known_of_it(numbers: ServedVersion, make: Make) -> None:
+    body = make()
     began = time.process_time()
     found = answer(numbers, body)
     assert time.process_time() - began < 3 * CPU_SECONDS  # 20 MB of JSON are decoded, at most
@@ -154,19 +162,20 @@ TENSOR = b'{"name":"x","shape":[1],"datatype":"FP64","data":[1]}'
 
 
 @pytest.mark.parametrize(
-    "body",
+    "make",
     [
-        b'{"parameters":' + members(10 * MANY) + b',"inputs":[' + TENSOR + b"]}",
-        b'{"inputs":[{"parameters":' + members(10 * MANY) + b"," + TENSOR[1:] + b"]}",
-        b'{"inputs":[{"parameters":' + members(MAX_MEMBERS + 1) + b"," + TENSOR[1:] + b"]}",
-        b'{"inputs":[' + (TENSOR + b",") * MANY + TENSOR + b"]}",
-        b'{"inputs":[' + TENSOR + b'],"outputs":[' + b'{"name":"x"},' * 2_000_000 + b'{"name":"x"}]}',
-        TENSOR.replace(b"[1],", b"[" + b"1," * 10_000_000 + b"1],").join([b'{"inputs":[', b"]}"]),
-        TENSOR.replace(b"[1]}", b"[" + b"[]," * 10_000_000 + b"[]]}").join([b'{"inputs":[', b"]}"]),
+        lambda: b'{"parameters":' + members(10 * MANY) + b',"inputs":[' + TENSOR + b"]}",
+        lambda: b'{"inputs":[{"parameters":' + members(10 * MANY) + b"," + TENSOR[1:] + b"]}",
+        lambda: b'{"inputs":[{"parameters":' + members(MAX_MEMBERS + 1) + b"," + TENSOR[1:] + b"]}",
+        lambda: b'{"inputs":[' + (TENSOR + b",") * MANY + TENSOR + b"]}",
+        lambda: b'{"inputs":[' + TENSOR + b'],"outputs":[' + b'{"name":"x"},' * 2_000_000 + b'{"name":"x"}]}',
+        lambda: TENSOR.replace(b"[1],", b"[" + b"1," * 10_000_000 + b"1],").join([b'{"inputs":[', b"]}"]),
+        lambda: TENSOR.replace(b"[1]}", b"[" + b"[]," * 10_000_000 + b"[]]}").join([b'{"inputs":[', b"]}"]),
     ],
     ids=["parameters", "of a tensor", "a few of a tensor", "inputs", "outputs", "shape", "arrays"],
 )
-def test_a_request_for_inference_is_bounded(body: bytes) -> None:
+def test_a_request_for_inference_is_bounded(make: Make) -> None:
+    body = make()
     began = time.process_time()
     with pytest.raises((InvalidDataError, MalformedBodyError, TooLargeError)) as refused:
         read_request(body, None, max_containers=max_containers(100_000))

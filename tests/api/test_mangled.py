@@ -11,19 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.api.exchange import Exchange, exchanged
-from app.api.negotiation import ROW_TYPES, RowFormat
 from app.api.predicting import Predicting, no_breath
 from app.domain.errors import RelevanceError
+from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
 from app.services.prediction import Prediction
-from tests.api.table_files import MEDIA_TYPES, FlatRow, written
+from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version, version_of_numbers
 
 NUMBERS: list[FlatRow] = [{"x": 0.5, "a": 1.0, "b": 2.0}, {"x": -1.5, "a": 1e9, "b": 3.0}]
 MIXED: list[FlatRow] = [{"x": 0.5, "colour": "red"}, {"x": 1.5, "colour": "blue"}]
-FORMATS: tuple[RowFormat, ...] = tuple(ROW_TYPES.values())
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     "gzip": gzip.compress,
@@ -58,10 +57,10 @@ def versions() -> list[ServedVersion]:
 LIMITS = Predicting(Prediction(InMemory().open, 10**6), most_rows=1000, most_bytes=10**6)
 
 
-def answered(version: ServedVersion, coded: RowFormat, encoding: str, body: bytes) -> bytes | RelevanceError:
-    exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", (("on_error", "per_row"),))
-    if coded == "json":
-        exchange = Exchange(coded, MEDIA_TYPES[coded], encoding, "application/json", ())
+def answered(version: ServedVersion, coded: str, encoding: str, body: bytes) -> bytes | RelevanceError:
+    body_format, answer = named(ROW_FORMATS, coded), named(WRITABLE_FORMATS, "json")
+    query = () if body_format.is_document else (("on_error", "per_row"),)
+    exchange = Exchange(body_format, MEDIA_TYPES[coded], encoding, answer, query)
     try:
         return b"".join(exchanged(version, body, exchange, LIMITS, Rows(), no_breath))
     except RelevanceError as refused:
@@ -91,11 +90,11 @@ def mangled(draw: st.DrawFn, sound: bytes) -> bytes:
     return bytes(body)
 
 
-@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("coded", ROWS)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
-    coded: RowFormat, versions: list[ServedVersion], data: st.DataObject
+    coded: str, versions: list[ServedVersion], data: st.DataObject
 ) -> None:
     numbers, mixed = versions
     version, rows = (numbers, NUMBERS) if coded == "npy" or data.draw(st.booleans()) else (mixed, MIXED)
@@ -112,9 +111,9 @@ def test_a_mangled_packing_is_unpacked_or_refused_and_nothing_else(
     answered(versions[0], "csv", encoding, body)
 
 
-@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("coded", ROWS)
 @pytest.mark.parametrize("encoding", PACK)
-def test_what_is_not_mangled_is_answered(coded: RowFormat, encoding: str, versions: list[ServedVersion]) -> None:
+def test_what_is_not_mangled_is_answered(coded: str, encoding: str, versions: list[ServedVersion]) -> None:
     found = answered(versions[0], coded, encoding, PACK[encoding](written(coded, NUMBERS)))
     assert isinstance(found, bytes)
     assert found.count(b'"mean"') == 2

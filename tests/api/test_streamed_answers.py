@@ -11,8 +11,9 @@ from starlette.types import Message, Scope
 
 from app.api import answers, predicting
 from app.api.application import make_application
-from app.api.negotiation import RowFormat
 from app.domain.identity import BUILT_IN_OWNER as OWNER
+from app.formats import WRITABLE_FORMATS
+from app.formats.format import AssembledFormat
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.table_files import MEDIA_TYPES, FlatRow, read, written
 from tests.services.small_models import version_of_numbers
@@ -20,7 +21,7 @@ from tests.services.small_models import version_of_numbers
 LIMITS_OF_MANY = replace(LIMITS, max_prediction_rows=100, max_body_bytes=100_000)
 ROWS: list[FlatRow] = [{"x": 0.1 * n, "a": n % 7 - 3.0, "b": 1.0 / (n + 1)} for n in range(50)]
 PATH = "/v1/models/numbers/predict"
-IN_PIECES: tuple[RowFormat, ...] = ("json", "ndjson", "csv", "arrow", "npy")
+IN_PIECES = tuple(one.name for one in WRITABLE_FORMATS if not isinstance(one, AssembledFormat))
 
 
 @pytest.fixture(autouse=True)
@@ -39,18 +40,18 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predicting, "MOST_BYTES_INLINE", 10)
     monkeypatch.setattr(predicting, "MOST_BYTES_READ_INLINE", 10)
     monkeypatch.setattr(predicting, "PIECES_AT_ONCE", 1)
-    for module in (answers.__name__, "app.answers.npy_file", "app.answers.parts"):
+    for module in (answers.__name__, "app.formats.npy_file", "app.formats.arrow_parts"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 2)
 
 
-def headers_of(body: RowFormat, answer: RowFormat) -> dict[str, str]:
+def headers_of(body: str, answer: str) -> dict[str, str]:
     return {"Content-Type": MEDIA_TYPES[body], "Accept": MEDIA_TYPES[answer]}
 
 
 @pytest.mark.parametrize("answer", IN_PIECES)
 @pytest.mark.parametrize("body", ["json", "csv"])
 def test_an_answer_in_pieces_is_the_one_in_one(
-    client: TestClient, request: pytest.FixtureRequest, body: RowFormat, answer: RowFormat
+    client: TestClient, request: pytest.FixtureRequest, body: str, answer: str
 ) -> None:
     headers = headers_of(body, answer)
     whole = client.post(PATH, content=written(body, ROWS), headers=headers)
@@ -68,14 +69,14 @@ def test_an_answer_in_pieces_is_the_one_in_one(
 
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("answer", IN_PIECES)
-def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, answer: RowFormat) -> None:
+def test_what_is_refused_is_refused_before_the_first_piece(client: TestClient, answer: str) -> None:
     rows: list[FlatRow] = [*ROWS, {"x": None, "a": 0.0, "b": 0.0}]
     response = client.post(PATH, content=written("csv", rows), headers=headers_of("csv", answer))
     assert response.status_code == 422
     assert response.json()["errors"][0]["row"] == len(ROWS)
 
 
-def scope_of(answer: RowFormat) -> Scope:
+def scope_of(answer: str) -> Scope:
     told = headers_of("json", answer)
     return {
         "type": "http",
@@ -121,7 +122,7 @@ class Reader:
         self.taken += 1
 
 
-async def conversation(parts: InMemoryParts, answer: RowFormat, reader: Reader) -> None:
+async def conversation(parts: InMemoryParts, answer: str, reader: Reader) -> None:
     """Broken off some time after the reader has taken all that it takes."""
     application = make_application(parts, LIMITS_OF_MANY)
     answering = asyncio.ensure_future(application(scope_of(answer), reader.receive, reader.send))
@@ -150,7 +151,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("answer", IN_PIECES)
 def test_no_piece_is_made_before_those_before_it_are_taken(
-    parts: InMemoryParts, made: list[bytes], answer: RowFormat
+    parts: InMemoryParts, made: list[bytes], answer: str
 ) -> None:
     reader = Reader(5, leaves=False)
     asyncio.run(conversation(parts, answer, reader))
@@ -160,9 +161,7 @@ def test_no_piece_is_made_before_those_before_it_are_taken(
 
 @pytest.mark.usefixtures("short_pieces")
 @pytest.mark.parametrize("answer", IN_PIECES)
-def test_a_client_that_leaves_ends_the_work_on_its_answer(
-    parts: InMemoryParts, made: list[bytes], answer: RowFormat
-) -> None:
+def test_a_client_that_leaves_ends_the_work_on_its_answer(parts: InMemoryParts, made: list[bytes], answer: str) -> None:
     reader = Reader(3, leaves=True)
     application = make_application(parts, LIMITS_OF_MANY)
     asyncio.run(asyncio.wait_for(application(scope_of(answer), reader.receive, reader.send), 30.0))

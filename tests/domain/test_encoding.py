@@ -18,7 +18,6 @@ from app.domain.encoding import (
     encode_target,
     in_columns,
     in_target_units,
-    iso_8601,
     raw_cells,
     user_log_evidence,
     user_mean,
@@ -28,7 +27,7 @@ from app.domain.encoding import (
     user_sd,
     user_variance,
 )
-from app.domain.kinds import seconds_of
+from app.domain.kinds import iso_8601, seconds_of
 from app.domain.planning import plan
 from app.domain.requests import Missing, SupervisedRequest
 from app.domain.tables import Block, block_rows

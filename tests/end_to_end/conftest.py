@@ -4,11 +4,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
-from tests.conftest import DATABASES, TEMPLATE
+from tests.conftest import DATABASES, migrated_database
 from tests.end_to_end.deployment import Api, Deployment, deployed
 
 pytest.register_assert_rewrite("tests.end_to_end.exchanges")
@@ -21,7 +20,8 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         apis: dict[str, Api] = {}
         for database in DATABASES:
             directory = tmp_path_factory.mktemp(database)
-            deployment = stack.enter_context(deployed(_new_database(database, directory, request), directory))
+            url = stack.enter_context(migrated_database(database, request, directory))
+            deployment = stack.enter_context(deployed(url, directory))
             deployment.start("worker")
             apis[database] = deployment.api()
         yield apis
@@ -47,14 +47,3 @@ def sqlite_deployment(sqlite_template: Path, tmp_path: Path) -> Iterator[Deploym
     shutil.copyfile(sqlite_template, path)
     with deployed(f"sqlite:///{path}", tmp_path) as deployment:
         yield deployment
-
-
-def _new_database(database: str, directory: Path, request: pytest.FixtureRequest) -> str:
-    if database == "sqlite":
-        path = directory / "relevance.db"
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
-        return f"sqlite:///{path}"
-    server = request.getfixturevalue("postgres_server")
-    name = f"end_to_end_{uuid4().hex}"
-    server.create(name, TEMPLATE)
-    return str(server.url(name).render_as_string(hide_password=False))

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.api.negotiation import ROW_TYPES
 from app.cli.commands import application
 from app.client import DEFAULT_URL, connect
 from examples.demo.service import running_service
@@ -43,10 +42,6 @@ def test_the_pages_python_gives_what_the_page_shows(url: str, tmp_path: Path) ->
     assert len(told) >= 5
     for line in told:
         assert str(line.given) == line.shown, line
-
-
-def test_the_page_names_every_format() -> None:
-    assert all(f"`{media_type}`" in PAGE for media_type in ROW_TYPES)
 
 
 def test_the_page_of_whole_datasets_gives_what_it_shows(url: str, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from pydantic import JsonValue
 
+from app.documents.reading import version_of
+from app.documents.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
+from app.documents.writing import document_of
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.exports import ExportedSupervised
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
-from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
-from app.exports.writing import document_of
 from app.sparse_bayes.basis import SingleFunctions
 from app.sparse_bayes.pool import members_of
 from tests.exports.trained import CASES, answered, block, trained

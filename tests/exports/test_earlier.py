@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.documents.reading import version_of
+from app.documents.schema import DOCUMENT
 from app.domain.encoding import encode_inputs, encode_target
 from app.domain.exports import ExportedSupervised
 from app.domain.models import ImportedFrom
 from app.domain.tables import NumberColumn
 from app.exports.formats import RENDERINGS
-from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT
 from app.services.importing.supervised import checked
 from tests.exports import oracle
 from tests.exports.oracle import Members

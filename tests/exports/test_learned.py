@@ -10,11 +10,11 @@ import onnxruntime
 import pytest
 from scipy.stats import multivariate_normal
 
+from app.documents.reading import version_of
+from app.documents.schema import DOCUMENT
 from app.domain.encoding import encode_inputs
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
-from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT
 from app.sparse_bayes.types import Array
 from tests.exports.learned import LEARNED, learned, told_of
 from tests.exports.test_documents import MEBIBYTE

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.api.negotiation import RowFormat
-from tests.api.table_files import MEDIA_TYPES, FlatRow, written
+from tests.api.table_files import ANSWERS, MEDIA_TYPES, NAMED_ROWS, ROWS, TABLES, FlatRow, written
 
 LENGTH = "Inference-Header-Content-Length"
 JSON = "application/json"
@@ -19,7 +18,6 @@ BINARY = "application/octet-stream"
 CELLS = [[0.5, -1.0, 2.0, 0.0, 1.0], [3.0, 0.25, -2.0, 1.0, 0.0]]
 NUMBERS: list[FlatRow] = [dict(zip("abcde", cells, strict=True)) for cells in CELLS]
 MIXED: list[FlatRow] = [{"x": 0.5, "colour": "red"}, {"x": 3.0, "colour": "blue"}]
-OF_DATASETS: tuple[RowFormat, ...] = ("json", "ndjson", "csv", "arrow", "parquet")
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,14 @@ class Sent:
 def seeds(exported: Mapping[str, bytes]) -> Iterator[Sent]:
     """Rows in each format to predict with and to keep, tensors in each form, and files of versions (`exported`, by
     their media type) to import."""
-    for coded, media_type in MEDIA_TYPES.items():
+    for coded in ROWS:
+        media_type = MEDIA_TYPES[coded]
+        accepted = media_type if coded in ANSWERS else JSON
         for path in ("/v1/models/numbers/predict", "/v1/models/numbers/versions/1/predict"):
-            yield Sent("POST", path, {"Content-Type": media_type, "Accept": media_type}, written(coded, NUMBERS))
-        if coded != "npy":
+            yield Sent("POST", path, {"Content-Type": media_type, "Accept": accepted}, written(coded, NUMBERS))
+        if coded in NAMED_ROWS:
             yield Sent("POST", "/v1/models/mixed/predict", {"Content-Type": media_type}, written(coded, MIXED))
-    for coded in OF_DATASETS:
+    for coded in TABLES:
         path = "/v1/datasets?name=fuzzed"
         yield Sent("POST", path, {"Content-Type": MEDIA_TYPES[coded]}, written(coded, MIXED))
     compared = json.dumps({"with": "numbers@champion", "rows": NUMBERS}).encode()

@@ -1,6 +1,5 @@
 """A service on each of the databases, for tests that compare what the two of them accept and return."""
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TypeAlias
 import httpx2
 import pytest
 
-from tests.conftest import DATABASES, TEMPLATE
+from tests.conftest import DATABASES, migrated_database
 from tests.end_to_end.deployment import deployed
 from tests.hostile.client import hostile_client
 from tests.served import KEY
@@ -24,18 +23,9 @@ def clients(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         found = {}
         for name in DATABASES:
             directory = tmp_path_factory.mktemp(name)
-            found[name] = stack.enter_context(_client(_database_url(name, request, directory, stack), directory))
+            url = stack.enter_context(migrated_database(name, request, directory))
+            found[name] = stack.enter_context(_client(url, directory))
         yield found
-
-
-def _database_url(name: str, request: pytest.FixtureRequest, directory: Path, stack: ExitStack) -> str:
-    if name == "sqlite":
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), directory / "relevance.db")
-        return f"sqlite:///{directory / 'relevance.db'}"
-    server, database = request.getfixturevalue("postgres_server"), f"hostile_{directory.name}"
-    server.create(database, TEMPLATE)
-    stack.callback(server.drop, database)
-    return str(server.url(database).render_as_string(hide_password=False))
 
 
 @contextmanager

@@ -11,14 +11,12 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 import httpx2
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from app.api.negotiation import RowFormat
 from app.domain.exports import ExportedSupervised
 from app.exports.formats import RENDERINGS
-from tests.api.table_files import MEDIA_TYPES
+from app.formats import WRITABLE_FORMATS
+from tests.api.table_files import MEDIA_TYPES, table_of
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.forging import Document
@@ -30,7 +28,6 @@ pytestmark = pytest.mark.thorough
 
 Patch: TypeAlias = dict[str, str | dict[str, str]]
 
-FORMATS: tuple[RowFormat, ...] = ("json", "ndjson", "csv", "arrow", "parquet")
 PATH = "/v1/models/annotated"
 SHORT = [text for text in TEXTS if len(text) <= 2_000]
 SOME = Random(2).sample(SHORT, 120)
@@ -160,7 +157,7 @@ def drawn_sets() -> list[tuple[str, str, list[str]]]:
 def predicted_labels(client: httpx2.Client, path: str, body: object) -> dict[str, str]:
     """Return the label that a row's prediction has, by the format of the response."""
     found: dict[str, str] = {}
-    for form in FORMATS:
+    for form in (one.name for one in WRITABLE_FORMATS if one.has_texts):
         response = client.post(f"{path}/predict", json=body, headers={"Accept": MEDIA_TYPES[form]})
         assert response.status_code == 200, (form, response.text[:300])
         match form:
@@ -171,10 +168,8 @@ def predicted_labels(client: httpx2.Client, path: str, body: object) -> dict[str
             case "csv":
                 text = io.StringIO(response.content.decode(), newline="")
                 found[form] = next(csv.DictReader(text))["label"]
-            case "arrow":
-                found[form] = pa.ipc.open_stream(response.content).read_all()["label"][0].as_py()
-            case "parquet":
-                found[form] = pq.read_table(pa.BufferReader(response.content))["label"][0].as_py()
+            case _:
+                found[form] = table_of(form, response.content)["label"][0].as_py()
     return found
 
 

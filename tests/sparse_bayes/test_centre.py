@@ -44,11 +44,11 @@ def test_the_rows_drawn_depend_on_no_order_also_where_the_targets_are_centred(li
     X, t = sinc(301, 3)
     t = t * 1e3 / 7.0 + 0.1 if isinstance(likelihood, GaussianNoise) else np.digitize(t, [0.0, 0.5]).astype(np.float64)
     spec = process_spec(likelihood)
-    drawn = {tuple(X[pose(X, t, spec).some(40), 0])}
+    drawn = {tuple(X[pose(X, t, spec).sample(40).numbers, 0])}
     for seed in range(20):
         order = np.random.default_rng(seed).permutation(301)
         moved = X[order]
-        drawn.add(tuple(sorted(moved[pose(moved, t[order], spec).some(40), 0])))
+        drawn.add(tuple(sorted(moved[pose(moved, t[order], spec).sample(40).numbers, 0])))
     assert len(drawn) == 1
 
 

@@ -199,8 +199,19 @@ def test_what_is_refused_names_a_field_of_the_request(spec: Spec) -> None:
 
 
 @given(spec=legal)
+@settings(walk, max_examples=20)
+def test_a_few_that_are_legal_train_and_predict(spec: Spec) -> None:
+    assert_trains_and_predicts(spec)
+
+
+@pytest.mark.thorough
+@given(spec=legal)
 @walk
 def test_whatever_is_legal_trains_and_predicts(spec: Spec) -> None:
+    assert_trains_and_predicts(spec)
+
+
+def assert_trains_and_predicts(spec: Spec) -> None:
     rows, borrowed = rows_for(spec.model_likelihood), inheriting(spec)
     lender, rivals = (with_fixed_widths(spec, places=borrowed), (spec,)) if borrowed else (spec, ())
     if not fitting_widths(spec):

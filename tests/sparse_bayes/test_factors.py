@@ -9,6 +9,7 @@ from app.sparse_bayes.fitting import pose
 from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
 from app.sparse_bayes.posterior import with_zero
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.row_source import ArrayRows
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import (
     EVERY,
@@ -90,7 +91,7 @@ def test_evidence_is_exact_where_a_tiny_noise_is_all_that_is_left() -> None:
     P = base.columns((30, 4, 11))
     t = P @ np.array([1.0, -2.0, 3.0])
     t += 1e-5 * float(np.sqrt(np.mean(t**2))) * np.random.default_rng(0).standard_normal(len(t))
-    problem = Problem(base.X, t, base.candidates, base.likelihood, base.prior)
+    problem = Problem(ArrayRows(base.X, t), base.candidates, base.likelihood, base.prior)
     beta = beta_of(problem, 1e-5)
     factors, weights = build(problem, (), np.empty(0)), np.empty(0)
     for number in (30, 4, 11):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.sparse_bayes import process_sums
+from app.sparse_bayes import process_sums, row_source
 from app.sparse_bayes.algorithms import task as tasks
 from app.sparse_bayes.basis import KernelFunctions, evaluate
 from app.sparse_bayes.fitting import fit, pose
@@ -28,7 +28,7 @@ FIXED = (60, 61, 64)  # after 60 kernel functions, the bias and two inputs
 
 
 def problem(threads: int = 1) -> Problem:
-    return replace(pose(X, T, process_spec(GaussianNoise(), inputs=True)), threads=threads)
+    return pose(X, T, process_spec(GaussianNoise(), inputs=True), threads=threads)
 
 
 def sums(origin: float = 0.0, *, threads: int = 1, kernel: Covariance = Gaussian()) -> RowSums:  # noqa: B008
@@ -54,7 +54,8 @@ def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> No
 
 def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = sums()
-    monkeypatch.setattr(process_sums, "BLOCK_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
+    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
     parts = sums()
     assert parts.rows == whole.rows == 60
     np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12, atol=1e-12)
@@ -63,7 +64,7 @@ def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_how_many_threads_sum_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_sums, "BLOCK_BYTES", 8 * 10 * 7)
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 7)
     one, three = sums(), sums(threads=3)
     np.testing.assert_array_equal(one.gram, three.gram)
     np.testing.assert_array_equal(one.slope, three.slope)

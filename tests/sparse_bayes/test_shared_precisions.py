@@ -66,7 +66,7 @@ def test_the_evidence_of_least_squares_is_the_density_of_all_targets_stacked(cla
 
 def test_latents_of_the_same_targets_have_so_many_times_the_evidence_of_one() -> None:
     one = problem_for(GaussianNoise())
-    several = replace(one, likelihood=LEAST_SQUARES, t=np.tile(one.t[:, None], 3))
+    several = replace(one, likelihood=LEAST_SQUARES, source=one.source.with_targets(np.tile(one.t[:, None], 3), None))
     alpha, beta = hyperparameters(4, GaussianNoise())
     here = evidence(build(one, ACTIVE, np.zeros(4)), alpha, beta, np.zeros(4))
     there = evidence(build(several, ACTIVE, np.zeros((4, 3))), alpha, beta, np.zeros((4, 3)))

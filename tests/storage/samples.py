@@ -160,7 +160,7 @@ def predictor(*, seed: int = 0) -> SupervisedPredictor:
         next_gain=5e-324,
     )
     number = EncodedNumber("size", "number", 1e-17, 3.3, None, indicator=False)
-    category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=True)
+    category = EncodedCategory("colour", ("rød 😀", "blue"), (0.1, 0.9), indicator=False)
     target = EncodedTarget("price", "number", 7.0, 2.0, (1, 2.0, True, "a"))
     return SupervisedPredictor(Encoding((number, category), target), model)
 

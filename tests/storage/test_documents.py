@@ -1,14 +1,23 @@
 import json
+import re
 from dataclasses import replace
+from typing import get_args
 
-from app.domain.models import Alternative, ClassRows
+import pytest
+
+from app.domain.models import Alternative, ClassRows, Member, SupervisedReport
 from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
-from app.sparse_bayes.likelihoods import OneAgainstRest
-from app.sparse_bayes.likelihoods.temperature import Temperature
+from app.sparse_bayes.basis import Basis, Group, KernelBasis
+from app.sparse_bayes.dictionaries import Fourier
+from app.sparse_bayes.kernels import Kernel
+from app.sparse_bayes.likelihoods import GaussianNoise
+from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.spec import Algorithm, Prior, TargetLikelihood
 from app.storage.documents import PLAN, REPORT, REQUEST
 from tests.narrowing import of_data
 from tests.services.small_components import version_of_components
 from tests.storage import samples
+from tests.storage.class_names import class_names
 
 
 def test_a_report_comes_back_as_it_was_written() -> None:
@@ -53,22 +62,52 @@ def test_a_report_from_before_classes_were_counted_has_no_rows_of_them() -> None
     assert of_data(REPORT.read(json.dumps(written))).class_rows == ()
 
 
-def test_a_sharpness_of_before_is_a_temperature_of_one_over_it() -> None:
+@pytest.mark.parametrize("kind", get_args(Kernel))
+def test_each_kernel_is_planned_and_reported(kind: type[Kernel]) -> None:
     report = samples.new_version().report
-    cases: tuple[tuple[Temperature, Temperature], ...] = ((0.5, 2.0), ("learned", "learned"))
-    for temperature, before in cases:
-        likelihood = OneAgainstRest(3, temperature)
-        plan = replace(report.plan, spec=replace(report.plan.spec, likelihood=likelihood))
-        beaten = Alternative(None, plan.spec.prior, likelihood, 3, "integrated_evidence", -1.0)
-        whole = replace(report, plan=plan, alternatives=(beaten,))
-        written = REPORT.write(whole).replace(
-            f'"temperature":{json.dumps(temperature)}', f'"sharpness":{json.dumps(before)}'
-        )
-        assert written.count('"sharpness"') == 2
-        assert REPORT.read(written) == whole
-        request = SupervisedRequest(report.dataset_id, "y", likelihood=likelihood)
-        asked = REQUEST.write(request).replace('"temperature":', '"sharpness":', 1)
-        assert REQUEST.read(asked.replace("0.5", "2.0")) == request
+    spec = replace(report.plan.spec, basis=(KernelBasis(kind()), Group((0,), KernelBasis(kind()))))
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec), members=(_of_kernel(report, kind()),)))
+
+
+def _of_kernel(report: SupervisedReport, kernel: Kernel) -> Member:
+    return replace(report.members[0], kernel=kernel)
+
+
+@pytest.mark.parametrize("kind", get_args(TargetLikelihood))
+def test_each_likelihood_is_planned_and_reported(kind: type[TargetLikelihood]) -> None:
+    report = samples.new_version().report
+    beaten = Alternative(None, Independent(), kind(), 3, "integrated_evidence", -1.0)
+    spec = replace(report.plan.spec, likelihood=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, rivals=(spec,)), alternatives=(beaten,)))
+
+
+@pytest.mark.parametrize("kind", get_args(Prior))
+def test_each_prior_is_planned_and_reported(kind: type[Prior]) -> None:
+    report = samples.new_version().report
+    beaten = Alternative(None, kind(), GaussianNoise(), 3, "integrated_evidence", -1.0)
+    spec = replace(report.plan.spec, prior=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, pool=(spec,)), alternatives=(beaten,)))
+
+
+@pytest.mark.parametrize("kind", get_args(Algorithm))
+def test_each_algorithm_is_planned(kind: type[Algorithm]) -> None:
+    report = samples.new_version().report
+    spec = replace(report.plan.spec, algorithm=kind())
+    _comes_back(replace(report, plan=replace(report.plan, spec=spec, alternatives=(spec,))))
+
+
+@pytest.mark.parametrize("kind", get_args(Basis))
+def test_each_dictionary_is_planned(kind: type[Basis]) -> None:
+    report = samples.new_version().report
+    made = Group((0,), Fourier()) if issubclass(kind, Group) else kind()
+    _comes_back(replace(report, plan=replace(report.plan, spec=replace(report.plan.spec, basis=(made,)))))
+
+
+def _comes_back(report: SupervisedReport) -> None:
+    written = REPORT.write(report)
+    assert REPORT.read(written) == report
+    assert PLAN.read(PLAN.write(report.plan)) == report.plan
+    assert not {name.decode() for name in class_names()} & set(re.findall(r"\w+", written))
 
 
 def test_a_report_from_before_there_were_temperatures_has_none() -> None:

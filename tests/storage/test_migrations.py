@@ -12,14 +12,14 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
+from app.documents.reading import version_of
+from app.documents.schema import DOCUMENT
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
 from app.domain.exports import ExportedSupervised
 from app.domain.models import InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork
-from app.exports.reading import version_of
-from app.exports.schema import DOCUMENT
 from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.pool import members_of
 from app.storage.engine import make_engine

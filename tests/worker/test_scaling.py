@@ -4,9 +4,12 @@ t -> a t + b under Gaussian noise and Student's t, t -> a t under log-Gaussian n
 under every likelihood; from the table to the version and its predictions, under every prior and algorithm.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -42,6 +45,8 @@ from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
 ROWS = 30
 MANY = 10**9
 
+Version: TypeAlias = tuple[SupervisedReport, SupervisedPredictor]
+
 PRIORS: dict[str, tuple[Prior, Algorithm | None]] = {
     "process": (GaussianProcess("rows"), None),
     "sequential": (Independent(), Sequential()),
@@ -75,6 +80,12 @@ rounding decides whether the last is taken. Nats are quadratic in the latents, s
 re-estimation begins these are known to 5e-6 of their posterior sd. MacKay's gamma/mu^2 multiplies that where a weight
 is near 0, and without a hyperprior nothing holds it: after 8 steps 1e-5 of the target's sd are left."""
 
+SLOW = {*(("three classes", prior) for prior in PRIORS if prior != "process"), ("student t", "single moves")}
+"""Likelihood and prior whose sites settle in a hundred rounds a step, in tens of steps: thorough."""
+
+TARGET_UNITS = [(0.003, -40.0), (1.0, 1000.0), (-3.7e4, 12.5)]
+"""a and b of a v + b; but the first are thorough for Student's t."""
+
 FOLDS = 10
 """Groups of rows for the temperature of classes."""
 
@@ -83,6 +94,29 @@ FOLDS = 10
 def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     """EM creeps for thousands of steps, each of which is in the same units."""
     monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 8)
+
+
+def thorough(*, when: bool) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.thorough] if when else []
+
+
+def each(names: Iterable[str]) -> pytest.MarkDecorator:
+    """A case for each of these likelihoods and each prior."""
+    pairs = list(product(names, PRIORS))
+    return pytest.mark.parametrize(
+        ("name", "prior"), [pytest.param(*pair, marks=thorough(when=pair in SLOW)) for pair in pairs]
+    )
+
+
+each_target_unit = pytest.mark.parametrize(
+    ("name", "prior", "a", "b"),
+    [
+        pytest.param(
+            name, prior, *unit, marks=thorough(when=name == "student t" and (place > 0 or (name, prior) in SLOW))
+        )
+        for name, prior, (place, unit) in product(IN_TARGET_UNITS, PRIORS, enumerate(TARGET_UNITS))
+    ],
+)
 
 
 def table(likelihood: Likelihood) -> dict[str, NumberColumn]:
@@ -122,7 +156,7 @@ def request(likelihood: Likelihood, prior: Prior, algorithm: Algorithm | None) -
     )
 
 
-def learned(asked: SupervisedRequest, block: Block, directory: Path) -> tuple[SupervisedReport, SupervisedPredictor]:
+def learned(asked: SupervisedRequest, block: Block, directory: Path) -> Version:
     """The version of a table, as a worker makes it."""
     dataset = dataset_of(block)
     planned = plan(asked, dataset)
@@ -133,6 +167,19 @@ def learned(asked: SupervisedRequest, block: Block, directory: Path) -> tuple[Su
     version = fit.version(result, seconds=1.0, holding=lambda _: (0, block))
     assert isinstance(version, Learned)
     return version.report, version.predictor
+
+
+@pytest.fixture(scope="module")
+def in_own_units(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Version]:
+    """The version of the table of a likelihood in the target's units, under a prior: one for all changes of units."""
+
+    @cache
+    def version(name: str, prior: str) -> Version:
+        likelihood, (weights, algorithm) = IN_TARGET_UNITS[name], PRIORS[prior]
+        asked = request(likelihood, fitting(weights, likelihood), algorithm)
+        return learned(asked, table(likelihood), tmp_path_factory.mktemp("version"))
+
+    return version
 
 
 def predicted(report: SupervisedReport, predictor: SupervisedPredictor, block: Block) -> dict[str, Array]:
@@ -180,17 +227,15 @@ def in_units(prior: Prior, factor: float) -> Prior:
     return prior
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("name", IN_TARGET_UNITS)
-@pytest.mark.parametrize(("a", "b"), [(1.0, 1000.0), (-3.7e4, 12.5), (0.003, -40.0)])
+@each_target_unit
 def test_a_target_in_other_units_is_predicted_in_these(
-    name: str, prior: str, a: float, b: float, tmp_path: Path
+    name: str, prior: str, a: float, b: float, in_own_units: Callable[[str, str], Version], tmp_path: Path
 ) -> None:
+    before = in_own_units(name, prior)
     likelihood, (weights, algorithm) = IN_TARGET_UNITS[name], PRIORS[prior]
     weights = fitting(weights, likelihood)
     here, there = table(likelihood), changed(table(likelihood), y=(a, b), sd=(abs(a), 0.0))
     rows = new_rows(likelihood)
-    before = learned(request(likelihood, weights, algorithm), here, tmp_path)
     asked = request(known(likelihood, abs(a)), in_units(weights, a), algorithm)
     after = learned(asked, there, tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, sd=(abs(a), 0.0)))
@@ -221,8 +266,7 @@ def test_a_positive_target_times_a_factor_is_predicted_so(prior: str, a: float, 
     assert noise_sd(after[0]) == pytest.approx(noise_sd(before[0]), rel=100.0 * ROUNDING)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("name", [*IN_TARGET_UNITS, *OTHERS])
+@each([*IN_TARGET_UNITS, *OTHERS])
 def test_inputs_in_other_units_change_nothing(
     name: str, prior: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,9 +289,9 @@ def test_inputs_in_other_units_change_nothing(
         np.testing.assert_allclose(other[figure], values, rtol=100.0 * ROUNDING, atol=ROUNDING, err_msg=figure)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("likelihood", [GaussianNoise(0.125), StudentT()], ids=["known", "student t"])
-def test_powers_of_two_change_no_bit(likelihood: Likelihood, prior: str, tmp_path: Path) -> None:
+@each(["known", "student t"])
+def test_powers_of_two_change_no_bit(name: str, prior: str, tmp_path: Path) -> None:
+    likelihood: Likelihood = GaussianNoise(0.125) if name == "known" else StudentT()
     weights, algorithm = PRIORS[prior]
     here, rows = table(likelihood), new_rows(likelihood)
     units = {"x": (2.0**20, 0.0), "z": (2.0**-7, 0.0), "y": (2.0**9, 0.0)}

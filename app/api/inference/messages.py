@@ -9,8 +9,6 @@ import msgspec
 import orjson
 
 from app.api.bodies import MAX_MEMBERS
-from app.api.formats.cells import JSON
-from app.api.formats.json_scan import check_containers, check_members
 from app.api.inference.tensors import (
     FLOATS,
     PIECE_BYTES,
@@ -24,6 +22,8 @@ from app.api.inference.tensors import (
 )
 from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError
+from app.formats.cells import JSON
+from app.formats.json_scan import check_containers, check_members
 
 BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"

@@ -10,8 +10,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.api.formats.cells import JSON
-from app.api.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.api.inference.tensors import TEXT, Tensor
 from app.domain.errors import Fault, MalformedBodyError
 from app.domain.tables import (
@@ -21,6 +19,8 @@ from app.domain.tables import (
     NumberBlock,
     no_rows,
 )
+from app.formats.cells import JSON
+from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.services.answering import (
     Answer,
     ClassificationAnswer,

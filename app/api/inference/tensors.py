@@ -16,10 +16,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from app.api.formats.cells import JSON
 from app.api.integers import as_integer
+from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError
-from app.services.cancellation import check_cancelled
+from app.formats.cells import JSON
 
 Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.bool_]
 Values: TypeAlias = Numbers | tuple[str, ...]

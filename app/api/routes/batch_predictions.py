@@ -11,7 +11,7 @@ from app.api.conditions import NOT_MODIFIED, UNCHANGING, is_known
 from app.api.dependencies import JsonBody, LookoutDependency, Owner, PartsDependency, identifier
 from app.api.documentation import json_body, problems
 from app.api.idempotency import Key, named, once
-from app.api.negotiation import ARROW, AcceptsJson, accepts, media_type_of
+from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.ranges import Extent, Unsatisfiable, extent_asked
 from app.api.schemas.jobs.batch_prediction import BatchPredictionOut, batch_prediction_out
 from app.api.schemas.lists import ScoringsQuery
@@ -19,11 +19,11 @@ from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job, prediction_of
-from app.domain.requests import FileFormat
+from app.formats import BATCH_FORMATS
+from app.formats import named as format_named
 
 TAG = "Batch predictions"
 NOUN = "batch prediction"
-MEDIA_TYPES: dict[FileFormat, str] = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "arrow": ARROW}
 
 router = APIRouter(prefix="/v1/batch-predictions", tags=[TAG], dependencies=[AcceptsJson])
 files = APIRouter(prefix="/v1/batch-predictions", tags=[TAG])
@@ -33,7 +33,7 @@ _HEADERS = {
     "Accept-Ranges": {"schema": {"type": "string"}, "description": "`bytes`: ask for a part with `Range`."},
     "Content-Disposition": {"schema": {"type": "string"}, "description": "The file's name."},
 }
-_FILES = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES.values()}
+_FILES = {one.media_type: {"schema": {"type": "string", "format": "binary"}} for one in BATCH_FORMATS}
 
 
 @router.post(
@@ -47,7 +47,7 @@ _FILES = {media_type: {"schema": {"type": "string", "format": "binary"}} for med
 def submit(request: Request, body: JsonBody, owner: Owner, parts: PartsDependency, key: Key) -> Response:
     """Queue predictions for all rows of a dataset, which become a file to be downloaded.
 
-    The columns are those of predict calls in CSV, Arrow and Parquet. A start of the job goes on where the one before it
+    The columns are those of predict calls in these formats. A start of the job goes on where the one before it
     ended, and the file is the same byte for byte.
     """
 
@@ -130,7 +130,8 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
     """
     job, size = parts.batch_predictions.size(owner, identifier(job_id, NOUN))
     asked, _ = prediction_of(job)
-    media_type = MEDIA_TYPES[asked.format]
+    written = format_named(BATCH_FORMATS, asked.format)
+    media_type = written.media_type
     if not accepts(request.headers.get("accept"), media_type):
         raise HTTPException(406, f"The answer is {media_type}, which the Accept header leaves out.")
     # What a job has made never changes, and never stands for another one's.
@@ -139,7 +140,7 @@ def result(job_id: str, owner: Owner, parts: PartsDependency, request: Request) 
         "ETag": tag,
         "Accept-Ranges": "bytes",
         "Cache-Control": UNCHANGING,
-        "Content-Disposition": f'attachment; filename="predictions-{job.id}.{asked.format}"',
+        "Content-Disposition": f'attachment; filename="predictions-{job.id}{written.suffixes[0]}"',
     }
     if is_known(request, tag):
         return Response(status_code=304, headers=headers)

@@ -9,41 +9,43 @@ from app.api.conditions import NOT_MODIFIED, TAGGED, UNCHANGING, unless_known
 from app.api.dependencies import Owner, PartsDependency, identifier, limits_of
 from app.api.disconnection import run_for_client
 from app.api.documentation import problems
-from app.api.formats.csv_dialect import CsvOptions, Decimal
 from app.api.idempotency import Key, named, once
-from app.api.negotiation import AcceptsJson
+from app.api.negotiation import FORM, AcceptsJson
 from app.api.schemas.datasets import DatasetOut, RowOut
 from app.api.schemas.lists import DatasetsQuery
 from app.api.schemas.pages import Limit, PageOut
+from app.api.schemas.row_formats import contents, described
 from app.api.uploads import Upload, dataset_name, declared_kinds, open_table, received
 from app.domain.datasets import Dataset
 from app.domain.idempotency import KeptAnswer, Keyed
+from app.formats import TABLE_FORMATS, listed
+from app.formats.options import Decimal, ReadOptions
 
-_TEXT = {"schema": {"type": "string"}}
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
-_FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES["schema"]}}}
+_BYTES = {"type": "string", "format": "binary"}
+_FORM = {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}}
 BODY = {
     "requestBody": {
         "required": True,
         "content": {
             "application/json": {"schema": {"$ref": "#/components/schemas/DatasetIn"}},
-            "application/x-ndjson": _TEXT,
-            "text/csv": _TEXT,
-            "application/vnd.apache.arrow.stream": _BYTES,
-            "application/vnd.apache.parquet": _BYTES,
-            "image/png": _BYTES,
-            "application/x-npy": _BYTES,
-            "multipart/form-data": _FORM,
+            **contents(TABLE_FORMATS),
+            FORM: _FORM,
         },
     }
 }
 
+_DESCRIPTION = f"""Store what comes as {listed(TABLE_FORMATS)}.
+
+The first 1,000 rows of a table tell what each column holds. PNG and npy are images: a row for each pixel, line after
+line, with its `row`, `column` and `intensity`. Bodies may be packed with gzip, deflate or zstd."""
+
 Name = Annotated[
     str | None, Query(description='Any printable text of up to 200 characters; else the file\'s name, else "dataset".')
 ]
-Delimiter = Annotated[str | None, Query(description="CSV: the character between cells; else found out.")]
-DecimalMark = Annotated[Decimal | None, Query(description="CSV: the decimal mark; else found out.")]
+Delimiter = Annotated[str | None, Query(description=described("delimiter"))]
+DecimalMark = Annotated[Decimal | None, Query(description=described("decimal"))]
 Header = Annotated[bool | None, Query(description="CSV: whether the first line names the columns; else found out.")]
+Sheet = Annotated[str | None, Query(description=described("sheet"))]
 Kinds = Annotated[
     list[str],
     Query(
@@ -62,6 +64,7 @@ router = APIRouter(prefix="/v1/datasets", tags=["Datasets"], dependencies=[Accep
     "",
     status_code=201,
     summary="Upload a table or an image",
+    description=_DESCRIPTION,
     response_model=DatasetOut,
     openapi_extra=BODY,
     responses=problems(400, 406, 409, 413, 415, 422),
@@ -76,13 +79,11 @@ async def upload(
     delimiter: Delimiter = None,
     decimal: DecimalMark = None,
     header: Header = None,
+    sheet: Sheet = None,
 ) -> Response:
-    """Store a table from JSON, NDJSON, CSV, Arrow or Parquet; its first 1,000 rows tell what each column holds.
-
-    Or an image from PNG or npy: a row for each pixel, line after line, with its `row`, `column` and `intensity`.
-    Bodies may be packed with gzip, deflate or zstd.
-    """
-    options, declared, limits = CsvOptions(delimiter, decimal, header), declared_kinds(kinds), limits_of(request)
+    """Store a table, whose first 1,000 rows tell what each column holds; or an image."""
+    options, declared = ReadOptions(delimiter, decimal, header, sheet), declared_kinds(kinds)
+    limits = limits_of(request)
     dataset_name(name, None)  # refused before the body is read
 
     def store(body: Upload, keyed: Keyed[Dataset] | None) -> Dataset:

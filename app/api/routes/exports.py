@@ -11,14 +11,15 @@ from app.api.bodies import MAX_DOCUMENT_MEMBERS, MAX_MENDED, checked
 from app.api.conditions import NOT_MODIFIED, REVALIDATED, unless_known
 from app.api.dependencies import Owner, PartsDependency, limits_of, unpacked_body_of
 from app.api.documentation import file_body, problems
-from app.api.formats.json_body import decode
-from app.api.formats.json_scan import check_containers, check_members
 from app.api.idempotency import Key, named, once
 from app.api.integers import with_integers
 from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
 from app.api.validation import faults_of
+from app.documents.reading import version_of
+from app.documents.reports import ReportError
+from app.documents.schema import DOCUMENT, VersionDocument
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 from app.domain.exports import ExportedVersion
 from app.domain.former_members import with_temperatures
@@ -26,9 +27,8 @@ from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
-from app.exports.reading import version_of
-from app.exports.reports import ReportError
-from app.exports.schema import DOCUMENT, VersionDocument
+from app.formats.json_body import decode
+from app.formats.json_scan import check_containers, check_members
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {

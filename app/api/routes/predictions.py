@@ -14,8 +14,9 @@ from app.api.express import BareRoute, body_of, documented, names_in, reference_
 from app.api.handlers import problem_of
 from app.api.predicting import Content, Predicting
 from app.api.schemas.predictions import PredictionsOut
-from app.api.schemas.row_formats import other_contents, query_parameters
+from app.api.schemas.row_formats import contents, query_parameters
 from app.domain.errors import RelevanceError
+from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
 
 JSON = b"application/json"
 _TELLING = frozenset({b"accept", b"content-type", b"content-encoding"})
@@ -61,14 +62,21 @@ _BODY: dict[str, object] = {
         "required": True,
         "content": {
             "application/json": {"schema": {"$ref": "#/components/schemas/PredictIn"}},
-            **other_contents(),
+            **contents(ROW_FORMATS),
         },
     }
 }
 
 
+_DESCRIPTION = f"""One prediction for each row of a table, in their order.
+
+Rows come as {listed(ROW_FORMATS)}, and predictions go out as {listed(WRITABLE_FORMATS)}, whichever Accept weighs most;
+NDJSON for NDJSON is answered line by line, as the lines come. Bodies may be packed with gzip, deflate or zstd. The
+newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a move of
+an alias, is seen within a second."""
+
 _ANSWERS: dict[int | str, dict[str, object]] = {
-    200: {"content": other_contents()},
+    200: {"content": contents(WRITABLE_FORMATS)},
     **problems(400, 406, 404, 413, 415, 422),
 }
 
@@ -79,18 +87,13 @@ router = APIRouter(prefix="/v1/models", tags=["Predictions"], route_class=BareRo
 @router.post(
     "/{name}/predict",
     summary="Predict with the newest version, or an alias",
+    description=_DESCRIPTION,
     response_model=PredictionsOut,
     openapi_extra=documented("name@alias", body=_BODY, query=query_parameters()),
     responses=_ANSWERS,
 )
 async def predict(request: Request) -> Response:
-    """One prediction for each row of a table, in their order.
-
-    Rows come as JSON, NDJSON, CSV, Arrow, Parquet or npy, and predictions go out as what Accept weighs most of these;
-    NDJSON for NDJSON is answered line by line, as the lines come. Bodies may be packed with gzip, deflate or zstd. The
-    newest version answers; `model@alias` is answered by the one to which the alias points. A newer version, and a
-    move of an alias, is seen within a second.
-    """
+    """One prediction for each row of a table, in their order, by the newest version or the one an alias points to."""
     return await _responded(request)
 
 

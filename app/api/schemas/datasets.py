@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field, TypeAdapter
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import iso_8601
+from app.domain.kinds import iso_8601
 from app.domain.tables import Cell, ColumnSummary
 from app.services.catalogue import Row
 
@@ -34,7 +34,7 @@ class ArraysIn(BaseModel):
 
 DatasetIn: TypeAlias = ColumnsIn | RecordsIn | ArraysIn
 DATASET_IN: TypeAdapter[DatasetIn] = TypeAdapter(DatasetIn)
-"""The three forms of a table, for OpenAPI alone: app.api.formats reads them."""
+"""The three forms of a table, for OpenAPI alone: app.formats reads them."""
 
 
 class SummaryOut(BaseModel):

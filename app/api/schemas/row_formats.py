@@ -1,23 +1,30 @@
 """Formats of rows and predictions as OpenAPI shows them, and the options that stand in the query beside them."""
 
-from app.api.negotiation import ROW_TYPES, RowFormat
+from collections.abc import Iterable, Mapping
+
 from app.api.schemas.requests import PredictOptions
+from app.formats import ROW_FORMATS
+from app.formats.format import Format, RowFormat
+from app.formats.options import OptionName
 
-_TEXTS: frozenset[RowFormat] = frozenset({"csv", "ndjson"})
-
-_DESCRIBED = {
-    "delimiter": "CSV: the character between cells; else found out.",
-    "decimal": "CSV: the decimal mark, `.` or `,`; else found out.",
+DESCRIBED: Mapping[OptionName, str] = {
+    "delimiter": "the character between cells; else found out.",
+    "decimal": "the decimal mark, `.` or `,`; else found out.",
+    "sheet": "the name of the sheet; else the first.",
 }
+"""The options of how a body is written."""
 
 
-def other_contents() -> dict[str, dict[str, object]]:
-    """By media type what is not JSON."""
-    return {
-        media_type: {"schema": {"type": "string"} if coded in _TEXTS else {"type": "string", "format": "binary"}}
-        for media_type, coded in ROW_TYPES.items()
-        if coded != "json"
-    }
+def contents(formats: Iterable[Format]) -> dict[str, dict[str, object]]:
+    """By media type what is not a document of the API's own."""
+    text, binary = {"type": "string"}, {"type": "string", "format": "binary"}
+    return {one.media_type: {"schema": text if one.is_text else binary} for one in formats if not one.is_document}
+
+
+def described(option: OptionName) -> str:
+    """The option, behind the formats that have it."""
+    titles = ", ".join(one.title for one in ROW_FORMATS if isinstance(one, RowFormat) and option in one.row_options)
+    return f"{titles}: {DESCRIBED[option]}"
 
 
 def query_parameters() -> list[dict[str, object]]:
@@ -31,6 +38,7 @@ def query_parameters() -> list[dict[str, object]]:
         listed.append(
             {**said, "content": {"application/json": {"schema": told}}} if nested else {**said, "schema": told}
         )
-    for name, described in _DESCRIBED.items():
-        listed.append({"name": name, "in": "query", "description": described, "schema": {"type": "string"}})
+    for option in DESCRIBED:
+        told = {"type": "string"}
+        listed.append({"name": option, "in": "query", "description": described(option), "schema": told})
     return listed

@@ -1,11 +1,11 @@
 """What answers: predictions, jobs and models."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from app.cli.commands.options import HERE, AsJson, ReadableFile, Url
+from app.cli.commands.options import HERE, AsJson, ReadableFile, Url, writable_format
 
 ModelOrAlias = Annotated[str, typer.Argument(metavar="MODEL", help="The model's name, or MODEL@ALIAS.")]
 Version = Annotated[
@@ -39,8 +39,13 @@ def predict(
         int | None, typer.Option(min=1, help="Of components: tell so many of the first, 10 by default.")
     ] = None,
     coded: Annotated[
-        Literal["json", "ndjson", "csv", "arrow", "parquet", "npy"] | None,
-        typer.Option("--format", help="Predictions alone, in this format: FILE goes to the service as it is."),
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            parser=writable_format,
+            help="Predictions alone, in this format, as csv: FILE goes to the service as it is.",
+        ),
     ] = None,
     csv_escape_formulas: Annotated[
         bool,
@@ -52,10 +57,10 @@ def predict(
 ) -> None:
     """Predict for the rows of FILE.
 
-    FILE is CSV, JSON, NDJSON, Parquet, Arrow's stream, or npy: numbers in the order of the model's inputs. The answer
-    is a table on a terminal, else CSV. Its `support` is 1 where the data speak for the row, and near 0 away from all
-    that the model has seen. Classes are decided between where one of --class-priors, --costs and --reject-cost is
-    given.
+    FILE is in any format that rows come in, told apart by its name's ending, else CSV; npy holds numbers in the order
+    of the model's inputs. The answer is a table on a terminal, else CSV. Its `support` is 1 where the data speak for
+    the row, and near 0 away from all that the model has seen. Classes are decided between where one of --class-priors,
+    --costs and --reject-cost is given.
     """
     from app.cli.connection import service
     from app.cli.predicting import Wanted, predict, predict_file

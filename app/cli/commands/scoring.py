@@ -94,7 +94,7 @@ def predict_dataset(
     *,
     dataset: Dataset = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", dir_okay=False, help="The file to write: .csv, .parquet or .arrow.")
+        Path, typer.Option("--output", "-o", dir_okay=False, help="The file to write; its ending says the format.")
     ],
     keep: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Stands before the predictions; may be repeated.")

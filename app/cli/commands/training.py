@@ -133,7 +133,7 @@ def train(
 ) -> None:
     """Train on FILE, and say what was learned.
 
-    FILE is CSV, Parquet or JSON, told apart by its name. Everything but --target has a good default.
+    FILE is in any format that tables come in, told apart by its name. Everything but --target has a good default.
     """
     from app.cli.connection import service
     from app.cli.training import Choices, spelled_out, train

@@ -22,7 +22,7 @@ class BatchPrediction(JobBase, frozen=True, kw_only=True, tag=False):
 
     of_task: str = field(name="task")
     target: str | None
-    format: Literal["csv", "parquet", "arrow"]
+    format: str
     columns: tuple[str, ...]
     on_error: Literal["per_row", "refuse"]
     result: BatchPredicted | None

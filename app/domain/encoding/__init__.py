@@ -13,7 +13,7 @@ from app.domain.encoding.columns import (
 from app.domain.encoding.inputs import encode_inputs
 from app.domain.encoding.noise import encode_noise
 from app.domain.encoding.outlying import Limits
-from app.domain.encoding.raw import gaps, iso_8601, quoted, raw_cells, real_values
+from app.domain.encoding.raw import gaps, quoted, raw_cells, real_values
 from app.domain.encoding.spec import in_columns, in_target_units
 from app.domain.encoding.statistics import InputStatistics, Statistics
 from app.domain.encoding.target import (
@@ -46,7 +46,6 @@ __all__ = [
     "gaps",
     "in_columns",
     "in_target_units",
-    "iso_8601",
     "quoted",
     "raw_cells",
     "real_values",

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from app.domain.kinds import iso_8601
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Cell, Column, NumberColumn, TimestampColumn
 from app.sparse_bayes.types import Array, Mask
 
@@ -52,9 +53,3 @@ def _cell(column: Column, row: int, *, whole: bool) -> Cell:
         case TimestampColumn(values=values):
             seconds = float(values[row])
             return None if np.isnan(seconds) else iso_8601(seconds)
-
-
-def iso_8601(seconds: float) -> str:
-    """A point in time as ISO 8601 in UTC, to the microsecond, without idle zeros."""
-    moment = str(np.datetime64(round(seconds * 1e6), "us"))
-    return (moment.rstrip("0").rstrip(".") if "." in moment else moment) + "Z"

@@ -12,7 +12,7 @@ MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 def default_model_name(dataset: str) -> str:
     """A model's name made from its dataset's without a file's ending, `model` where no letter of that can be used."""
     plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
-    stem = re.sub(r"\.(csv|tsv|txt|json|parquet)$", "", plain)
+    stem = re.sub(r"\.[a-z]{2,8}$", "", plain)
     name = re.sub(r"[^a-z0-9._]+", "-", stem)
     return re.sub(r"^[^a-z]+", "", name)[:63].rstrip("-._") or "model"
 

@@ -6,7 +6,7 @@ The `task` of trainings tells them apart, also as JSON, the `kind` those of what
 from typing import TypeAlias
 
 from app.domain.requests.approximation import ApproximationPlan, ApproximationRequest
-from app.domain.requests.batch_prediction import AnyTask, FileFormat, PredictionPlan, PredictionRequest
+from app.domain.requests.batch_prediction import AnyTask, PredictionPlan, PredictionRequest
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.requests.components import ComponentsPlan, ComponentsRequest
 from app.domain.requests.image import ImagePlan, ImageRequest
@@ -60,7 +60,6 @@ __all__ = [
     "Effort",
     "EvaluationPlan",
     "EvaluationRequest",
-    "FileFormat",
     "GroupChoice",
     "IgnoredColumn",
     "ImagePlan",

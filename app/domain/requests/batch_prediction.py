@@ -8,22 +8,22 @@ from app.domain.decisions import Deciding
 from app.domain.references import Selector
 
 AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
-FileFormat = Literal["csv", "parquet", "arrow"]
 
 
 @dataclass(frozen=True)
 class PredictionRequest:
     """Predictions for all rows of a dataset as a file; without a `version` the newest is meant.
 
-    `interval`, `outputs`, `components` and `deciding` are as in predict calls. The columns of the dataset named in
-    `keep` stand before the predictions. A row that can't be predicted for says why in a column `error`, or ends the
-    job where these are to `refuse` it. `csv_escape_formulas`: in CSV no text is a formula for a spreadsheet.
+    `format` is the name of a format of files. `interval`, `outputs`, `components` and `deciding` are as in predict
+    calls. The columns of the dataset named in `keep` stand before the predictions. A row that can't be predicted for
+    says why in a column `error`, or ends the job where these are to `refuse` it. `csv_escape_formulas`: in CSV no text
+    is a formula for a spreadsheet.
     """
 
     dataset_id: UUID
     model: str
     version: Selector = None
-    format: FileFormat = "csv"
+    format: str = "csv"
     interval: float = 0.95
     outputs: tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()

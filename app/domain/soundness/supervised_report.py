@@ -62,7 +62,13 @@ NUMBER_METRICS = {
     "nll_se": NOT_NEGATIVE,
     "rows": COUNT,
 }
-CLASS_METRICS = {"error": SHARE, "log_loss": NOT_NEGATIVE, "brier": SHARE, "rows": COUNT}
+CLASS_METRICS = {
+    "error": SHARE,
+    "log_loss": NOT_NEGATIVE,
+    "brier": SHARE,
+    "log_loss_se": NOT_NEGATIVE,
+    "rows": COUNT,
+}
 
 
 def supervised_report_faults(predictor: SupervisedPredictor, report: SupervisedReport) -> Iterator[Fault]:

@@ -1,6 +1,6 @@
 """Predictions of one version: for each kind of task what answers, and its answer."""
 
-from app.services.answering.columns import FlatColumn, Labels, flat_columns, real_columns
+from app.services.answering.columns import flat_columns, real_columns, version_metadata
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.expansion import VersionExpansion, expansion_of
 from app.services.answering.explanation import Explanation
@@ -18,10 +18,8 @@ __all__ = [
     "ClassificationAnswer",
     "ComponentsAnswer",
     "Explanation",
-    "FlatColumn",
     "ImageAnswering",
     "JudgedBlock",
-    "Labels",
     "RegressionAnswer",
     "ServedVersion",
     "SupervisedAnswering",
@@ -39,4 +37,5 @@ __all__ = [
     "real_columns",
     "rows_of",
     "support_of",
+    "version_metadata",
 ]

@@ -1,29 +1,16 @@
 """Predictions as flat columns, for the formats that have no members within members."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from app.domain.tables import Label, text_of
+from app.domain.models import Version
+from app.domain.tables import FlatColumn, Labels, text_of
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.served import Answer
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.answering.values import ValueAnswer
-from app.sparse_bayes.types import Array, Indices
-
-
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """For each of N rows one of `classes`, by its place (N,); -1 for none."""
-
-    classes: tuple[Label, ...]
-    places: Indices
-
-
-FlatColumn: TypeAlias = "Array | Labels"
-"""Of N rows: numbers (N,), NaN where there is none, or labels."""
+from app.sparse_bayes.types import Array
 
 _REAL = {
     "mean": ("mean",),
@@ -38,6 +25,11 @@ _REAL = {
 def flat_columns(answer: Answer, outputs: Sequence[str]) -> dict[str, FlatColumn]:
     """The columns by name, in the order of `outputs`, and decisions behind them."""
     return dict(_columns(answer, outputs))
+
+
+def version_metadata(version: Version) -> dict[str, str]:
+    """What a file says of the version that predicted, where its format has room for it."""
+    return {"model": version.model, "version": str(version.number)}
 
 
 def _columns(answer: Answer, outputs: Sequence[str]) -> Iterator[tuple[str, FlatColumn]]:

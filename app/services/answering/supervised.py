@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from app.domain.cancellation import check_cancelled
 from app.domain.deciding import Rule, rule_of
 from app.domain.decisions import Decisions, most_probable
 from app.domain.encoding import EncodedTarget, encode_inputs, encode_noise, user_mean, user_sd, user_variance
@@ -14,7 +15,6 @@ from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
 from app.services.answering.explanation import Explanation
 from app.services.answering.wanted import Wanted, refuse_all
-from app.services.cancellation import check_cancelled
 from app.sparse_bayes.contributions import contributions
 from app.sparse_bayes.joint import joint
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from app.sparse_bayes.linalg import squared_distances
 from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.priors.gaussian_process import JITTER, Whitening
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.row_source import RowBlock
+from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -101,8 +103,33 @@ def _promising(task: Task, state: State) -> State:
 BEFORE_FUNCTIONS = frozenset({"scales", "terms", "functions"})
 """Phases at whose end the objective is still that of the process itself."""
 
-BLOCK_BYTES = 8 * 2**20
-"""Distances of rows to vectors are computed so many bytes at a time."""
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """For each of some points the nearest of some rows: its number (m,) and squared distance (m,).
+
+    A sum has the nearest of both parts, of equally near ones the earlier.
+    """
+
+    rows: Indices
+    squares: Array
+
+    def __add__(self, other: Self, /) -> "Nearest":
+        nearer = other.squares < self.squares
+        return Nearest(np.where(nearer, other.rows, self.rows), np.where(nearer, other.squares, self.squares))
+
+
+@dataclass(frozen=True, eq=False)
+class FindNearest:
+    """The reduction to the rows that an input map puts nearest to `points` (m, d)."""
+
+    input_map: InputMap
+    points: Array
+
+    def __call__(self, block: RowBlock, /) -> Nearest:
+        squares = squared_distances(self.points, self.input_map(block.X))
+        places = squares.argmin(axis=1)
+        return Nearest(block.first + places, squares[np.arange(len(places)), places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +155,7 @@ class ProcessStanding(Standing):
         covariance = 0.5 * (covariance + covariance.T)
         prior = np.square(unwhitened) @ (1.0 / rested.alpha)
         centres = _centres(task, self.state)
-        stand = vectors.rows if process.moved is None else _nearest(h.input_map(problem.X), V)
+        stand = vectors.rows if process.moved is None else problem.source.reduce(FindNearest(h.input_map, V)).rows
         functions = (KernelFunctions(kernel, h.input_map, centres, stand), *task.fixed(self.state))
         mean = unwhitened @ rested.mean
         mean[[isinstance(one, ConstantFunction) for one in functions for _ in range(one.size)]] += problem.centre
@@ -163,16 +190,3 @@ class ProcessStanding(Standing):
     def promise(self) -> float | None:
         """Of the process on the rows that its scales were learned on."""
         return process_of(self.state).promise
-
-
-def _nearest(U: Array, V: Array) -> Indices:
-    """For each of V (m, d) the row of U (N, d) that is nearest, of equal ones the first: (m,)."""
-    rows, least = np.zeros(len(V), np.intp), np.full(len(V), inf)
-    step = max(1, BLOCK_BYTES // (8 * max(len(V), 1)))
-    for first in range(0, len(U), step):
-        squares = squared_distances(V, U[first : first + step])
-        here = squares.argmin(axis=1)
-        found = squares[np.arange(len(V)), here]
-        nearer = found < least
-        rows[nearer], least[nearer] = first + here[nearer], found[nearer]
-    return rows

@@ -46,7 +46,7 @@ def integral(task: Task, state: State, process: Process) -> Integral:
     paid = sum(log_choices(size, chosen) for size, chosen in _without_kernel(task, state))
     value = Peak(state.objective - paid, *given, curvature[:n, :n]).integral
     scales = _log_squares(task, h)[relevant]
-    of_squares = normal(scales - log(USUAL_SQUARE / task.problem.X.shape[1]))
+    of_squares = normal(scales - log(USUAL_SQUARE / task.problem.inputs))
     of_widths = of_squares[0] + len(scales) * log(2.0), -2.0 * of_squares[1], 4.0 * of_squares[2]
     parts = (given, of_widths, cauchy(bends[bent], WARP_SCALE), normal(h.terms.logits, terms.WIDE))
     paid += log(process.structures) + (log_choices(widths, len(scales)) if task.learns else 0.0)
@@ -100,7 +100,7 @@ def _relevant(task: Task, h: Hyperparameters) -> Mask:
 def _curvature(task: Task, state: State, process: Process, active: Indices) -> Array:
     """Minus the Hessian of L in the active entries of theta, by differences of its gradient on at most MOST_ROWS."""
     h, vectors = process.hyperparameters, task.vectors(state)
-    rows = task.rows(state, task.some(MOST_ROWS))
+    rows = task.sample(state, MOST_ROWS)
     theta = h.packed()
 
     def gradient(place: int, step: float) -> Array:

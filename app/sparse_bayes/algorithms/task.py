@@ -129,11 +129,11 @@ class Task:
         begin = self.problem.begin
         if begin is not None:
             return replace(begin, input_map=self._started(begin.input_map.widths))
-        X, learning, given = self.problem.X, self.problem.learning, self.functions.input_map
+        d, learning, given = self.problem.inputs, self.problem.learning, self.functions.input_map
         share, ratio = STARTS[number]
         square, spread = self.problem.square, self.problem.spread
         widths = given.widths
-        far = np.sqrt(X.shape[1] / share) * (np.sqrt(X.shape[1]) if isinstance(self.kernel, CityBlock) else 1.0)
+        far = np.sqrt(d / share) * (np.sqrt(d) if isinstance(self.kernel, CityBlock) else 1.0)
         if learning.widths == "each":
             widths = spread * far
         elif learning.widths == "one":
@@ -146,7 +146,7 @@ class Task:
 
     def _started(self, widths: Array) -> InputMap:
         """Widths, with warps that bend nothing yet where these are learned."""
-        none = np.zeros(self.problem.X.shape[1])
+        none = np.zeros(self.problem.inputs)
         return InputMap(widths, none, none) if self.problem.learning.warp else InputMap(widths)
 
     def fixed_numbers(self) -> tuple[int, ...]:
@@ -215,39 +215,47 @@ class Task:
 
     def rows(self, state: State, some: Indices | None = None) -> Rows:
         """All rows or some, with the columns without kernel that are in."""
-        X, t, precisions = self.problem.X, self.problem.t, self.problem.precisions
-        if some is not None:
-            X, t, precisions = X[some], t[some], None if precisions is None else precisions[some]
-        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
+        if some is None:
+            return self._rows(state, self.problem.X)
+        return self._rows(state, self.problem.X[some], some)
 
-    def some(self, most: int) -> Indices:
+    def sample(self, state: State, size: int) -> Rows:
         """At most so many rows, by content."""
-        return self.problem.some(most)
+        drawn = self.problem.sample(size)
+        return self._rows(state, drawn.X, drawn.numbers)
+
+    def _rows(self, state: State, X: Array, numbers: Indices | None = None) -> Rows:
+        """Rows at X (n, d), whose `numbers` are among all, None for all."""
+        t, precisions = self.problem.t, self.problem.precisions
+        if numbers is not None:
+            t, precisions = t[numbers], None if precisions is None else precisions[numbers]
+        return Rows(X, t, self.problem.candidates.columns(X, state.active[: len(state.alpha)]), precisions)
 
     def rows_for_starts(self, state: State) -> Rows:
         """Those on which starts are compared."""
         if self.problem.likelihood.latents > 1 and self.problem.likelihood.conjugate:
             return self.rows_for_scales(state)
-        return self.rows(state, self.some(ROWS_FOR_STARTS))
+        return self.sample(state, ROWS_FOR_STARTS)
 
     def rows_for_scales(self, state: State) -> Rows:
         """Those that the process itself is learned on."""
         if self.problem.likelihood.conjugate and self.problem.likelihood.latents == 1:
-            return self.rows(state, self.some(self.problem.max_rows_for_scales or ROWS_FOR_SCALES))
-        most = ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.conjugate else ROWS_FOR_SCALES
-        return self.rows(state, self.some(most))
+            return self.sample(state, self.problem.max_rows_for_scales or ROWS_FOR_SCALES)
+        return self.sample(state, ROWS_FOR_SEVERAL_TARGETS if self.problem.likelihood.conjugate else ROWS_FOR_SCALES)
 
     def rows_for_functions(self, state: State) -> tuple[Indices, Rows]:
         """The places of candidates among `functions`, and rows, the first of which are theirs."""
         functions, problem = self.functions, self.problem
         places = subset(functions.centres, problem.t[functions.rows], MOST_CANDIDATES, problem.seed)
         own = functions.rows[places]
-        some = self.some(_between(ROWS_FOR_FUNCTIONS, problem.rows // 4))
-        return places, self.rows(state, np.concatenate([own, np.setdiff1d(some, own, assume_unique=True)]))
+        drawn = problem.sample(_between(ROWS_FOR_FUNCTIONS, problem.rows // 4))
+        others = np.isin(drawn.numbers, own, assume_unique=True, invert=True)
+        X = np.concatenate([functions.centres[places], drawn.X[others]])
+        return places, self._rows(state, X, np.concatenate([own, drawn.numbers[others]]))
 
     def rows_together(self, state: State) -> Rows:
         """Those that everything is learned on."""
-        return self.rows(state, self.some(self._together(state)))
+        return self.sample(state, self._together(state))
 
     def in_parts(self, state: State) -> bool:
         """Whether all rows are more than those."""
@@ -303,8 +311,8 @@ class Task:
     @cached_property
     def _warped(self) -> Mask:
         """Which inputs (d,) have enough distinct values for a warp, on few rows that stand for all."""
-        some = self.problem.X[self.some(ROWS_FOR_SCALES)]
-        return np.array([len(np.unique(column)) >= LEAST_DISTINCT for column in some.T])
+        some = self.problem.sample(ROWS_FOR_SCALES)
+        return np.array([len(np.unique(column)) >= LEAST_DISTINCT for column in some.X.T])
 
     def box(self, h: Hyperparameters, cap: float) -> tuple[Array, Array]:
         """Least and greatest theta."""

@@ -9,12 +9,12 @@ from app.sparse_bayes.algorithms.greedy import with_more_jitter
 from app.sparse_bayes.algorithms.state import Standing, State
 from app.sparse_bayes.basis import KernelBasis, KernelFunctions
 from app.sparse_bayes.errors import NotPositiveDefiniteError, TooManyCandidatesError
-from app.sparse_bayes.fitting import learned, pose
-from app.sparse_bayes.folds import subset
+from app.sparse_bayes.fitting import learned, pose_rows
 from app.sparse_bayes.integrated import Integral
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.problem import Problem, check_rows
+from app.sparse_bayes.sampling import Sampler
 from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
 from app.sparse_bayes.selection.pooled import Compared
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
@@ -179,17 +179,10 @@ def fitted_to(
     Noise of another likelihood may be in other units: of a rival's none is told on the way.
     """
     resolved = yield from with_width(rows, spec, folding, on.trail)
-    centres = subset(rows.X, rows.t, MOST_CENTRES, spec.seed)
+    source = rows.blocks(on.threads)
+    centres = Sampler(source, spec.seed).sample(MOST_CENTRES)
     inherited = None if earlier is None else _kernel_functions(earlier)
-    problem = pose(
-        rows.X,
-        rows.t,
-        resolved,
-        centres=centres,
-        inherited=inherited,
-        noise_sd=rows.noise_sd,
-        threads=on.threads,
-    )
+    problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
     yield Step(phase, 0, None, "looks")

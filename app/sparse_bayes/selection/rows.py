@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from app.sparse_bayes.folds import Split, group_folds, ordered_folds, random_folds, without_copies
+from app.sparse_bayes.row_source import ArrayRows, RowSource
 from app.sparse_bayes.types import Array, Indices
 
 
@@ -13,12 +14,18 @@ from app.sparse_bayes.types import Array, Indices
 class Rows:
     """X (N, d) and t (N,); classes are 0.0 and 1.0. Finite.
 
-    `noise_sd` (N,), above 0, is each row's where the likelihood has it as known, else None.
+    `noise_sd` (N,), above 0, is each row's where the likelihood has it as known, else None. `source` has the same rows
+    a block at a time, where X is mapped from a file.
     """
 
     X: Array
     t: Array
     noise_sd: Array | None = None
+    source: RowSource | None = None
+
+    def blocks(self, threads: int) -> RowSource:
+        """All rows a block at a time; `threads` share the passes over those in memory."""
+        return ArrayRows(self.X, self.t, threads=threads) if self.source is None else self.source
 
     def take(self, chosen: Indices) -> "Rows":
         """Some of the rows."""

@@ -1,8 +1,8 @@
 """The frame around arrays: a preamble, a JSON header, a body.
 
     preamble   magic "RLVC" (4 bytes), format version (1), flags (1; bit 0: the body is zlib), content (2; 1: a block,
-               2: a predictor, 3: a trail of fits), length of the header (4), length of the body (8), CRC-32 of all
-               other bytes (4); numbers little-endian
+               3: a trail of fits, 4: what a version predicts with), length of the header (4), length of the body
+               (8), CRC-32 of all other bytes (4); numbers little-endian
     header     UTF-8 JSON: {"arrays": [[dtype, shape, offset], ...], "value": ...}, keys sorted, no spaces
     body       the arrays, C order, little-endian, each beginning at a multiple of 8; offsets count before compression
 
@@ -40,8 +40,8 @@ class Content(IntEnum):
     """What a frame holds."""
 
     BLOCK = 1
-    PREDICTOR = 2
     TRAIL = 3
+    VERSION = 4
 
 
 class UnreadableBytesError(RelevanceError):

@@ -1,11 +1,12 @@
-"""Trees of frozen dataclasses as JSON with references to arrays, and back.
+"""Frozen dataclasses as JSON with references to arrays, and back, by what their annotations say.
 
-A dataclass becomes {"record": its name, "fields": {...}}, an array {"array": its position}, a tuple a list; all else is
-JSON already. Only classes that the roots' annotations lead to are ever made; a field with a default may be missing.
+A dataclass becomes an object of its fields, an array {"array": its position}, a tuple a list; all else is JSON already.
+An annotation names at most one dataclass, so that nothing has to say which one it is.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import get_args, get_type_hints
 
 import numpy as np
@@ -28,56 +29,39 @@ def pack(value: object, arrays: list[Stored]) -> Json:
         case tuple():
             return [pack(item, arrays) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
-        packed = {field.name: pack(getattr(value, field.name), arrays) for field in fields(value)}
-        return {"record": type(value).__name__, "fields": packed}
+        return {field.name: pack(getattr(value, field.name), arrays) for field in fields(value)}
     raise TypeError(f"expected records, tuples, arrays and plain values, got {type(value).__name__}")
 
 
-NONE: Mapping[str, str] = {}
+def unpack(packed: Json, annotation: object, arrays: Arrays) -> object:
+    """The value of what `pack` made of one with this annotation; raises UnreadableBytesError."""
+    match packed:
+        case {"array": int(number)}:
+            return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
+        case dict():
+            return _record(packed, annotation, arrays)
+        case list():
+            return tuple(unpack(item, annotation, arrays) for item in packed)
+        case str():
+            return next((kind(packed) for kind in _named(annotation) if issubclass(kind, Enum)), packed)
+        case bool() | int() | float() | None:
+            return packed
+    raise UnreadableBytesError("expected a record, an array, a list or a plain value")
 
 
-@dataclass(frozen=True)
-class Reader:
-    """Makes records of the classes that it knows by name."""
-
-    classes: Mapping[str, type[object]]
-
-    def unpack(self, packed: Json, arrays: Arrays) -> object:
-        """The value of what `pack` made; raises UnreadableBytesError."""
-        match packed:
-            case {"array": int(number)}:
-                return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
-            case {"record": str(name), "fields": dict(values)}:
-                return self._record(name, {field: self.unpack(value, arrays) for field, value in values.items()})
-            case list():
-                return tuple(self.unpack(item, arrays) for item in packed)
-            case bool() | int() | float() | str() | None:
-                return packed
-        raise UnreadableBytesError("expected a record, an array, a list or a plain value")
-
-    def _record(self, name: str, values: Mapping[str, object]) -> object:
-        if name not in self.classes:
-            raise UnreadableBytesError(f"expected one of {', '.join(sorted(self.classes))}, got {name!r}")
-        try:
-            return self.classes[name](**values)
-        except TypeError as error:
-            raise UnreadableBytesError(f"expected the fields of {name}, got {', '.join(sorted(values))}") from error
-
-
-def reader_of(*roots: type[object], renamed: Mapping[str, str] = NONE) -> Reader:
-    """A reader of all the dataclasses that the annotations of `roots` lead to, these included.
-
-    `renamed` are names under which some were written before, and those that they have now.
-    """
-    found: dict[str, type[object]] = {}
-    waiting = list(roots)
-    while waiting:
-        kind = waiting.pop()
-        if is_dataclass(kind) and kind.__name__ not in found:
-            found[kind.__name__] = kind
-            hints = get_type_hints(kind)
-            waiting += [named for field in fields(kind) for named in _named(hints[field.name])]
-    return Reader(found | {before: found[now] for before, now in renamed.items()})
+def _record(values: dict[str, Json], annotation: object, arrays: Arrays) -> object:
+    kinds = [kind for kind in _named(annotation) if is_dataclass(kind)]
+    if len(kinds) != 1:
+        raise UnreadableBytesError(f"expected no record, got one of {', '.join(sorted(values))}")
+    hints = get_type_hints(kinds[0])
+    if not values.keys() <= hints.keys():
+        raise UnreadableBytesError(f"expected the fields {', '.join(hints)}, got {', '.join(sorted(values))}")
+    try:
+        return kinds[0](**{name: unpack(value, hints[name], arrays) for name, value in values.items()})
+    except TypeError as error:
+        raise UnreadableBytesError(
+            f"expected the fields {', '.join(hints)}, got {', '.join(sorted(values))}"
+        ) from error
 
 
 def _named(annotation: object) -> Iterator[type[object]]:

@@ -1,15 +1,11 @@
 """Trails of fits as bytes."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from app.sparse_bayes.algorithms.state import State, Termination
+from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.trail import Mark
 from app.storage.codec.frame import Content, Stored, UnreadableBytesError, read, write
-from app.storage.codec.records import pack, reader_of
-
-READER = reader_of(State)
+from app.storage.codec.records import pack, unpack
 
 
 def encode_trail(trail: tuple[Mark, ...]) -> bytes:
@@ -22,7 +18,7 @@ def encode_trail(trail: tuple[Mark, ...]) -> bytes:
 def decode_trail(data: bytes) -> tuple[Mark, ...]:
     """A trail from its bytes; raises UnreadableBytesError."""
     value, arrays = read(Content.TRAIL, data)
-    marks = READER.unpack(value, arrays)
+    marks = unpack(value, State, arrays)
     if not isinstance(marks, tuple):
         raise UnreadableBytesError(f"expected a trail, got {type(marks).__name__}")
     return tuple(_mark(mark) for mark in marks)
@@ -30,8 +26,6 @@ def decode_trail(data: bytes) -> tuple[Mark, ...]:
 
 def _mark(mark: object) -> Mark:
     match mark:
-        case State(termination=str(why)):
-            return replace(mark, termination=Termination(why))
         case State() | None:
             return mark
         case np.ndarray():

@@ -1,12 +1,50 @@
-"""Files of numbers as arrays."""
+"""Files of numbers as arrays, and as rows that are read a block at a time."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from app.sparse_bayes.row_source import Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
 from app.sparse_bayes.types import Array
 
 
 def mapped(path: Path, rows: int, columns: int) -> Array:
     """Pages of the file, not copies of it: what was written and not read again costs no memory."""
     return np.asarray(np.memmap(path, "<f8", "r", shape=(rows, columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class MappedRows:
+    """The first rows of a file of float64, as many as t (N,) has; each is `columns` numbers, the first of them inputs.
+
+    A pass maps a block at a time and copies its inputs: no more of the file is in this process's memory, however long
+    it is. `threads` share each pass.
+    """
+
+    path: Path
+    columns: int
+    inputs: int
+    t: Array
+    precisions: Array | None = None
+    threads: int = 1
+
+    def reduce(self, reduction: Reduction[S]) -> S:
+        """The sum of the results for all blocks."""
+        rows = len(self.t)
+        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, threads=self.threads).total(rows)
+
+    def block(self, number: int) -> RowBlock:
+        """A block by its number."""
+        first, stop = block_bounds(number, len(self.t))
+        page = np.memmap(self.path, "<f8", "r", first * self.columns * 8, (stop - first, self.columns))
+        precisions = None if self.precisions is None else self.precisions[first:stop]
+        return RowBlock(first, np.array(page[:, : self.inputs]), self.t[first:stop], precisions)
+
+    def every(self) -> RowBlock:
+        """All rows as one block, mapped."""
+        return RowBlock(0, mapped(self.path, len(self.t), self.columns)[:, : self.inputs], self.t, self.precisions)
+
+    def with_targets(self, t: Array, precisions: Array | None) -> "MappedRows":
+        """The same inputs with other targets and noise precisions."""
+        return replace(self, t=t, precisions=precisions)

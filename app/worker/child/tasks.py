@@ -1,7 +1,7 @@
 """What a child is asked for, and what comes of it: for each kind of task a file of rows, and what to learn of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -15,7 +15,7 @@ from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
 from app.worker.child.components import ComponentsTask, FoundComponents, found_components
 from app.worker.child.limits import Limits
-from app.worker.child.mapped import mapped
+from app.worker.child.mapped import MappedRows, mapped
 
 EXTRA_COLUMNS = 4
 
@@ -147,8 +147,9 @@ def _resting(found: Iterator[Step | Result], trail: Trail) -> Iterator[Step | Re
 def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail) -> Iterator[Step | Trained]:
     table = mapped(task.path, task.training + task.held_out, task.inputs + EXTRA_COLUMNS)
     keys = np.ascontiguousarray(table[: task.training, task.inputs + 2])
+    rows = _rows(task, table[: task.training])
     return train(
-        _rows(task, table[: task.training]),
+        replace(rows, source=MappedRows(task.path, table.shape[1], task.inputs, rows.t, threads=limits.threads)),
         task.spec,
         rivals=task.rivals,
         pool=task.pool,

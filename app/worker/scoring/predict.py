@@ -6,10 +6,6 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from app.answers.faults import errors_by_row, faulty_rows
-from app.answers.parquet_file import parquet_of
-from app.answers.parts import ENDS, PartsFormat, part_of
-from app.answers.tables import about, arrow_table, raw_array, without_formulas
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.jobs import Job, Problem, Progress, prediction_of
@@ -17,7 +13,12 @@ from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from app.domain.tables import Block, block_rows, taken
-from app.services.answering import ServedVersion, answer, flat_columns
+from app.formats import BATCH_FORMATS, named
+from app.formats.arrow import Arrow
+from app.formats.faults import errors_by_row, faulty_rows
+from app.formats.flat_table import FlatTable, KeptColumn
+from app.formats.format import AssembledFormat, PartsFormat
+from app.services.answering import ServedVersion, answer, flat_columns, version_metadata
 from app.services.batch_predictions import wanted_by
 from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
@@ -26,6 +27,9 @@ MOST_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""
 
 MOST_FAULTS_TOLD = 20
+
+ASSEMBLED_FROM = Arrow()
+"""The parts of which files are assembled."""
 
 T = TypeVar("T")
 
@@ -73,12 +77,9 @@ class Predictions:
 
     @property
     def _parts(self) -> tuple[Layer, PartsFormat]:
-        """Where the parts go, and in which format; those of a Parquet file are no file yet."""
-        match self.request.format:
-            case "parquet":
-                return "rows", "arrow"
-            case "csv" | "arrow" as coded:
-                return "file", coded
+        """Where the parts go, and in which format; those of a file that is assembled are an Arrow stream before."""
+        written = named(BATCH_FORMATS, self.request.format)
+        return ("file", written) if isinstance(written, PartsFormat) else ("rows", ASSEMBLED_FROM)
 
     def _begin(self) -> Reached | None:
         job_id, number = self.attempt.job_id, self.attempt.number
@@ -93,7 +94,7 @@ class Predictions:
             content, faulty = self._part(block, first_row, coded)
             rows = first_row + block_rows(block)
             is_last = rows == self.dataset.rows
-            content += ENDS[coded] if is_last else b""
+            content += coded.end() if is_last else b""
             further = Reached(rows, reached.faulty + faulty, reached.size + len(content), is_last and layer == "file")
             self._put(layer, reached.size, content, further)
             reached = further
@@ -132,16 +133,15 @@ class Predictions:
         if found.faults and not tells_errors:
             raise Refused([_placed(fault, first_row) for fault in found.faults[:MOST_FAULTS_TOLD]])
         faulty = faulty_rows(block_rows(block), found.faults)
-        table = arrow_table(
+        table = FlatTable(
             flat_columns(found, self.plan.outputs),
             faulty,
             errors_by_row(found.faults) if tells_errors else None,
-            about(self.served.version),
-            {name: raw_array(block[name], integral=self._is_integral(name)) for name in request.keep},
+            version_metadata(self.served.version),
+            {name: KeptColumn(block[name], self._is_integral(name)) for name in request.keep},
+            request.csv_escape_formulas,
         )
-        if coded == "csv" and request.csv_escape_formulas:
-            table = without_formulas(table)
-        return part_of(coded, table, is_first=first_row == 0), 0 if faulty is None else int(faulty.sum())
+        return coded.part(table, is_first=first_row == 0), 0 if faulty is None else int(faulty.sum())
 
     def _is_integral(self, name: str) -> bool:
         column = self.dataset.column(name)
@@ -150,8 +150,9 @@ class Predictions:
     def _assemble(self, reached: Reached) -> Reached:
         """The file of all rows, which begins anew where a start before it had not ended it."""
         self._trim("file", 0)
-        size = 0
-        for content in parquet_of(self._kept(reached.size)):
+        size, written = 0, named(BATCH_FORMATS, self.request.format)
+        assert isinstance(written, AssembledFormat)
+        for content in written.assemble(self._kept(reached.size)):
             self.attempt.look()
             if self.pace.is_due():
                 self._tell("write", reached.rows)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from app.sparse_bayes.kernels import Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.row_source import ArrayRows
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, hyperparameters, problem_for
@@ -35,7 +38,7 @@ def saddle() -> tuple[Factors, Evidence, Array]:
     difference = P[:, 0] - P[:, 1]
     K, pull = float(P[:, 0] @ np.linalg.solve(C, P[:, 0])), float(P[:, 0] @ np.linalg.solve(C, difference))
     t = difference * (K**0.5 / pull)
-    problem = Problem(x[:, None], t, candidates, GaussianNoise(1.0), Independent())
+    problem = Problem(ArrayRows(x[:, None], t), candidates, GaussianNoise(1.0), Independent())
     factors = build(problem, (0, 1), np.zeros(2))
     return factors, evidence(factors, alpha, 1.0, np.zeros(2)), alpha
 
@@ -82,9 +85,7 @@ def test_a_climb_ends_where_nothing_is_left_to_climb(name: str, seed: int) -> No
 
 def test_a_copy_of_a_function_leaves_in_the_climb() -> None:
     problem = problem_for(GaussianNoise())
-    doubled = Problem(
-        problem.X, problem.t, Candidates(problem.candidates.dictionaries * 2), problem.likelihood, problem.prior
-    )
+    doubled = replace(problem, candidates=Candidates(problem.candidates.dictionaries * 2))
     factors = build(doubled, (14, 14 + problem.candidates.size), np.zeros(2))
     start = evidence(factors, np.array([1.0, 3.0]), 20.0, np.zeros(2))
     assert len(climb(factors, start, tolerance=1e-11).factors.active) == 1

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from app.sparse_bayes import row_source
 from app.sparse_bayes.algorithms import greedy
 from app.sparse_bayes.algorithms.phases import STEPS
 from app.sparse_bayes.algorithms.state import Process, Standing, State, Termination
@@ -159,12 +160,12 @@ def test_free_vectors_leave_their_rows_and_raise_the_bound() -> None:
     assert free.evidence.value > on_rows.evidence.value - 0.5
 
 
-@pytest.mark.parametrize("block_bytes", [8 * 2**20, 100])
+@pytest.mark.parametrize("block_rows", [4_096, 7])
 @pytest.mark.parametrize("warp", ["none", "evidence"])
 def test_a_vector_that_moved_stands_on_the_row_that_the_kernel_sees_nearest(
-    warp: Literal["none", "evidence"], block_bytes: int, monkeypatch: pytest.MonkeyPatch
+    warp: Literal["none", "evidence"], block_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(greedy, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", block_rows)
     X, t, _ = friedman(60, 0)
     functions = kernel_functions_of(fit(X, t, process_spec(GaussianNoise(), warp=warp, most=8)))
     U, V = functions.input_map(X), functions.input_map(functions.centres)

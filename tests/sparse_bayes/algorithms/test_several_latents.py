@@ -91,7 +91,7 @@ def test_latents_of_the_same_targets_choose_what_one_of_them_would(algorithm: Al
     X, t = sinc(40, 0, noise=0.2)
     spec = spec_for(GaussianNoise(), algorithm=algorithm)
     one = pose(X, t, spec)
-    three = replace(one, likelihood=OneAgainstRest(3), t=np.tile(t[:, None], 3))
+    three = replace(one, likelihood=OneAgainstRest(3), source=one.source.with_targets(np.tile(t[:, None], 3), None))
     *_, alone = states_of(one, spec)
     *_, last = states_of(three, spec)
     assert last.active == alone.active

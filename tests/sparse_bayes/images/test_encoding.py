@@ -18,6 +18,7 @@ from app.sparse_bayes.images.tiles import Tile
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.row_source import ArrayRows
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.images.small_images import (
@@ -86,7 +87,7 @@ def test_what_it_chooses_the_ordinary_engine_chooses_on_the_explicit_columns() -
     code = encode(image, noise_sd=sd, levels=(SMALL,))
     spec = Spec(GaussianNoise(sd), (), Independent(price=True), Sequential("single"))
     centred = (image - image.mean()).ravel()
-    problem = Problem(pixels(WHOLE), centred, Candidates((functions,)), spec.model_likelihood, spec.prior)
+    problem = Problem(ArrayRows(pixels(WHOLE), centred), Candidates((functions,)), spec.model_likelihood, spec.prior)
     *_, last = standings(problem, spec)
     model = functions.take(np.array(last.state.active))
 

@@ -11,6 +11,7 @@ from app.sparse_bayes.images.tiles import Move, Tile
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.row_source import ArrayRows
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.images.small_images import SMALL, WHOLE, dense, pixels, standing
 
@@ -64,7 +65,7 @@ def test_a_look_is_that_of_the_ordinary_factors_on_the_explicit_columns() -> Non
     tile, _ = moved()
     every = standing(SMALL, WHOLE)
     X, t = pixels(WHOLE), image().ravel()
-    problem = Problem(X, t, Candidates((SMALL.functions.take(every),)), GaussianNoise(NOISE), Independent())
+    problem = Problem(ArrayRows(X, t), Candidates((SMALL.functions.take(every),)), GaussianNoise(NOISE), Independent())
     active = tuple(np.searchsorted(every, tile.active).tolist())
     factors = build(problem, active, np.zeros(len(active)))
     here = evidence(factors, tile.rested.alpha, NOISE**-2, np.zeros(len(active)))

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import comb, lgamma, log
 
 import numpy as np
@@ -9,7 +10,6 @@ from scipy.stats import gamma
 from app.sparse_bayes.algorithms.price import BACKWARD, FORWARD, FREE, Price, first_phase, price_in
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.problem import Problem
 from tests.sparse_bayes.drawn import problem_for
 
 
@@ -60,8 +60,5 @@ def test_half_is_paid_forward_and_all_backward_where_none_enters() -> None:
 @pytest.mark.parametrize("prior", [Independent(), GaussianProcess()])
 def test_only_who_asks_for_it_pays(prior: Independent | GaussianProcess) -> None:
     drawn = problem_for(GaussianNoise())
-    problem = Problem(drawn.X, drawn.t, drawn.candidates, drawn.likelihood, prior)
-    assert first_phase(problem) is None
-    assert (
-        first_phase(Problem(drawn.X, drawn.t, drawn.candidates, drawn.likelihood, Independent(price=True))) == FORWARD
-    )
+    assert first_phase(replace(drawn, prior=prior)) is None
+    assert first_phase(replace(drawn, prior=Independent(price=True))) == FORWARD

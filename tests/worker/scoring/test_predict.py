@@ -1,6 +1,5 @@
 """Batch predictions on a real database, with versions that were not learned."""
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -8,20 +7,19 @@ from threading import Event
 from uuid import UUID
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import Engine
 
-from app.answers.files import Written, predictions_file
 from app.domain.errors import ConflictError, GoneError, InvalidRequestError, NotFoundError
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import FileFormat, PredictionRequest
+from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
 from app.domain.tables import Block, CategoryColumn, NumberColumn, block_rows, taken
-from app.services.answering import answer
+from app.formats import BATCH_FORMATS, named
+from app.formats.faults import errors_by_row, faulty_rows
+from app.formats.flat_table import FlatTable
+from app.services.answering import answer, flat_columns
 from app.services.batch_predictions import BatchPredictions
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
@@ -30,6 +28,8 @@ from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
 from app.worker.scoring import predict as under_test
 from app.worker.scoring.run import Scorer
+from tests.api.table_files import FILES, table_of
+from tests.formats.flat import Flat
 from tests.narrowing import of_kind
 from tests.ports.queue import ListedQueue
 from tests.services.in_memory import InMemoryQueue
@@ -40,7 +40,6 @@ OWNER = "ada"
 HERE = "this program"
 ROWS = 23
 GAP = 7
-FORMATS: tuple[FileFormat, ...] = ("csv", "arrow", "parquet")
 
 
 class Killed(BaseException):
@@ -87,7 +86,7 @@ class Bench:
         )
         return made.id
 
-    def queued(self, coded: FileFormat = "csv", dataset: UUID | None = None) -> UUID:
+    def queued(self, coded: str = "csv", dataset: UUID | None = None) -> UUID:
         dataset = self.dataset() if dataset is None else dataset
         return self.batches.submit(OWNER, PredictionRequest(dataset, "small", format=coded, keep=("id",))).id
 
@@ -138,16 +137,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(under_test, "MOST_BYTES_OF_A_PIECE", 400)
 
 
-def read(coded: FileFormat, content: bytes) -> pa.Table:
-    match coded:
-        case "csv":
-            return pacsv.read_csv(io.BytesIO(content))
-        case "arrow":
-            return pa.ipc.open_stream(content).read_all()
-        case "parquet":
-            return pq.read_table(io.BytesIO(content))
-
-
 @pytest.mark.usefixtures("small_parts")
 def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Bench) -> None:
     """The texts and names of columns that are kept; the small version's numbers stay."""
@@ -175,11 +164,9 @@ def test_formulas_in_a_file_of_csv_are_escaped_where_that_is_asked_for(bench: Be
     assert lines[1][2].startswith((b"'=1+1,-1,", b'"\'=1+1",-1,'))
 
 
-@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
-def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it(
-    bench: Bench, coded: FileFormat
-) -> None:
+def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it(bench: Bench, coded: str) -> None:
     job_id = bench.queued(coded)
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -189,24 +176,20 @@ def test_a_file_holds_what_a_predict_call_answers_and_the_columns_kept_before_it
     assert made == BatchPredicted(ROWS, 1, len(content))
     version = served(small_version())
     found = answer(version, table())
-    pieces = predictions_file(
-        coded,
-        version.version,
-        found,
-        Written(("mean", "sd", "variance", "interval", "support"), True),
-        found.faults,
-    )
-    kept = read(coded, content)
+    columns = flat_columns(found, ("mean", "sd", "variance", "interval", "support"))
+    told = FlatTable(columns, faulty_rows(ROWS, found.faults), errors_by_row(found.faults), {})
+    pieces = named(BATCH_FORMATS, coded).write(Flat(told))
+    kept = table_of(coded, content)
     assert kept.column("id").to_pylist() == [*range(ROWS)]
-    assert kept.drop_columns(["id"]).equals(read(coded, b"".join(pieces)))
+    assert kept.drop_columns(["id"]).equals(table_of(coded, b"".join(pieces)))
     assert kept.column_names == [*of_kind(type(job.plan), job.plan).columns]  # type: ignore[union-attr]
     assert job.progress is not None
     assert (job.progress.total, job.progress.unit) == (ROWS, "rows")
 
 
-@pytest.mark.parametrize("coded", FORMATS)
+@pytest.mark.parametrize("coded", FILES)
 @pytest.mark.usefixtures("small_parts")
-def test_a_start_that_dies_is_gone_on_with_to_the_same_bytes(bench: Bench, coded: FileFormat) -> None:
+def test_a_start_that_dies_is_gone_on_with_to_the_same_bytes(bench: Bench, coded: str) -> None:
     dataset = bench.dataset()
     whole, broken = bench.queued(coded, dataset), bench.queued(coded, dataset)
     assert bench.run(whole)
@@ -266,7 +249,7 @@ def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Benc
     request = PredictionRequest(bench.dataset(table(gap=False)), "small", on_error="refuse", outputs=("mean",))
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
-    assert read("csv", bench.file(job_id)).column_names == ["mean"]
+    assert table_of("csv", bench.file(job_id)).column_names == ["mean"]
 
 
 def test_some_bytes_of_a_file_are_those_of_the_whole(bench: Bench, small_parts: None) -> None:

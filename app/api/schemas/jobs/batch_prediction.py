@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from app.api.schemas.file_format import FileFormat
 from app.api.schemas.jobs.shared import FromDomain, JobOut, shared_by_jobs
 from app.domain.jobs import Job, prediction_of
-from app.domain.requests import AnyTask, FileFormat
+from app.domain.requests import AnyTask
 from app.domain.results import BatchPredicted
 
 

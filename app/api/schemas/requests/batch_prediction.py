@@ -5,10 +5,12 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from app.api.schemas.file_format import FileFormat
 from app.api.schemas.requests.compare import VersionSelector
 from app.api.schemas.requests.predict import AnswerOptions
 from app.api.schemas.requests.shared import Priority
-from app.domain.requests import FileFormat, PredictionRequest
+from app.domain.requests import PredictionRequest
+from app.formats import BATCH_FORMATS, DEFAULT, listed
 
 
 class BatchPredictionIn(AnswerOptions):
@@ -20,7 +22,8 @@ class BatchPredictionIn(AnswerOptions):
         None, description="A number, or an alias, for the version to which it points now. The newest where left out."
     )
     format: FileFormat = Field(
-        "csv", description="Of the file: CSV, Arrow's stream, or Parquet; columns as predict calls answer them."
+        DEFAULT.name,
+        description=f"Of the file: {listed(BATCH_FORMATS)}; columns as predict calls answer them.",
     )
     keep: Annotated[list[str], Field(max_length=10_000)] = Field(
         [], description="Columns of the dataset that stand before the predictions, in this order."

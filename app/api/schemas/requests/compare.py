@@ -60,4 +60,4 @@ class CompareArraysIn(CompareOptions):
 
 CompareIn: TypeAlias = CompareColumnsIn | CompareRecordsIn | CompareArraysIn
 COMPARE_IN: TypeAdapter[CompareIn] = TypeAdapter(CompareIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.api.formats, which names rows and columns."""
+"""The three forms of a table, for OpenAPI alone: tables are read by app.formats, which names rows and columns."""

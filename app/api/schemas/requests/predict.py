@@ -129,4 +129,4 @@ class PredictArraysIn(PredictOptions):
 
 PredictIn: TypeAlias = PredictColumnsIn | PredictRecordsIn | PredictArraysIn
 PREDICT_IN: TypeAdapter[PredictIn] = TypeAdapter(PredictIn)
-"""The three forms of a table, for OpenAPI alone: tables are read by app.api.formats, which names rows and columns."""
+"""The three forms of a table, for OpenAPI alone: tables are read by app.formats, which names rows and columns."""

@@ -1,1 +1,0 @@
-"""Predictions as flat columns, and as files of them: what goes out by a door, and what a job keeps."""

@@ -1,0 +1,54 @@
+"""The arrays of a document apart from the rest of it, which is JSON: as archives and the database have them.
+
+Where an array stood is {"array": name}; its name is the way to it through the members, as in `model/members/0/mean`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
+Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
+
+
+def taken_out(document: BaseModel) -> tuple[Json, dict[str, Stored]]:
+    """The JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for places."""
+    arrays: dict[str, Stored] = {}
+    told = {
+        **document.model_dump(mode="json", exclude={"model"}),
+        "model": _apart(document.model_dump(include={"model"})["model"], "model", arrays),
+    }
+    return {name: told[name] for name in type(document).model_fields}, arrays
+
+
+def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
+    match value:
+        case np.ndarray() if value.size:
+            arrays[name] = value.astype("<i8" if value.dtype.kind == "i" else "<f8", order="C", copy=False)
+            return {"array": name}
+        case np.ndarray():
+            empty: Json = value.tolist()
+            return empty
+        case dict():
+            return {member: _apart(inner, f"{name}/{member}", arrays) for member, inner in value.items()}
+        case list() | tuple():
+            return [_apart(inner, f"{name}/{place}", arrays) for place, inner in enumerate(value)]
+        case bool() | int() | float() | str() | None:
+            return value
+    raise TypeError(f"expected arrays and JSON, got {type(value).__name__}")
+
+
+def put_back(value: object, arrays: Mapping[str, Stored]) -> object:
+    """What `taken_out` took apart; raises KeyError for an array that is missing."""
+    match value:
+        case {"array": str(name)}:
+            return arrays[name]
+        case dict():
+            return {member: put_back(inner, arrays) for member, inner in value.items()}
+        case list():
+            return [put_back(inner, arrays) for inner in value]
+        case _:
+            return value

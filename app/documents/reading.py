@@ -1,0 +1,446 @@
+"""From a document to the version that it says, its arrays of the sizes that they must have."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from app.documents.earlier import earlier_models, with_evidence
+from app.documents.reports import approximation_report, components_report, supervised_report
+from app.documents.schema import (
+    ApproximationContent,
+    ApproximationDocument,
+    AugmentationPart,
+    BiasPart,
+    CategoryInput,
+    ComponentsContent,
+    ComponentsDocument,
+    ComponentsPart,
+    Content,
+    FunctionsPart,
+    GroupPart,
+    ImageContent,
+    ImagePart,
+    InputsPart,
+    KernelPart,
+    LogNoisePart,
+    ModelPart,
+    NumberInput,
+    PerClassPart,
+    PoolPart,
+    SinglePart,
+    SplinesPart,
+    StepsPart,
+    SupervisedContent,
+    SupervisedDocument,
+    TargetPart,
+    TermsPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from app.documents.sizes import columns, matrix, vector, wrong
+from app.domain.encoding import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    InputEncoding,
+)
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ImagePredictor,
+    Predictor,
+    SupervisedPredictor,
+)
+from app.domain.planning.approximation import MOST_TERMS
+from app.sparse_bayes.approximation import Expansion
+from app.sparse_bayes.augmentation import Augmentation
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.components import Components
+from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.images import ImageCode
+from app.sparse_bayes.kernels import Additive, Kernel
+from app.sparse_bayes.kernels.covariance import Covariance
+from app.sparse_bayes.marginal import LogEvidence
+from app.sparse_bayes.model import LogNoise, Model
+from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
+from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
+from app.sparse_bayes.scales import InputMap
+from app.sparse_bayes.types import Array
+
+MOST_MEMBERS = 16
+
+MAX_LOG_NOISE = 600.0
+"""The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""
+
+MOST_FUNCTIONS = 2_048
+"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
+
+
+def version_of(document: VersionDocument) -> ExportedVersion:
+    """The version that a document says; raises InvalidRequestError, ReportError."""
+    refuse_large(document)
+    named = document.source.model, document.source.version, document.source.created_at
+    match document:
+        case SupervisedDocument():
+            return _exported(document, named)
+        case ApproximationDocument():
+            approximation = _approximation(document)
+            return ExportedApproximation(*named, approximation_report(document), approximation)
+        case ComponentsDocument():
+            components = _of_components(document)
+            return ExportedComponents(*named, components_report(document), components)
+
+
+def predictor_of(content: Content) -> Predictor:
+    """What predicts, of what is stored; raises InvalidRequestError for arrays of sizes that don't go together."""
+    match content:
+        case SupervisedContent():
+            return _supervised(content)
+        case ApproximationContent():
+            return _approximation(content)
+        case ImageContent():
+            return ImagePredictor(_inputs(content), _image(content.model))
+        case ComponentsContent():
+            return _of_components(content)
+
+
+def _exported(document: SupervisedDocument, named: tuple[str, int, datetime]) -> ExportedSupervised:
+    predictor, earlier = _supervised(document), None
+    target, learned = predictor.encoding.target, predictor.learned
+    if document.format_version == 1:
+        earlier = earlier_models(learned, target)
+        predictor = replace(predictor, learned=with_evidence(learned, earlier, document.report))
+    report = supervised_report(document, target, n_functions(learned), earlier)
+    return ExportedSupervised(*named, report, predictor)
+
+
+def _supervised(content: SupervisedContent) -> SupervisedPredictor:
+    encoding = Encoding(tuple(map(_input, content.inputs)), _target(content.target))
+    return SupervisedPredictor(encoding, _learned(content.model, encoding.width, len(encoding.target.classes)))
+
+
+def _approximation(content: ApproximationContent) -> ApproximationPredictor:
+    encoding = _inputs(content)
+    return ApproximationPredictor(encoding, _terms(content.model, encoding.width))
+
+
+def _of_components(content: ComponentsContent) -> ComponentsPredictor:
+    encoding = _inputs(content)
+    found = _components(content.model, encoding.width)
+    return ComponentsPredictor(encoding, found, np.asarray(content.model.log_densities, np.float64))
+
+
+def _inputs(content: Content) -> InputEncoding:
+    return InputEncoding(tuple(map(_input, content.inputs)))
+
+
+def _input(column: NumberInput | CategoryInput) -> EncodedInput:
+    if isinstance(column, NumberInput):
+        return EncodedNumber(
+            column.name, column.kind, column.shift, column.scale, column.fill, indicator=column.indicator
+        )
+    fill = None if column.fill is None else tuple(column.fill)
+    return EncodedCategory(column.name, tuple(column.categories), fill, indicator=column.indicator)
+
+
+def _target(target: TargetPart) -> EncodedTarget:
+    return EncodedTarget(
+        target.name,
+        target.kind,
+        target.shift,
+        target.scale,
+        tuple(target.classes),
+        logarithmic=target.logarithmic,
+        noise_column=target.noise_column,
+    )
+
+
+def _learned(part: ModelPart | PoolPart | PerClassPart, inputs: int, classes: int) -> LearnedModel:
+    match part:
+        case ModelPart():
+            return _model(part, inputs, classes, "/model")
+        case PoolPart():
+            return _pool(part, inputs, classes)
+        case PerClassPart():
+            return _per_class(part, inputs, classes)
+
+
+def _per_class(part: PerClassPart, inputs: int, classes: int) -> PerClass:
+    if len(part.members) != classes or classes < LEAST_CLASSES:
+        expected = f"Expected a model for each of the target's classes, {LEAST_CLASSES} at least"
+        raise wrong("/model/members", f"{expected}; got {len(part.members)} for {classes}.")
+    members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
+    return PerClass(tuple(members), part.likelihood)
+
+
+def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
+    weights = vector(part.weights, len(part.members), "/model/weights")
+    if not np.isclose(weights.sum(), 1.0):
+        raise wrong("/model/weights", f"The weights of a pool add to 1, got {weights.sum():g}.")
+    members = [_model(one, inputs, classes, f"/model/members/{place}") for place, one in enumerate(part.members)]
+    return Pool(tuple(members), weights)
+
+
+def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
+    named = enumerate(part.functions)
+    functions = tuple(_functions(one, inputs, f"{where}/functions/{place}") for place, one in named)
+    size = sum(one.size for one in functions)
+    latents = classes if part.likelihood.latents > 1 else None
+    return Model(
+        likelihood=part.likelihood,
+        functions=functions,
+        mean=_mean(part.mean, size, latents, f"{where}/mean"),
+        covariance=matrix(part.covariance, (size, size), f"{where}/covariance"),
+        alpha=vector(part.alpha, size, f"{where}/alpha"),
+        gamma=vector(part.gamma, size, f"{where}/gamma"),
+        noise_sd=part.noise_sd,
+        evidence=_evidence(part, where),
+        inputs=inputs,
+        rows=part.rows,
+        candidates=part.candidates,
+        termination=part.termination,
+        amplitude=part.amplitude,
+        last_gain=part.last_gain,
+        next_gain=part.next_gain,
+        augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),
+        jitter=part.jitter,
+        log_noise=None if part.log_noise is None else _log_noise(part.log_noise, inputs, f"{where}/log_noise"),
+    )
+
+
+def _evidence(part: ModelPart, where: str) -> LogEvidence:
+    """That of a document of format version 1 is set apart once all of its report is known."""
+    if part.evidence is not None:
+        return LogEvidence(**part.evidence.model_dump())
+    if part.log_marginal_likelihood is None:
+        raise wrong(f"{where}/evidence", "This member is required.")
+    return LogEvidence(part.log_marginal_likelihood, "exact")
+
+
+def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
+    if part.model.log_noise is not None:
+        raise wrong(f"{where}/model/log_noise", "The noise has no noise of its own.")
+    if part.model.likelihood.type != "log_variance":
+        raise wrong(f"{where}/model/likelihood", 'Expected "log_variance", that of the noise.')
+    if not part.least <= part.greatest <= MAX_LOG_NOISE:
+        raise wrong(f"{where}/greatest", f"Expected at least `least` and at most {MAX_LOG_NOISE:g}.")
+    return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.least, part.greatest)
+
+
+def _mean(mean: Sequence[float] | Sequence[list[float]] | Array, size: int, latents: int | None, where: str) -> Array:
+    if isinstance(mean, np.ndarray):
+        return mean
+    rows, numbers = _rows_and_numbers(mean)
+    if latents is None:
+        if rows:
+            raise wrong(where, "Each function has one weight here, and no list of them.")
+        return vector(numbers, size, where)
+    if numbers:
+        raise wrong(where, f"Each function has a weight for each of {latents} classes: a list of lists.")
+    return matrix(rows, (size, latents), where)
+
+
+def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[list[list[float]], list[float]]:
+    rows, numbers = list[list[float]](), list[float]()
+    for one in mean:
+        if isinstance(one, list):
+            rows.append(one)
+        else:
+            numbers.append(one)
+    return rows, numbers
+
+
+def _augmentation(part: AugmentationPart, inputs: int, where: str) -> Augmentation:
+    where = f"{where}/augmentation"
+    functions = _kernel(part.functions, inputs, f"{where}/functions")
+    known = part.precisions
+    precisions = None if known is None else vector(known, functions.size, f"{where}/precisions")
+    return Augmentation(functions, part.spread, precisions)
+
+
+def _functions(part: FunctionsPart, inputs: int, where: str) -> Functions:
+    if isinstance(part, GroupPart):
+        seen = columns(part.columns, inputs, f"{where}/columns")
+        if not len(seen) or len(set(part.columns)) < len(seen):
+            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
+        return GroupFunctions(seen, _single(part.of, len(seen), f"{where}/of"))
+    return _single(part, inputs, where)
+
+
+def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
+    match part:
+        case KernelPart():
+            return _kernel(part, inputs, where)
+        case BiasPart():
+            return ConstantFunction()
+        case InputsPart():
+            return InputFunctions(columns(part.columns, inputs, f"{where}/columns"))
+        case StepsPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return StepFunctions(chosen, vector(part.places, len(chosen), f"{where}/places"))
+        case WavesPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return FourierFunctions(
+                chosen,
+                vector(part.origins, len(chosen), f"{where}/origins"),
+                vector(part.frequencies, len(chosen), f"{where}/frequencies"),
+                vector(part.phases, len(chosen), f"{where}/phases"),
+            )
+        case SplinesPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return SplineFunctions(
+                part.degree,
+                chosen,
+                vector(part.places, len(chosen), f"{where}/places"),
+                vector(part.spans, len(chosen), f"{where}/spans"),
+            )
+        case WaveletsPart():
+            return _wavelets(part, inputs, where)
+
+
+def _wavelets(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
+    size = len(part.spans)
+    return GaborFunctions(
+        matrix(part.centres, (size, inputs), f"{where}/centres"),
+        np.asarray(part.spans, np.float64),
+        matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
+        vector(part.phases, size, f"{where}/phases"),
+    )
+
+
+def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
+    size = len(part.centres)
+    if len(part.widths) not in {1, inputs}:
+        raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
+    bend = InputMap(
+        np.asarray(part.widths, np.float64),
+        None if part.skew is None else vector(part.skew, inputs, f"{where}/skew"),
+        None if part.tail is None else vector(part.tail, inputs, f"{where}/tail"),
+    )
+    centres = matrix(part.centres, (size, inputs), f"{where}/centres")
+    # The rows that they stood on stay behind.
+    return KernelFunctions(_termed(part, inputs, where), bend, centres, np.arange(size))
+
+
+def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
+    if not part.terms:
+        return part.kernel
+    if not isinstance(part.kernel, Covariance):
+        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+    alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
+    columns(alone, inputs, f"{where}/terms")
+    if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
+        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
+        raise wrong(f"{where}/terms", f"{detail}.")
+    return Additive(part.kernel, alone, shares)
+
+
+def _terms(part: TermsPart, inputs: int) -> Expansion:
+    size = len(part.coefficients)
+    if not inputs:
+        raise wrong("/inputs", "A function reads one input at least.")
+    if not 1 <= size <= MOST_TERMS:
+        raise wrong("/model/coefficients", f"Here stand 1 to {MOST_TERMS:,} coefficients, got {size:,}.")
+    return Expansion(
+        matrix(part.centres, (size, inputs), "/model/centres"),
+        vector(part.coefficients, size, "/model/coefficients"),
+        matrix(part.widths, (size, inputs), "/model/widths"),
+        part.constant,
+    )
+
+
+def _image(part: ImagePart) -> ImageCode:
+    size = len(part.weights)
+    return ImageCode(
+        height=part.height,
+        width=part.width,
+        constant=part.constant,
+        wavelets=_wavelets(part.wavelets, 2, "/model/wavelets"),
+        weights=vector(part.weights, size, "/model/weights"),
+        sds=vector(part.sds, size, "/model/sds"),
+        alpha=vector(part.alpha, size, "/model/alpha"),
+        error=part.error,
+        noise_sd=part.noise_sd,
+        candidates=part.candidates,
+        path=tuple((one.functions, one.error) for one in part.path),
+        termination=part.termination,
+    )
+
+
+def _components(part: ComponentsPart, inputs: int) -> Components:
+    where = "/model/functions"
+    functions = _kernel(part.functions, inputs, where)
+    size, kernel = functions.size, functions.kernel
+    if not isinstance(kernel, Covariance):
+        raise wrong(where, "Components are of a covariance, without terms.")
+    return Components(
+        kernel,
+        functions.input_map,
+        functions.centres,
+        functions.rows,
+        vector(part.weights, size, "/model/weights"),
+        part.noise_variance,
+        part.log_marginal_likelihood,
+    )
+
+
+def refuse_large(document: VersionDocument) -> None:
+    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
+    match document.model:
+        case ModelPart() as model:
+            _refuse_large_model(model, "/model")
+        case PoolPart(members=members) | PerClassPart(members=members):
+            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MOST_MEMBERS:
+                detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(members)}."
+                raise wrong("/model/members", detail)
+            for place, model in enumerate(members):
+                _refuse_large_model(model, f"/model/members/{place}")
+        case ComponentsPart(functions=functions):
+            _refuse_other_size(functions, "/model/functions")
+        case TermsPart():
+            pass  # as many as a training may have
+
+
+def _refuse_large_model(part: ModelPart, where: str) -> None:
+    size = sum(map(_size, part.functions))
+    if size > MOST_FUNCTIONS:
+        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+    if part.augmentation is not None:
+        _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
+    if part.log_noise is not None:
+        _refuse_large_model(part.log_noise.model, f"{where}/log_noise/model")
+
+
+def _refuse_other_size(part: KernelPart, where: str) -> None:
+    if not 1 <= len(part.centres) <= MOST_FUNCTIONS:
+        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {len(part.centres):,}."
+        raise wrong(f"{where}/centres", detail)
+
+
+def _size(part: FunctionsPart) -> int:
+    match part:
+        case GroupPart(of=functions):
+            return _size(functions)
+        case KernelPart(centres=centres):
+            return len(centres)
+        case BiasPart():
+            return 1
+        case InputsPart(columns=chosen):
+            return len(chosen)
+        case WaveletsPart(spans=spans):
+            return len(spans)
+        case StepsPart() | WavesPart() | SplinesPart():
+            return len(part.inputs)

@@ -1,0 +1,320 @@
+"""From a version to its document."""
+
+import math
+
+from app.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_told
+from app.documents.schema import (
+    FORMAT,
+    FORMAT_VERSION,
+    ApproximationContent,
+    ApproximationDocument,
+    AugmentationPart,
+    BiasPart,
+    CategoryInput,
+    ComponentsContent,
+    ComponentsDocument,
+    ComponentsPart,
+    Content,
+    EvidencePart,
+    FunctionsPart,
+    GroupPart,
+    ImageContent,
+    ImagePart,
+    InputsPart,
+    KernelPart,
+    LogNoisePart,
+    ModelPart,
+    NumberInput,
+    PerClassPart,
+    PoolPart,
+    ReachedPart,
+    SinglePart,
+    SourcePart,
+    SplinesPart,
+    StepsPart,
+    SupervisedContent,
+    SupervisedDocument,
+    TargetPart,
+    TermPart,
+    TermsPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
+from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
+from app.domain.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ImagePredictor,
+    Predictor,
+    SupervisedPredictor,
+)
+from app.sparse_bayes.approximation import Expansion
+from app.sparse_bayes.augmentation import Augmentation
+from app.sparse_bayes.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from app.sparse_bayes.images import ImageCode
+from app.sparse_bayes.kernels import Additive
+from app.sparse_bayes.model import LogNoise, Model
+from app.sparse_bayes.per_class import PerClass
+from app.sparse_bayes.pool import LearnedModel, Pool
+
+
+def document_of(exported: ExportedVersion) -> VersionDocument:
+    """The document of a version; figures of its report that are no finite numbers stay behind."""
+    source = SourcePart(model=exported.model, version=exported.number, created_at=exported.created_at)
+    match exported:
+        case ExportedSupervised():
+            learned = _supervised(exported.predictor)
+            return SupervisedDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=learned.task,
+                inputs=learned.inputs,
+                target=learned.target,
+                model=learned.model,
+                report=supervised_told(exported.report),
+            )
+        case ExportedApproximation():
+            terms = _approximation(exported.predictor)
+            return ApproximationDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=terms.task,
+                inputs=terms.inputs,
+                model=terms.model,
+                report=APPROXIMATIONS.told(exported.report),
+            )
+        case ExportedComponents():
+            components = _of_components(exported.predictor)
+            return ComponentsDocument(
+                format=FORMAT,
+                format_version=FORMAT_VERSION,
+                source=source,
+                task=components.task,
+                inputs=components.inputs,
+                model=components.model,
+                report=COMPONENTS.told(exported.report),
+            )
+
+
+def content_of(predictor: Predictor) -> Content:
+    """What a version predicts with, as its document has it."""
+    match predictor:
+        case SupervisedPredictor():
+            return _supervised(predictor)
+        case ApproximationPredictor():
+            return _approximation(predictor)
+        case ImagePredictor():
+            return ImageContent(task="image", inputs=_inputs(predictor.encoding), model=_image(predictor.code))
+        case ComponentsPredictor():
+            return _of_components(predictor)
+
+
+def _supervised(predictor: SupervisedPredictor) -> SupervisedContent:
+    target = predictor.encoding.target
+    return SupervisedContent(
+        task="classification" if target.classes else "regression",
+        inputs=_inputs(predictor.encoding),
+        target=_target(target),
+        model=_learned(predictor.learned),
+    )
+
+
+def _approximation(predictor: ApproximationPredictor) -> ApproximationContent:
+    return ApproximationContent(
+        task="approximation", inputs=_inputs(predictor.encoding), model=_terms(predictor.expansion)
+    )
+
+
+def _of_components(predictor: ComponentsPredictor) -> ComponentsContent:
+    return ComponentsContent(task="components", inputs=_inputs(predictor.encoding), model=_components(predictor))
+
+
+def _inputs(encoding: InputEncoding) -> list[NumberInput | CategoryInput]:
+    return [_input(column) for column in encoding.inputs]
+
+
+def _input(column: EncodedInput) -> NumberInput | CategoryInput:
+    if isinstance(column, EncodedNumber):
+        return NumberInput(
+            name=column.name,
+            kind=column.kind,
+            shift=column.shift,
+            scale=column.scale,
+            fill=column.fill,
+            indicator=column.indicator,
+        )
+    return CategoryInput(
+        name=column.name,
+        kind="category",
+        categories=list(column.categories),
+        fill=None if column.fill is None else list(column.fill),
+        indicator=column.indicator,
+    )
+
+
+def _target(target: EncodedTarget) -> TargetPart:
+    return TargetPart(
+        name=target.name,
+        kind=target.kind,
+        shift=target.shift,
+        scale=target.scale,
+        classes=list(target.classes),
+        logarithmic=target.logarithmic,
+        noise_column=target.noise_column,
+    )
+
+
+def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart:
+    match learned:
+        case Pool(weights=weights, members=members):
+            return PoolPart(weights=weights, members=[_model(member) for member in members])
+        case PerClass(likelihood=likelihood, members=members):
+            return PerClassPart(likelihood=likelihood, members=[_model(member) for member in members])
+        case Model():
+            return _model(learned)
+
+
+def _model(model: Model) -> ModelPart:
+    return ModelPart(
+        likelihood=model.likelihood,
+        functions=[_functions(functions) for functions in model.functions],
+        mean=model.mean,
+        covariance=model.covariance,
+        alpha=model.alpha,
+        gamma=model.gamma,
+        noise_sd=model.noise_sd,
+        amplitude=model.amplitude,
+        augmentation=None if model.augmentation is None else _augmentation(model.augmentation),
+        rows=model.rows,
+        candidates=model.candidates,
+        evidence=EvidencePart(**vars(model.evidence)),
+        last_gain=_finite(model.last_gain),
+        next_gain=_finite(model.next_gain),
+        termination=str(model.termination),
+        jitter=model.jitter,
+        log_noise=None if model.log_noise is None else _log_noise(model.log_noise),
+    )
+
+
+def _log_noise(second: LogNoise) -> LogNoisePart:
+    return LogNoisePart(model=_model(second.model), least=second.least, greatest=second.greatest)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _augmentation(kept: Augmentation) -> AugmentationPart:
+    return AugmentationPart(functions=_kernel(kept.functions), spread=kept.spread, precisions=kept.precisions)
+
+
+def _functions(functions: Functions) -> FunctionsPart:
+    if isinstance(functions, GroupFunctions):
+        return GroupPart(type="group", columns=functions.columns, of=_single(functions.of))
+    return _single(functions)
+
+
+def _single(functions: SingleFunctions) -> SinglePart:
+    match functions:
+        case KernelFunctions():
+            return _kernel(functions)
+        case ConstantFunction():
+            return BiasPart(type="bias")
+        case InputFunctions(columns=columns):
+            return InputsPart(type="inputs", columns=columns)
+        case StepFunctions(inputs=inputs, places=places):
+            return StepsPart(type="steps", inputs=inputs, places=places)
+        case FourierFunctions():
+            return WavesPart(
+                type="fourier",
+                inputs=functions.inputs,
+                origins=functions.origins,
+                frequencies=functions.frequencies,
+                phases=functions.phases,
+            )
+        case SplineFunctions():
+            return SplinesPart(
+                type="b_splines",
+                degree=functions.degree,
+                inputs=functions.inputs,
+                places=functions.places,
+                spans=functions.spans,
+            )
+        case GaborFunctions():
+            return _wavelets(functions)
+
+
+def _wavelets(functions: GaborFunctions) -> WaveletsPart:
+    return WaveletsPart(
+        type="gabor",
+        centres=functions.centres,
+        spans=functions.spans,
+        frequencies=functions.frequencies,
+        phases=functions.phases,
+    )
+
+
+def _kernel(functions: KernelFunctions) -> KernelPart:
+    kernel, terms = functions.kernel, list[TermPart]()
+    if isinstance(kernel, Additive):
+        pairs = zip(kernel.alone, kernel.shares, strict=True)
+        kernel, terms = kernel.kernel, [TermPart(input=place, share=share) for place, share in pairs]
+    bend = functions.input_map
+    return KernelPart(
+        type="kernel",
+        kernel=kernel,
+        terms=terms,
+        widths=bend.widths,
+        skew=bend.skew,
+        tail=bend.tail,
+        centres=functions.centres,
+    )
+
+
+def _terms(terms: Expansion) -> TermsPart:
+    return TermsPart(
+        centres=terms.centres,
+        coefficients=terms.coefficients,
+        widths=terms.widths,
+        constant=terms.constant,
+    )
+
+
+def _image(code: ImageCode) -> ImagePart:
+    return ImagePart(
+        height=code.height,
+        width=code.width,
+        constant=code.constant,
+        wavelets=_wavelets(code.wavelets),
+        weights=code.weights,
+        sds=code.sds,
+        alpha=code.alpha,
+        error=code.error,
+        noise_sd=code.noise_sd,
+        candidates=code.candidates,
+        path=[ReachedPart(functions=functions, error=error) for functions, error in code.path],
+        termination=code.termination,
+    )
+
+
+def _components(predictor: ComponentsPredictor) -> ComponentsPart:
+    found = predictor.components
+    return ComponentsPart(
+        functions=_kernel(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)),
+        weights=found.weights,
+        noise_variance=found.noise_variance,
+        log_marginal_likelihood=found.evidence,
+        log_densities=predictor.log_densities,
+    )

@@ -1,0 +1,70 @@
+"""Formats of tables and predictions: one class each, and what all of them share.
+
+To add one, write its class in a file of its own (see `app.formats.format`) and name it in `FORMATS`.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import TypeAlias, TypeVar
+
+from app.formats.arrow import Arrow
+from app.formats.csv import Csv
+from app.formats.feather import Feather
+from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
+from app.formats.json import Json
+from app.formats.ndjson import Ndjson
+from app.formats.npy import Npy
+from app.formats.parquet import Parquet
+from app.formats.png import Png
+from app.formats.xlsx import Xlsx
+
+FORMATS: tuple[Format, ...] = (
+    Json(),
+    Ndjson(),
+    Csv(),
+    Arrow(),
+    Parquet(),
+    Npy(),
+    Feather(),
+    Xlsx(),
+    Png(),
+)
+"""All formats; of those that a client accepts alike, the first is sent."""
+
+DEFAULT = Csv()
+"""The format of a file whose suffix is none of theirs."""
+
+BatchFormat: TypeAlias = PartsFormat | AssembledFormat
+"""A format in which batch predictions are written."""
+
+F = TypeVar("F", bound=Format)
+
+TABLE_FORMATS = tuple(one for one in FORMATS if isinstance(one, TableFormat))
+ROW_FORMATS = tuple(one for one in FORMATS if isinstance(one, RowFormat) or one.is_document)
+WRITABLE_FORMATS = tuple(one for one in FORMATS if isinstance(one, WritableFormat))
+BATCH_FORMATS = tuple(one for one in FORMATS if isinstance(one, PartsFormat | AssembledFormat))
+
+
+def named(formats: Iterable[F], name: str) -> F:
+    """The format of that name; raises LookupError."""
+    found = next((one for one in formats if one.name == name), None)
+    if found is None:
+        raise LookupError(f"There is no format {name!r} here.")
+    return found
+
+
+def by_media_type(formats: Iterable[F], media_type: str) -> F | None:
+    """The format of that media type, without parameters and in lower case."""
+    return next((one for one in formats if media_type in one.media_types), None)
+
+
+def by_suffix(formats: Iterable[F], file: str | PurePath) -> F | None:
+    """The format of a file, by its name's suffix."""
+    suffix = PurePath(file).suffix.lower()
+    return next((one for one in formats if suffix in one.suffixes), None)
+
+
+def listed(formats: Sequence[Format], last: str = "or") -> str:
+    """Their titles as a sentence has them."""
+    *others, end = (one.title for one in formats)
+    return f"{', '.join(others)} {last} {end}" if others else end

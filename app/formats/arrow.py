@@ -1,0 +1,56 @@
+"""Arrow's stream of record batches."""
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.expected import Expected, ReadRows
+from app.formats.flat_table import FlatTable
+from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Arrow(TableFormat, RowFormat, PartsFormat):
+    """Record batches one after the other, none of them compressed."""
+
+    name = "arrow"
+    title = "Arrow's stream"
+    media_types = ("application/vnd.apache.arrow.stream",)
+    suffixes = (".arrow", ".arrows")
+    rows_summary = "Columns by name, null is missing; no compressed buffers."
+    predictions_summary = "The same columns as in CSV."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Batches, joined where they are short."""
+        from app.formats.arrow_stream import open_arrow
+
+        return open_arrow(file, declared=declared, most_columns=limits.max_columns)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """Rows of all batches."""
+        from app.formats.arrow_rows import read_arrow
+
+        return read_arrow(body, expected)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """Batches of the same columns."""
+        from app.formats.arrow_parts import parts_of, stream_part
+        from app.formats.arrow_tables import arrow_table
+
+        return parts_of(arrow_table(predictions.flat()), stream_part, self.end())
+
+    def part(self, table: FlatTable, *, is_first: bool) -> bytes:
+        """A batch, behind the schema where it is the first."""
+        from app.formats.arrow_parts import stream_part
+        from app.formats.arrow_tables import arrow_table
+
+        return stream_part(arrow_table(table), is_first=is_first)
+
+    def end(self) -> bytes:
+        """The mark of the stream's end."""
+        from app.formats.arrow_parts import END_OF_STREAM
+
+        return END_OF_STREAM

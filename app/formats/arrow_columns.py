@@ -1,0 +1,108 @@
+"""Arrow's columns, of Parquet and of its own streams, to typed columns: nested and binary ones can't be read."""
+
+import numpy as np
+import pyarrow as pa
+
+from app.domain.kinds import FIRST_SECOND, LARGEST_EXACT_INTEGER, LAST_SECOND, iso_8601, kind_of_cells
+from app.domain.tables import Cell, Column, ColumnKind, NumberColumn, TimestampColumn
+from app.formats.cells import column_of
+from app.formats.misfits import Misfits, not_finite, shown, too_long_an_integer
+
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def _values(kind: pa.DataType) -> pa.DataType:
+    """The type of a column's values, behind a dictionary."""
+    return kind.value_type if isinstance(kind, pa.DictionaryType) else kind
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+
+
+def readable(kind: pa.DataType) -> bool:
+    """Whether columns of this type can be read."""
+    values = _values(kind)
+    plain = pa.types.is_boolean(values) or pa.types.is_null(values)
+    return plain or _is_number(values) or _is_text(values) or _is_time(values)
+
+
+def kind_of(table: pa.Table, position: int) -> ColumnKind:
+    """What a column of a table holds, by its type and, where that does not decide, by its values."""
+    column = table.column(position)
+    kind = _values(column.type)
+    if _is_time(kind):
+        return "timestamp"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    return kind_of_cells(_cells(column.combine_chunks()))
+
+
+def _cells(values: pa.Array) -> list[Cell]:  # type: ignore[type-arg]  # the stubs' class takes a parameter, Arrow's own does not
+    """The values as JSON has them."""
+    if isinstance(values, pa.DictionaryArray):  # its values are shared, because a long one may stand in all rows
+        told = _cells(values.dictionary)
+        return [None if place is None else told[place] for place in values.indices.to_pylist()]
+    kind = values.type
+    if _is_time(kind):
+        seconds, _ = _seconds(values)
+        return [None if np.isnan(second) else iso_8601(float(second)) for second in seconds]
+    if pa.types.is_decimal(kind):
+        values = values.cast(pa.float64())
+    return [cell if cell is None or isinstance(cell, str | int | float) else str(cell) for cell in values.to_pylist()]
+
+
+def typed_column(kind: ColumnKind, values: pa.Array, *, exact: bool) -> tuple[Column, Misfits]:  # type: ignore[type-arg]
+    """A column of `kind` from Arrow's, missing where values do not fit, and what does not fit.
+
+    `exact` refuses whole numbers that float64 would round. Raises pa.ArrowException for a type without a way to it.
+    """
+    own = values.type
+    if kind == "number" and (_is_number(own)):
+        return _numbers(values, exact=exact)
+    if kind == "timestamp" and _is_time(own):
+        seconds, misfits = _seconds(values)
+        return TimestampColumn(seconds), misfits
+    return column_of(kind, _cells(values), exact=exact)
+
+
+def _numbers(values: pa.Array, *, exact: bool) -> tuple[NumberColumn, Misfits]:  # type: ignore[type-arg]
+    # What is to be had without them spares a process Arrow's functions, 20 MB once any of them is called.
+    plain = values if values.type == pa.float64() else values.cast(pa.float64(), safe=False)
+    numbers = plain.to_numpy(zero_copy_only=False)
+    missing = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else np.zeros(len(values), np.bool_)
+    finite = np.isfinite(numbers)
+    strange = np.flatnonzero(~finite & ~missing)
+    misfits = [(int(row), not_finite(str(numbers[row]))) for row in strange]
+    if misfits:
+        numbers = np.where(finite, numbers, np.nan)
+    if exact and pa.types.is_integer(values.type):
+        large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT_INTEGER)
+        whole = [(int(row), values[int(row)].as_py()) for row in large]
+        misfits += [(row, too_long_an_integer(n)) for row, n in whole if abs(n) > LARGEST_EXACT_INTEGER]
+    return NumberColumn(numbers), misfits
+
+
+def _seconds(values: pa.Array) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], Misfits]:  # type: ignore[type-arg]
+    """Seconds since 1970 UTC, and which lie outside the years 1 to 9999."""
+    if pa.types.is_date(values.type):
+        values = values.cast(pa.timestamp("s"))
+    ticks = TICKS[values.type.unit]
+    whole = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    # Divided in two parts, because float64 does not hold all nanoseconds since 1970.
+    seconds = np.floor_divide(whole, ticks) + np.remainder(whole, ticks) / ticks
+    missing = values.is_null().to_numpy(zero_copy_only=False)
+    outside = (seconds < FIRST_SECOND) | (seconds > LAST_SECOND)
+    seconds[missing | outside] = np.nan
+    rows = np.flatnonzero(outside & ~missing)
+    return seconds, [
+        (int(row), f"{shown(int(whole[row]))} {values.type.unit} since 1970 is no year from 1 to 9999.") for row in rows
+    ]

@@ -1,0 +1,63 @@
+"""Rows to predict for in a stream of Arrow's record batches."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from app.domain.errors import Fault, InvalidDataError
+from app.domain.tables import Column, ColumnKind
+from app.formats.arrow_blocks import check_types, first_line, reading
+from app.formats.arrow_columns import typed_column
+from app.formats.arrow_messages import check_messages
+from app.formats.expected import Columns, Expected, ReadRows, need_rows
+
+
+def read_arrow(body: bytes, expected: Expected) -> ReadRows:
+    """The rows of an Arrow stream, without copying what is numbers already.
+
+    Raises MalformedBodyError, InvalidDataError for columns that are not those expected, and TooLargeError.
+    """
+    with reading("body", "an Arrow stream"):
+        buffer = pa.py_buffer(body)
+        check_messages(buffer)
+        return rows_of_stream(buffer, expected)
+
+
+def rows_of_stream(stream: pa.Buffer, expected: Expected) -> ReadRows:
+    """The rows of a stream whose messages were checked; raises as `read_arrow` does, and pa.ArrowException."""
+    reader = pa.ipc.open_stream(stream)
+    columns = expected.among(reader.schema.names)
+    return rows_of(reader.schema, reader, columns, expected)
+
+
+def rows_of(schema: pa.Schema, batches: Iterator[pa.RecordBatch], columns: Columns, expected: Expected) -> ReadRows:
+    """Those columns of batches that have no more rows than may be; raises as `read_arrow` does."""
+    names = [name for name, _ in columns]
+    check_types(pa.schema([schema.field(name) for name in names]))
+    found: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        expected.check_rows(rows)
+        chosen = batch.select(names)
+        chosen.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+        found.append(chosen)
+    need_rows(rows)
+    table = pa.Table.from_batches(found)
+    block: dict[str, Column] = {}
+    misfits: list[Fault] = []
+    for name, kind in columns:
+        block[name], wrong = _column(table.column(name), name, kind)
+        misfits.extend(wrong)
+    return ReadRows(block, tuple(misfits))
+
+
+def _column(
+    chunks: "pa.ChunkedArray[pa.Scalar[pa.DataType]]", name: str, kind: ColumnKind
+) -> tuple[Column, list[Fault]]:
+    try:
+        column, misfits = typed_column(kind, chunks.combine_chunks(), exact=False)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
+        detail = f"Values of the type {chunks.type} can't be read: {first_line(error)}."
+        raise InvalidDataError(detail, [Fault(detail, column=name)]) from None
+    return column, [Fault(detail, row=row, column=name) for row, detail in misfits]

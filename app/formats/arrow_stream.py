@@ -1,0 +1,57 @@
+"""Arrow's stream of record batches as a stream of typed blocks, read where it lies on disk."""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from app.domain.tables import ColumnKind
+from app.formats.arrow_blocks import check_types, reading, stream_of
+from app.formats.arrow_messages import check_messages
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream, check_names, rows_of_a_block
+
+
+def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+    """An Arrow stream as a stream of blocks, by the rules of `open_parquet`; compressed buffers are refused.
+
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column),
+    TooLargeError.
+    """
+    what = "an Arrow stream"
+    with reading("file", what):
+        buffer = pa.py_buffer(file.mapped())
+        check_messages(buffer)
+    return open_batches(buffer, what, declared=declared, most_columns=most_columns)
+
+
+def open_batches(stream: pa.Buffer, what: str, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+    """A stream whose messages were checked as a stream of blocks; `what` it is, where it can't be read."""
+    with reading("file", what):
+        reader = pa.ipc.open_stream(stream)
+        names = tuple(reader.schema.names)
+    check_names(names, most_columns=most_columns)
+    check_types(reader.schema)
+    return stream_of(names, _batches(reader, rows_of_a_block(len(names)), what), declared=declared)
+
+
+def _batches(reader: pa.ipc.RecordBatchStreamReader, step: int, what: str) -> Iterator[pa.RecordBatch]:
+    """Batches of at most `step` rows, and mostly of no fewer: each becomes a block, however short they came."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    with reading("file", what):
+        for batch in reader:
+            batch.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+            waiting.append(batch)
+            rows += batch.num_rows
+            if rows >= step:
+                yield from _joined(waiting, step)
+                waiting, rows = [], 0
+        if rows:
+            yield from _joined(waiting, step)
+
+
+def _joined(batches: list[pa.RecordBatch], step: int) -> Iterator[pa.RecordBatch]:
+    whole = batches[0] if len(batches) == 1 else pa.Table.from_batches(batches).combine_chunks()
+    for first in range(0, whole.num_rows, step):
+        part = whole.slice(first, step)
+        yield from (part,) if isinstance(part, pa.RecordBatch) else part.to_batches()

@@ -1,0 +1,176 @@
+"""Cells of JSON, types kept, to typed columns."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from types import NoneType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn, text_of
+from app.formats.misfits import (
+    MAX_FAULTS,
+    NOT_OF_KIND,
+    Misfits,
+    bad_text,
+    not_a,
+    not_finite,
+    out_of_range,
+    too_long_an_integer,
+)
+
+JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
+"""Any JSON value."""
+
+NUMBERS = frozenset({int, float, NoneType})
+PRESENT_NUMBERS = frozenset({int, float})
+LONGEST_TOGETHER = 100
+"""Rows of a table whose numbers are read all at once."""
+
+
+def column_of(kind: ColumnKind, cells: Sequence[JSON], *, exact: bool = False) -> tuple[Column, Misfits]:
+    """A column (N,) of `kind` from N cells, missing where they are None or do not fit, and what does not fit.
+
+    A text is no number, boolean or timestamp and no number is a timestamp; 0 and 1 do as booleans, and a text column
+    takes numbers and booleans as JSON writes them. `exact` refuses whole numbers that float64 would round.
+    """
+    match kind:
+        case "number":
+            return _numbers(cells, exact=exact)
+        case "boolean":
+            return _booleans(cells)
+        case "category":
+            return _texts(cells)
+        case "timestamp":
+            return _timestamps(cells)
+
+
+def block_of(
+    columns: Sequence[tuple[str, ColumnKind]], cells: Sequence[Sequence[JSON]]
+) -> tuple[dict[str, Column], list[tuple[str, Misfits]]]:
+    """Columns of N cells each by name, and what does not fit, by name too.
+
+    Each row with something that does not fit has one misfit at least; all of them are listed up to `MAX_FAULTS`.
+    The numbers of a short table are read all at once while they fit, because a prediction is mostly one row of them.
+    """
+    together = _numbers_together([row for (_, kind), row in zip(columns, cells, strict=True) if kind == "number"])
+    block: dict[str, Column] = {}
+    wrong: list[tuple[str, Misfits]] = []
+    count, rows = 0, set[int]()
+    for (name, kind), values in zip(columns, cells, strict=True):
+        if together is not None and kind == "number":
+            block[name] = NumberColumn(next(together))
+            continue
+        block[name], misfits = column_of(kind, values)
+        if count > MAX_FAULTS:  # by now one for each row is enough
+            misfits = [(row, detail) for row, detail in misfits if row not in rows]
+        if misfits:
+            wrong.append((name, misfits))
+            count += len(misfits)
+            rows.update(row for row, _ in misfits)
+    return block, wrong
+
+
+def _numbers_together(columns: Sequence[Sequence[JSON]]) -> Iterator[NDArray[np.float64]] | None:
+    """The columns one after the other, None when there are none, they are long, or something does not fit."""
+    if not columns or len(columns[0]) > LONGEST_TOGETHER:
+        return None
+    flat = list(chain.from_iterable(columns))
+    if not {*map(type, flat)} <= PRESENT_NUMBERS:
+        return None
+    try:
+        values = np.array(flat, dtype=np.float64)
+    except OverflowError:
+        return None
+    return iter(values.reshape(len(columns), -1)) if np.isfinite(values).all() else None
+
+
+def _numbers(cells: Sequence[JSON], *, exact: bool) -> tuple[NumberColumn, Misfits]:
+    types = set(map(type, cells))
+    if types <= NUMBERS and not (exact and int in types and any(map(_is_long, cells))):
+        try:
+            values = np.array(cells, dtype=np.float64)
+        except OverflowError:
+            pass
+        else:
+            finite = np.isfinite(values)
+            if finite.all() or len(cells) - int(finite.sum()) == cells.count(None):
+                return NumberColumn(values), []
+    values = np.full(len(cells), np.nan)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if isinstance(cell, bool) or not isinstance(cell, int | float):
+            misfits.append((row, _not_a("number", cell, misfits)))
+        elif exact and _is_long(cell):
+            misfits.append((row, too_long_an_integer(cell)))
+        else:
+            try:
+                values[row] = cell
+            except OverflowError:
+                misfits.append((row, out_of_range(cell)))
+            else:
+                if not np.isfinite(values[row]):
+                    values[row] = np.nan
+                    misfits.append((row, not_finite(str(cell))))
+    return NumberColumn(values), misfits
+
+
+def _not_a(kind: ColumnKind, cell: JSON, before: Misfits) -> str:
+    return not_a(kind, cell) if len(before) < MAX_FAULTS else NOT_OF_KIND[kind]
+
+
+def _is_long(cell: JSON) -> bool:
+    return type(cell) is int and abs(cell) > LARGEST_EXACT_INTEGER
+
+
+def _booleans(cells: Sequence[JSON]) -> tuple[BooleanColumn, Misfits]:
+    values = np.full(len(cells), -1, dtype=np.int8)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if isinstance(cell, int | float) and cell in (0, 1):
+            values[row] = int(cell)
+        else:
+            misfits.append((row, _not_a("boolean", cell, misfits)))
+    return BooleanColumn(values), misfits
+
+
+def _timestamps(cells: Sequence[JSON]) -> tuple[TimestampColumn, Misfits]:
+    values = np.full(len(cells), np.nan)
+    misfits: Misfits = []
+    for row, cell in enumerate(cells):
+        if cell is None:
+            continue
+        seconds = seconds_of(cell) if isinstance(cell, str) else None
+        if seconds is None:
+            misfits.append((row, _not_a("timestamp", cell, misfits)))
+        else:
+            values[row] = seconds
+    return TimestampColumn(values), misfits
+
+
+def _texts(cells: Sequence[JSON]) -> tuple[CategoryColumn, Misfits]:
+    misfits: Misfits = []
+    texts: list[str | None] = []
+    for row, cell in enumerate(cells):
+        if cell is None or isinstance(cell, str):
+            texts.append(cell)
+        elif isinstance(cell, int | float):
+            texts.append(text_of(cell))
+        else:
+            texts.append(None)
+            misfits.append((row, _not_a("category", cell, misfits)))
+    index: dict[str | None, int] = {None: -1}
+    for text in dict.fromkeys(texts):
+        if text is not None:
+            index[text] = len(index) - 1
+    unfit = {text: reason for text in index if text is not None and (reason := bad_text(text)) is not None}
+    if unfit:
+        misfits.extend((row, unfit[text]) for row, text in enumerate(texts) if text in unfit)
+        return _texts([None if text in unfit else text for text in texts])[0], sorted(misfits)
+    codes = np.fromiter(map(index.__getitem__, texts), np.int32, len(texts))
+    return CategoryColumn(codes, tuple(text for text in index if text is not None)), misfits

@@ -1,0 +1,67 @@
+"""CSV, and values divided by tabs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from app.domain.tables import ColumnKind
+from app.formats.expected import Expected, ReadRows
+from app.formats.flat_table import FlatTable
+from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+TABS = "text/tab-separated-values"
+
+
+class Csv(TableFormat, RowFormat, PartsFormat):
+    """Lines of cells; what is not said of how they are written is found out."""
+
+    name = "csv"
+    title = "CSV"
+    media_types = ("text/csv", "application/csv", TABS)
+    suffixes = (".csv", ".tsv", ".txt")
+    is_text = True
+    row_options = frozenset({"delimiter", "decimal"})
+    rows_summary = "A header, in any order; empty is missing. Tabs and semicolons are found out."
+    predictions_summary = "A column for each number."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Blocks of lines."""
+        from app.formats.csv_stream import open_csv
+
+        return open_csv(file, _by_type(options), declared=declared, most_columns=limits.max_columns)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """Rows below a header."""
+        from app.formats.csv_rows import read_csv
+
+        return read_csv(body, _by_type(options), expected)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """Texts in quotation marks where they need them; labels and names may be kept from being formulas."""
+        from app.formats.arrow_parts import csv_part, parts_of
+        from app.formats.arrow_tables import arrow_table, without_formulas
+
+        flat = predictions.flat()
+        table = without_formulas(arrow_table(flat)) if flat.escapes_formulas else arrow_table(flat)
+        return parts_of(table, csv_part, self.end())
+
+    def part(self, table: FlatTable, *, is_first: bool) -> bytes:
+        """Lines, behind the header where they are the first."""
+        from app.formats.arrow_parts import csv_part
+        from app.formats.arrow_tables import arrow_table, without_formulas
+
+        made = arrow_table(table)
+        return csv_part(without_formulas(made) if table.escapes_formulas else made, is_first=is_first)
+
+    def end(self) -> bytes:
+        """Nothing."""
+        return b""
+
+
+def _by_type(options: ReadOptions) -> ReadOptions:
+    by_tabs = options.media_type == TABS and options.delimiter is None
+    return replace(options, delimiter="\t") if by_tabs else options

@@ -1,0 +1,169 @@
+"""Cells of a CSV column, as texts of one record batch, to a typed column."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from app.domain.kinds import (
+    FALSE_TEXTS,
+    LARGEST_EXACT_INTEGER,
+    TRUE_TEXTS,
+    is_long_integer,
+    is_not_finite,
+    is_number,
+    seconds_of,
+)
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
+from app.formats.misfits import (
+    MOST_CHARACTERS,
+    Misfits,
+    bad_text,
+    not_a,
+    not_finite,
+    out_of_range,
+    too_long_an_integer,
+)
+from app.formats.options import Decimal
+
+Columns = Sequence[tuple[Column, Misfits]]
+
+
+def numbers_of_texts(columns: Sequence[pa.StringArray], *, decimal: Decimal, exact: Sequence[bool]) -> Columns:
+    """Columns (N,) of numbers from N cells each, null where empty, and what does not fit.
+
+    They are read all at once while everything fits, because a wide table has thousands of short ones. `exact` refuses
+    whole numbers that float64 would round.
+    """
+    if not columns:
+        return []
+    values = _cast(pa.concat_arrays(columns), decimal)
+    if values is None or bool((np.abs(values) >= LARGEST_EXACT_INTEGER).any()):
+        return [_numbers(texts, decimal, exact=keep) for texts, keep in zip(columns, exact, strict=True)]
+    return [(NumberColumn(row), []) for row in values.reshape(len(columns), -1)]
+
+
+def column_of_texts(kind: ColumnKind, texts: pa.StringArray) -> tuple[Column, Misfits]:
+    """A column (N,) of any other kind from N cells, null where empty, and what does not fit."""
+    codes, labels = _coded(texts)
+    match kind:
+        case "number":
+            raise ValueError("numbers are read together")
+        case "category":
+            return CategoryColumn(codes, labels), _unfit(codes, labels)
+        case "boolean":
+            flags = [1 if label in TRUE_TEXTS else 0 if label in FALSE_TEXTS else -1 for label in labels]
+            values = np.array([*flags, -1], dtype=np.int8)[codes]
+            return BooleanColumn(values), _unread("boolean", codes, labels, [flag < 0 for flag in flags])
+        case "timestamp":
+            seconds = [seconds_of(label) for label in labels]
+            times = np.array([*seconds, None], dtype=np.float64)[codes]
+            return TimestampColumn(times), _unread("timestamp", codes, labels, [second is None for second in seconds])
+
+
+def _unfit(codes: NDArray[np.int32], labels: Sequence[str]) -> Misfits:
+    if max(map(len, labels), default=0) <= MOST_CHARACTERS and "\0" not in "".join(labels):
+        return []
+    return _misfits(codes, labels, [bad_text(label) for label in labels])
+
+
+def _coded(texts: pa.StringArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Texts without surrounding blanks as codes (-1: missing) into labels."""
+    encoded = pc.utf8_trim_whitespace(texts).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    labels = [str(label) for label in encoded.dictionary.to_pylist()]
+    if "" in labels:
+        empty = labels.index("")
+        codes = np.where(codes == empty, -1, codes - (codes > empty)).astype(np.int32)
+        del labels[empty]
+    return codes, tuple(labels)
+
+
+def _unread(kind: ColumnKind, codes: NDArray[np.int32], labels: Sequence[str], wrong: Sequence[bool]) -> Misfits:
+    return _misfits(
+        codes, labels, [not_a(kind, label) if bad else None for label, bad in zip(labels, wrong, strict=True)]
+    )
+
+
+def _misfits(codes: NDArray[np.int32], labels: Sequence[str], reasons: Sequence[str | None]) -> Misfits:
+    bad = {code: reason for code, reason in enumerate(reasons) if reason is not None}
+    if not bad:
+        return []
+    rows = np.flatnonzero(np.isin(codes, list(bad)))
+    return [(row, bad[code]) for row, code in zip(rows.tolist(), codes[rows].tolist(), strict=True)]
+
+
+def _numbers(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, Misfits]:
+    values = _cast(texts, decimal)
+    if values is None:
+        return _numbers_one_by_one(texts, decimal, exact=exact)
+    misfits: Misfits = []
+    if exact:
+        large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+        for row in large.tolist():
+            text = str(texts[row].as_py()).strip()
+            if is_long_integer(text):
+                misfits.append((row, too_long_an_integer(text)))
+    return NumberColumn(values), misfits
+
+
+def _cast(texts: pa.StringArray, decimal: Decimal) -> NDArray[np.float64] | None:
+    """All cells at once, None when some are not finite numbers."""
+    if decimal == ",":
+        if pc.any(pc.match_substring(texts, ".")).as_py():
+            return None
+        texts = pc.replace_substring(texts, ",", ".")
+    attempts: tuple[Callable[[pa.StringArray], pa.StringArray], ...] = (lambda cells: cells, _without_blanks)
+    for prepare in attempts:
+        try:
+            prepared = prepare(texts)
+            numbers = pc.cast(prepared, pa.float64())
+        except pa.ArrowInvalid:
+            continue
+        values = numbers.to_numpy(zero_copy_only=False)
+        if int(np.isfinite(values).sum()) == len(values) - numbers.null_count:
+            return values
+        return None
+    return None
+
+
+def _without_blanks(texts: pa.StringArray) -> pa.StringArray:
+    trimmed = pc.utf8_trim_whitespace(texts)
+    present: pa.StringArray = pc.if_else(pc.equal(trimmed, pa.scalar("")), pa.scalar(None, pa.string()), trimmed)
+    return present
+
+
+def _numbers_one_by_one(texts: pa.StringArray, decimal: Decimal, *, exact: bool) -> tuple[NumberColumn, Misfits]:
+    values = np.full(len(texts), np.nan)
+    misfits: Misfits = []
+    for row, cell in enumerate(texts.to_pylist()):
+        shown = "" if cell is None else str(cell).strip()
+        if not shown:
+            continue
+        text = pointed(shown, decimal)
+        if is_not_finite(text):
+            misfits.append((row, not_finite(shown)))
+        elif not is_number(text):
+            misfits.append((row, not_a("number", shown)))
+        elif exact and is_long_integer(text):
+            misfits.append((row, too_long_an_integer(shown)))
+        elif abs(float(text)) == float("inf"):
+            misfits.append((row, out_of_range(shown)))
+        else:
+            values[row] = float(text)
+    return NumberColumn(values), misfits
+
+
+def all_numbers(texts: pa.StringArray, decimal: Decimal) -> bool:
+    """Whether all cells are finite numbers that float64 holds as they are, so that no closer look is needed."""
+    values = _cast(texts, decimal)
+    return values is not None and not (np.abs(values) >= LARGEST_EXACT_INTEGER).any()
+
+
+def pointed(text: str, decimal: Decimal) -> str:
+    """A number's text with a point as decimal mark; no number where it has a point beside a decimal comma."""
+    if decimal == ".":
+        return text
+    return text.replace(",", ".") if "." not in text else text + " "

@@ -1,0 +1,54 @@
+"""Rows to predict for in CSV: a header names the columns, in any order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from app.domain.errors import Fault
+from app.domain.tables import Column
+from app.formats.csv_columns import column_of_texts, numbers_of_texts
+from app.formats.csv_dialect import Dialect, find_dialect
+from app.formats.csv_places import lines_of
+from app.formats.csv_stream import find_decimal, strings_of, text_batches
+from app.formats.expected import Expected, ReadRows, need_rows
+from app.formats.misfits import MOST_FAULTS_TOLD, Misfits
+from app.formats.options import ReadOptions
+from app.formats.spool import BodyFile, HeldBody
+
+
+def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:
+    """The rows of a CSV file, in which an empty cell is a missing value; what is not said of it is found out.
+
+    Raises MalformedBodyError, InvalidDataError for columns that are not those expected, InvalidRequestError for a
+    delimiter that can't be, and TooLargeError.
+    """
+    file = HeldBody(body)
+    dialect = find_dialect(file.reader(), replace(options, header=True))
+    columns = expected.among(dialect.names, line=dialect.line - 1)
+    batches: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in text_batches(file, dialect):
+        rows += batch.num_rows
+        expected.check_rows(rows)
+        batches.append(batch)
+    need_rows(rows)
+    table = pa.Table.from_batches(batches)
+    decimal = options.decimal or find_decimal(table, dialect.delimiter)
+    (whole,) = table.combine_chunks().to_batches()
+    texts = dict(zip(dialect.names, strings_of(whole), strict=True))
+    numeric = [name for name, kind in columns if kind == "number"]
+    numbers = numbers_of_texts([texts[name] for name in numeric], decimal=decimal, exact=[False] * len(numeric))
+    read = dict(zip(numeric, numbers, strict=True))
+    read |= {name: column_of_texts(kind, texts[name]) for name, kind in columns if kind != "number"}
+    block: dict[str, Column] = {name: read[name][0] for name, _ in columns}
+    wrong: list[tuple[str, Misfits]] = [(name, read[name][1]) for name, _ in columns]
+    return ReadRows(block, tuple(_faults(wrong, file, dialect)))
+
+
+def _faults(wrong: Sequence[tuple[str, Misfits]], file: BodyFile, dialect: Dialect) -> list[Fault]:
+    """What does not fit, row by row; of the first rows the lines are told too."""
+    told = sorted(((row, name, detail) for name, misfits in wrong for row, detail in misfits), key=lambda one: one[0])
+    rows = sorted({row for row, _, _ in told})[:MOST_FAULTS_TOLD]
+    lines = dict(zip(rows, lines_of(file, dialect, rows), strict=False)) if rows else {}
+    return [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in told]

@@ -1,0 +1,182 @@
+"""CSV as a stream of typed blocks, read by Arrow (outside the interpreter's lock) a small piece at a time."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from app.domain.errors import Fault, InvalidDataError
+from app.domain.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
+from app.domain.tables import Block, Column, ColumnKind
+from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
+from app.formats.csv_dialect import Dialect, find_dialect
+from app.formats.csv_places import lines_of, why_unreadable
+from app.formats.misfits import MOST_FAULTS_TOLD, refuse
+from app.formats.options import Decimal, ReadOptions
+from app.formats.spool import BodyFile
+from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+
+PIECE = 2**20
+LARGEST_PIECE = 2 * 2**20
+"""What is parsed at once, in bytes, more where rows are long; Arrow reads some sixteen of them ahead."""
+
+RECORDS_OF_A_PIECE = 64
+MOST_BYTES_LOOKED_AT = 16 * 2**20
+"""Kinds are found in fewer than the first 1,000 rows where those are larger."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How the cells of a file become typed columns."""
+
+    file: BodyFile
+    dialect: Dialect
+    decimal: Decimal
+    kinds: tuple[ColumnKind, ...]
+    inferred: frozenset[str]
+
+
+def open_csv(
+    file: BodyFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], most_columns: int
+) -> TableStream:
+    """A CSV file that can be sought in as a stream of blocks; what is not said is found out.
+
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown column) and
+    TooLargeError.
+    """
+    dialect = find_dialect(file.reader(), options)
+    check_names(dialect.names, most_columns=most_columns, line=dialect.line - 1 if dialect.header else None)
+    batches = text_batches(file, dialect)
+    head = _head(batches)
+    if not head:
+        raise InvalidDataError("The table has no rows: the file holds a header alone.")
+    table = pa.Table.from_batches(head).slice(0, ROWS_LOOKED_AT)
+    decimal = options.decimal or find_decimal(table, dialect.delimiter)
+    kinds = kinds_of(
+        dialect.names, declared, (_kind_of(table, position, decimal) for position in range(table.num_columns))
+    )
+    reading = _Reading(file, dialect, decimal, kinds, frozenset(dialect.names) - declared.keys())
+    return TableStream(dialect.names, kinds, _blocks(chain(head, batches), reading))
+
+
+def text_batches(file: BodyFile, dialect: Dialect) -> Iterator[pa.RecordBatch]:
+    """The rows as texts, null where empty; raises MalformedBodyError where the file can't be read as CSV.
+
+    One empty row is put behind the last: when it does not come out again, a quotation mark before it was never closed.
+    """
+    width = len(dialect.names)
+    names = [str(position) for position in range(width)]
+    ending = "\n" + (dialect.delimiter * (width - 1) if width > 1 else '""') + "\n"
+    size = min(max(RECORDS_OF_A_PIECE * dialect.longest, PIECE), LARGEST_PIECE)
+    waiting: pa.RecordBatch | None = None
+    try:
+        reader = pacsv.open_csv(
+            file.reader(dialect.start, then=ending.encode()),
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=size, column_names=names),
+            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                # Not used, but each of thousands of columns would keep copies.
+                true_values=[],
+                false_values=[],
+            ),
+        )
+        for batch in reader:
+            if waiting is not None:
+                yield waiting
+            waiting = batch if batch.num_rows else waiting
+    except pa.ArrowInvalid as error:
+        raise why_unreadable(file, dialect, str(error)) from None
+    last = waiting.num_rows - 1 if waiting is not None else -1
+    if waiting is None or any(column[last].is_valid for column in waiting.columns):
+        raise why_unreadable(file, dialect, "a quotation mark is never closed")
+    if last:
+        yield waiting.slice(0, last)
+
+
+def _head(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The first batches, until they hold enough to find out the kinds."""
+    head: list[pa.RecordBatch] = []
+    for batch in batches:
+        head.append(batch)
+        if sum(b.num_rows for b in head) >= ROWS_LOOKED_AT or sum(b.nbytes for b in head) >= MOST_BYTES_LOOKED_AT:
+            break
+    return head
+
+
+def _texts(table: pa.Table, position: int) -> list[str]:
+    return [str(cell).strip() for cell in table.column(position).to_pylist() if cell is not None]
+
+
+def find_decimal(table: pa.Table, delimiter: str) -> Decimal:
+    """A comma where numbers have one, never in a file whose cells commas divide.
+
+    Raises InvalidDataError where some numbers have a comma and others a point.
+    """
+    if delimiter == "," or not _has_number(table, ","):
+        return "."
+    if _has_number(table, "."):
+        raise InvalidDataError(
+            "Some numbers have a decimal comma, others a point: say which with decimal=, and which columns are text."
+        )
+    return ","
+
+
+def _has_number(table: pa.Table, mark: str) -> bool:
+    """Whether a cell is a number with this decimal mark."""
+    marked = [
+        position
+        for position in range(table.num_columns)
+        if pc.any(pc.match_substring(table.column(position), mark)).as_py()
+    ]
+    return any(
+        mark in text and is_number(text.replace(mark, ".")) for position in marked for text in _texts(table, position)
+    )
+
+
+def _kind_of(table: pa.Table, position: int, decimal: Decimal) -> ColumnKind:
+    if all(all_numbers(texts, decimal) for texts in table.column(position).chunks if isinstance(texts, pa.StringArray)):
+        return "number"
+    return kind_of_texts(pointed(text, decimal) for text in _texts(table, position))
+
+
+def _blocks(batches: Iterable[pa.RecordBatch], reading: _Reading) -> Iterator[Block]:
+    step = rows_of_a_block(len(reading.kinds))
+    first_row = 0
+    for batch in batches:
+        for first in range(0, batch.num_rows, step):
+            piece = batch.slice(first, step)
+            yield _block(piece, reading, first_row)
+            first_row += piece.num_rows
+
+
+def strings_of(batch: pa.RecordBatch) -> list[pa.StringArray]:
+    """The columns of such a batch."""
+    return [column for column in batch.columns if isinstance(column, pa.StringArray)]
+
+
+def _block(batch: pa.RecordBatch, reading: _Reading, first_row: int) -> Block:
+    texts = dict(zip(reading.dialect.names, strings_of(batch), strict=True))
+    kinds = dict(zip(reading.dialect.names, reading.kinds, strict=True))
+    numeric = [name for name, kind in kinds.items() if kind == "number"]
+    exact = [name in reading.inferred for name in numeric]
+    numbers = numbers_of_texts([texts[name] for name in numeric], decimal=reading.decimal, exact=exact)
+    read = dict(zip(numeric, numbers, strict=True))
+    read |= {name: column_of_texts(kind, texts[name]) for name, kind in kinds.items() if kind != "number"}
+    block: dict[str, Column] = {name: read[name][0] for name in kinds}
+    wrong = [(first_row + row, name, detail) for name in kinds for row, detail in read[name][1]]
+    if wrong:
+        _refuse(sorted(wrong, key=lambda misfit: misfit[0]), reading)
+    return block
+
+
+def _refuse(wrong: Sequence[tuple[int, str, str]], reading: _Reading) -> None:
+    rows = sorted({row for row, _, _ in wrong[:MOST_FAULTS_TOLD]})
+    lines = dict(zip(rows, lines_of(reading.file, reading.dialect, rows), strict=True))
+    faults = [Fault(detail, row=row, column=name, line=lines.get(row)) for row, name, detail in wrong]
+    refuse(faults, inferred=reading.inferred)

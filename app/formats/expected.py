@@ -1,0 +1,77 @@
+"""What rows to predict for must hold, whatever the format they come in."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from app.domain.errors import Fault, InvalidDataError, TooLargeError
+from app.domain.tables import Block, ColumnKind
+from app.formats.misfits import MAX_FAULTS, refuse
+
+Columns = tuple[tuple[str, ColumnKind], ...]
+"""Names and kinds, in the order in which a model has its inputs."""
+
+MIN_MAX_MEMBERS = 1_000
+"""A row of no more members is decoded, so that each wrong name is said."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The `columns` that must be there; `noise`, a column of numbers that may be, in all rows; those that may be but
+    are `not_read`; how many rows there may be, and how many bytes they may unpack to."""
+
+    columns: Columns
+    noise: str | None
+    not_read: frozenset[str]
+    most_rows: int
+    most_bytes: int
+
+    def among(self, names: Sequence[str], *, line: int | None = None) -> Columns:
+        """The columns to read of a table with these; raises InvalidDataError for missing, unknown and repeated ones."""
+        wanted = self.columns if self.noise is None or self.noise not in names else self.with_noise
+        known, here = {name for name, _ in wanted} | self.not_read, set(names)
+        missing = (Fault("The column is missing.", column=name, line=line) for name, _ in wanted if name not in here)
+        unknown = (Fault("There is no such column.", column=name, line=line) for name in names if name not in known)
+        twice = (name for name, count in Counter(names).items() if count > 1 and name in known)
+        repeated = (Fault("The column is named twice.", column=name, line=line) for name in twice)
+        refuse([*islice(chain(missing, unknown, repeated), MAX_FAULTS)])
+        return wanted
+
+    @property
+    def max_members(self) -> int:
+        """The number of members above which a row in JSON is refused before it is decoded."""
+        return max(MIN_MAX_MEMBERS, 2 * len(self.columns))
+
+    @property
+    def with_noise(self) -> Columns:
+        """The columns, and that of the noise behind them."""
+        return self.columns if self.noise is None else (*self.columns, (self.noise, "number"))
+
+    def check_rows(self, rows: int) -> None:
+        """Raise TooLargeError for too many rows."""
+        if rows > self.most_rows:
+            raise TooLargeError(f"The table has more rows than {self.most_rows:,}; send it in parts.")
+
+    def check_bytes(self, size: int) -> None:
+        """Raise TooLargeError for too many bytes."""
+        if size > self.most_bytes:
+            raise TooLargeError(f"The body unpacks to more than {self.most_bytes:,} bytes; send it in parts.")
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRows:
+    """Rows as they were read, and what does not fit in them, which is missing in the block.
+
+    `lines`: the number of each row's line, from 1, where each stands on a line of its own.
+    """
+
+    block: Block
+    misfits: tuple[Fault, ...]
+    lines: tuple[int, ...] = ()
+
+
+def need_rows(rows: int) -> None:
+    """Raise InvalidDataError where there are none."""
+    if not rows:
+        raise InvalidDataError("The table has no rows.")

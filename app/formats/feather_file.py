@@ -1,0 +1,71 @@
+"""Arrow's file format as the stream that it holds; the places of its batches, which stand behind that, are not used."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from app.domain.errors import MalformedBodyError, TooLargeError
+from app.domain.tables import ColumnKind
+from app.formats.arrow_blocks import reading
+from app.formats.arrow_messages import read_messages, unpacked_size
+from app.formats.arrow_rows import rows_of_stream
+from app.formats.arrow_stream import open_batches
+from app.formats.expected import Expected, ReadRows
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+MARK, FORMER_MARK = b"ARROW1", b"FEA1"
+BEGINNING = 8
+"""Bytes before the stream: the mark, filled up."""
+
+MOST_BYTES_OF_A_BATCH = 2**28
+"""A batch is unpacked in memory."""
+
+
+def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+    """A file as a stream of blocks; raises as `open_arrow` does, and TooLargeError for a batch that is too large."""
+    what = "Feather"
+    with reading("file", what):
+        stream = _stream_in(pa.py_buffer(file.mapped()))
+        _unpacked(stream)
+    return open_batches(stream, what, declared=declared, most_columns=most_columns)
+
+
+def read_feather(body: bytes, expected: Expected) -> ReadRows:
+    """The rows of a file; raises as `read_arrow` does."""
+    with reading("body", "Feather"):
+        stream = _stream_in(pa.py_buffer(body))
+        expected.check_bytes(_unpacked(stream))
+        return rows_of_stream(stream, expected)
+
+
+def feather_file(table: pa.Table) -> bytes:
+    """All rows of a table in one file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue().to_pybytes()
+
+
+def _stream_in(file: pa.Buffer) -> pa.Buffer:
+    content = memoryview(file)
+    if content[: len(FORMER_MARK)] == FORMER_MARK:
+        raise MalformedBodyError("The file is Feather of version 1; write it anew, which makes it version 2.")
+    if len(content) <= BEGINNING or content[: len(MARK)] != MARK or content[-len(MARK) :] != MARK:
+        raise MalformedBodyError("The file can't be read as Feather; is it cut off?")
+    return file.slice(BEGINNING)
+
+
+def _unpacked(stream: pa.Buffer) -> int:
+    """Bytes to which the stream's compressed buffers unpack."""
+    sizes = [0]
+
+    def check(message: pa.ipc.Message) -> None:
+        sizes.append(unpacked_size(message) or 0)
+        if sizes[-1] > MOST_BYTES_OF_A_BATCH:
+            raise TooLargeError(
+                f"A record batch unpacks to more than {MOST_BYTES_OF_A_BATCH:,} bytes: write smaller ones."
+            )
+
+    read_messages(stream, check)
+    return sum(sizes)

@@ -1,0 +1,32 @@
+"""Predictions as a table without members within members, before a format writes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.domain.tables import Column, FlatColumn
+from app.sparse_bayes.types import Mask
+
+
+@dataclass(frozen=True, eq=False)
+class KeptColumn:
+    """A column of a dataset (N,) that stands before the predictions; `integral`: all its numbers are whole."""
+
+    column: Column
+    integral: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FlatTable:
+    """Predictions for N rows by column, missing in rows that are `faulty` (N,).
+
+    `errors` by row are a last column `error`, None where there is none. `about` says which version predicted, where a
+    format has room for it. `kept` stand before the predictions. `escapes_formulas`: in CSV no text is a formula for a
+    spreadsheet.
+    """
+
+    columns: Mapping[str, FlatColumn]
+    faulty: Mask | None
+    errors: Mapping[int, str] | None
+    about: Mapping[str, str]
+    kept: Mapping[str, KeptColumn] = field(default_factory=dict)
+    escapes_formulas: bool = False

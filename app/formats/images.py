@@ -1,0 +1,97 @@
+"""Images as tables: a row for each pixel, its place and its intensity, line after line."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from app.domain.datasets import IMAGE_COLUMNS, ImageSize
+from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.tables import Block, ColumnKind, NumberColumn
+from app.formats.npy_header import read_npy_header
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream, rows_of_a_block
+from app.sparse_bayes.types import Array
+
+DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
+"""Pillow's names for 16 bits a pixel."""
+
+
+MOST_PIXELS = 2**22
+"""Of an image, which is unpacked in memory: 32 MiB of numbers."""
+
+
+def open_image(
+    file: SpoolFile,
+    read: Callable[[SpoolFile, int], Array],
+    *,
+    declared: Mapping[str, ColumnKind],
+    most_rows: int,
+) -> TableStream:
+    """An image of `height` lines of `width` pixels, which `read` reads, as a stream of blocks.
+
+    Raises MalformedBodyError, InvalidDataError, InvalidRequestError for `declared` kinds, TooLargeError.
+    """
+    if declared:
+        detail = "An image has no columns whose kinds could be declared."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="kinds")])
+    image = read(file, min(most_rows, MOST_PIXELS))
+    size = ImageSize(*image.shape)
+    return TableStream(IMAGE_COLUMNS, ("number",) * 3, _blocks(image), size)
+
+
+def _blocks(image: Array) -> Iterator[Block]:
+    height, width = image.shape
+    step = max(1, rows_of_a_block(len(IMAGE_COLUMNS)) // width)
+    for first in range(0, height, step):
+        part = image[first : first + step]
+        lines, columns = np.indices(part.shape, np.float64)
+        cells = (lines.ravel() + first, columns.ravel(), np.ascontiguousarray(part).ravel())
+        yield {name: NumberColumn(values) for name, values in zip(IMAGE_COLUMNS, cells, strict=True)}
+
+
+def png_image(file: SpoolFile, most_pixels: int) -> Array:
+    """Intensities from 0, black, to 1, white (height, width); colours by their luminance (ITU-R 601), opaque.
+
+    Raises MalformedBodyError, InvalidDataError, TooLargeError.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(file.reader(), formats=("PNG",)) as opened:
+                _check_size(opened.height, opened.width, most_pixels)
+                if opened.mode in DEEP:
+                    return np.asarray(opened, np.float64) / 65535.0
+                return np.asarray(opened.convert("L"), np.float64) / 255.0
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise TooLargeError(f"The image has more pixels than {most_pixels:,}.") from error
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        raise MalformedBodyError("The file can't be read as PNG; is it cut off?") from error
+
+
+def npy_image(file: SpoolFile, most_pixels: int) -> Array:
+    """Numbers as they are in an array (height, width); raises MalformedBodyError, InvalidDataError, TooLargeError."""
+    header = read_npy_header(file.reader())
+    shape = header.shape
+    if len(shape) != 2 or not header.is_numeric:
+        hint = " A signal is a table: send its values as a column." if len(shape) == 1 else ""
+        kind = np.dtype(header.code)
+        raise InvalidDataError(f"Expected an array (height, width) of numbers, got shape {shape} of {kind}.{hint}")
+    _check_size(*shape, most_pixels)
+    header.check_file_size(file.size)
+    flat = np.frombuffer(file.reader(header.offset).read(), np.dtype(header.code))
+    with np.errstate(over="ignore"):
+        numbers = flat.reshape(shape, order="F" if header.fortran_order else "C").astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row, column = np.argwhere(~np.isfinite(numbers))[0]
+        detail = f"Row {row}, column {column}: {numbers[row, column]} is no finite number; fill such pixels in."
+        raise InvalidDataError(detail)
+    return numbers
+
+
+def _check_size(height: int, width: int, most_pixels: int) -> None:
+    if height < 1 or width < 1:
+        raise InvalidDataError("The image has no pixels.")
+    if height * width > most_pixels:
+        raise TooLargeError(f"The image has {height:,} x {width:,} pixels, where {most_pixels:,} are the most.")

@@ -1,0 +1,36 @@
+"""JSON, the API's own: options stand in its documents beside rows, the version beside predictions."""
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.format import Predictions, TableFormat, WritableFormat
+from app.formats.json_table import json_stream
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Json(TableFormat, WritableFormat):
+    """Documents."""
+
+    name = "json"
+    title = "JSON"
+    media_types = ("application/json",)
+    suffixes = (".json",)
+    is_text = True
+    is_document = True
+    is_read_whole = True
+    is_light = True
+    is_nested = True
+    rows_summary = "By columns, by rows, or names with rows."
+    predictions_summary = "With the model and the version beside them."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Blocks of a document that is decoded at once."""
+        return json_stream(file.read(), declared=declared, most_columns=limits.max_columns)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """The document."""
+        return predictions.document()

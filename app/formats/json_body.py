@@ -1,0 +1,189 @@
+"""Strict JSON: decoded fast, refused with its place where it is broken, repeats a key or holds NaN."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NoReturn
+
+import msgspec
+
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, pointer
+from app.formats.cells import JSON
+from app.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
+
+MAX_DEPTH = 64
+"""Objects and arrays within each other."""
+
+MAX_BYTES_EXPLAINED = 2**21
+"""A longer body is not decoded a second time, to say with its place what is wrong with it: the decoder of the standard
+library lets nobody else run either, and takes several times as long."""
+
+LARGE_BYTES = 2**20
+PAUSE_SECONDS = 2e-3
+"""Bodies above this are decoded one after the other, and the event loop runs for at least so long between them."""
+
+_LARGE = threading.Lock()
+_PLACE = re.compile(r"\(byte (\d+)\)")
+_NOT_FINITE = re.compile(rb"-?Infinity|NaN")
+TOO_DEEP = f"The body is nested too deeply: at most {MAX_DEPTH} objects and arrays may stand within each other."
+_PLAIN = frozenset({int, float, bool, type(None)})
+
+
+def decode(body: bytes) -> JSON:
+    """The value that `body` holds.
+
+    A repeated key, which decoders drop in silence, is found by counting: without escapes each text and key has two
+    quotation marks, so the body has more of them than the decoded value needs. This costs a fraction of the decoding.
+    Raises MalformedBodyError, also above `MAX_DEPTH`, or InvalidDataError for NaN, Infinity and numbers that float64
+    can't hold.
+    """
+    body = body.removeprefix(b"\xef\xbb\xbf")
+    if len(body) > LARGE_BYTES:
+        # Each decoding is one call during which the event loop waits: not for a second one right after the first.
+        with _LARGE:
+            time.sleep(PAUSE_SECONDS)
+            return _decode(body)
+    return _decode(body)
+
+
+def _decode(body: bytes) -> JSON:
+    try:
+        value: JSON = msgspec.json.decode(body)
+        texts = _count_texts(value, 0)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        _explain(body, error)
+    escaped = body.replace(b"\\\\", b"").count(b'\\"') if b"\\" in body else 0
+    if body.count(b'"') - escaped != 2 * texts:
+        if len(body) > MAX_BYTES_EXPLAINED:
+            raise MalformedBodyError("The body repeats a key within one object.")
+        _name_the_repeated_key(body)
+    return value
+
+
+def _count_texts(value: JSON, depth: int) -> int:
+    """Return how many texts and keys a value has that stands within `depth` others."""
+    if isinstance(value, str):
+        return 1
+    if isinstance(value, dict):
+        return len(value) + _count_among(value.values(), depth + 1)
+    if isinstance(value, list):
+        return _count_among(value, depth + 1)
+    return 0
+
+
+def _count_among(values: Collection[JSON], depth: int) -> int:
+    if depth > MAX_DEPTH:
+        raise RecursionError
+    types = {*map(type, values)}
+    if types <= _PLAIN:
+        return 0
+    return len(values) if types == {str} else sum(_count_texts(value, depth) for value in values)
+
+
+def _name_the_repeated_key(body: bytes) -> None:
+    repeated: dict[str, None] = {}
+
+    def look(pairs: list[tuple[str, JSON]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen and len(repeated) < MOST_FAULTS_TOLD:
+                repeated[key] = None
+            seen.add(key)
+
+    json.loads(body, object_pairs_hook=look)
+    if repeated:
+        names = ", ".join(map(shown, repeated))
+        raise MalformedBodyError(
+            f"The body repeats a key within one object: {names}.",
+            [Fault(f"The key {shown(key)} is repeated.", column=key) for key in repeated],
+        )
+
+
+@dataclass(frozen=True)
+class _Unspeakable:
+    """A token of a number that no finite float64 is, where it stood."""
+
+    detail: str
+    in_table: str
+
+
+def _no_number(token: str) -> _Unspeakable:
+    return _Unspeakable(f"{token} is no finite number.", not_finite(token))
+
+
+def _number(token: str) -> float | _Unspeakable:
+    value = float(token)
+    return value if abs(value) != float("inf") else _Unspeakable(out_of_range(token), out_of_range(token))
+
+
+def _explain(body: bytes, error: Exception) -> NoReturn:
+    """Say in full what is wrong with a body that could not be decoded."""
+    if isinstance(error, RecursionError):
+        raise MalformedBodyError(TOO_DEEP) from None
+    if not body.strip():
+        raise MalformedBodyError("The body is empty.") from None
+    if len(body) > MAX_BYTES_EXPLAINED:
+        _explain_shortly(body, error)
+    try:
+        value = json.loads(body.decode(), parse_constant=_no_number, parse_float=_number)
+    except UnicodeDecodeError as broken:
+        raise MalformedBodyError(f"The body is not UTF-8: byte {broken.start} is 0x{body[broken.start]:02x}.") from None
+    except json.JSONDecodeError as broken:
+        where = f"line {broken.lineno}, column {broken.colno}"
+        faults = [Fault(f"{broken.msg} at {where}.", line=broken.lineno)]
+        raise MalformedBodyError(f"The body is not JSON: {broken.msg} at {where}.", faults) from None
+    except RecursionError:
+        raise MalformedBodyError(TOO_DEEP) from None
+    except ValueError:  # more digits than Python cares to read
+        raise MalformedBodyError("The body holds a whole number of thousands of digits.") from None
+    refuse([_fault(path, found) for path, found in islice(_unspeakable(value, ()), MAX_FAULTS)])
+    if _is_half(value):
+        raise MalformedBodyError("The body holds half of a surrogate pair, which is no character.") from None
+    raise MalformedBodyError(f"The body is not JSON: {error}.") from None
+
+
+def _explain_shortly(body: bytes, error: Exception) -> NoReturn:
+    """The same by what the decoder says."""
+    found = _PLACE.search(str(error))
+    place = 0 if found is None else int(found[1])
+    token = _NOT_FINITE.match(body, place - body.endswith(b"-", 0, place))
+    if token is not None:
+        raise InvalidDataError(f"{not_finite(token[0].decode())} It is at byte {token.start()}.") from None
+    if "out of range" in str(error):
+        raise InvalidDataError(f"The body is not JSON that can be read: {error}.") from None
+    raise MalformedBodyError(f"The body is not JSON: {error}.") from None
+
+
+def _is_half(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _unspeakable(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], _Unspeakable]]:
+    if len(path) > MAX_DEPTH:
+        raise MalformedBodyError(TOO_DEEP)
+    if isinstance(value, _Unspeakable):
+        yield path, value
+        return
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in parts:
+        if isinstance(inner, dict | list | _Unspeakable):
+            yield from _unspeakable(inner, (*path, step))
+
+
+def _fault(path: tuple[str | int, ...], found: _Unspeakable) -> Fault:
+    """A fault where `path` leads: in a table the row and, where the path names it, the column."""
+    match path:
+        case ("columns", str(column), int(row)) | ("rows", int(row), str(column)):
+            return Fault(found.in_table, pointer=pointer(path), row=row, column=column)
+        case ("rows", int(row), int()):
+            return Fault(found.in_table, pointer=pointer(path), row=row)
+        case _:
+            return Fault(found.detail, pointer=pointer(path))

@@ -1,0 +1,310 @@
+"""Tables in JSON, in three forms: columns by name, rows as objects, names with rows as lists."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from operator import itemgetter
+
+from app.domain.errors import Fault, InvalidDataError, pointer
+from app.domain.kinds import ROWS_LOOKED_AT, kind_of_cells
+from app.domain.tables import Block, Cell, Column, ColumnKind
+from app.formats.cells import JSON, block_of, column_of
+from app.formats.json_body import decode
+from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
+from app.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
+from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """`{"columns": {name: [cells]}}`."""
+
+    columns: dict[str, JSON]
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """`{"rows": [{name: cell}]}`."""
+
+    rows: list[JSON]
+
+
+@dataclass(frozen=True)
+class ByPosition:
+    """`{"names": [names], "rows": [[cells]]}`."""
+
+    names: list[JSON]
+    rows: list[JSON]
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as it came, and the other members of the object that held it."""
+
+    form: ByColumn | ByRow | ByPosition
+    others: Mapping[str, JSON]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of cells by column; a row of a wrong shape is in `faults` and missing in all columns."""
+
+    names: tuple[str, ...]
+    columns: tuple[Sequence[JSON], ...]
+    faults: tuple[Fault, ...]
+
+
+MAX_CELLS_WITH_FAULTS = 2**24
+"""Of a table with faults, whose cells may be far more than its text has characters."""
+
+FORMS = 'one of {"columns": {...}}, {"rows": [{...}]} or {"names": [...], "rows": [[...]]}'
+
+
+def read_json(
+    body: bytes, *, max_columns: int, others: Collection[str] = (), max_containers: int = MAX_CONTAINERS
+) -> RawTable:
+    """The table in a JSON body, which may have the members `others` besides.
+
+    Raises MalformedBodyError for what is not JSON, InvalidDataError for what is no table, or has more columns, and
+    TooLargeError for more than `max_containers` objects and arrays.
+    """
+    check_containers(body, max_containers)
+    check_members(body, max_columns)
+    value = decode(body)
+    if not isinstance(value, dict):
+        raise InvalidDataError(f"The body must be an object, {FORMS}.", [Fault("This is not an object.", pointer="")])
+    form: ByColumn | ByRow | ByPosition
+    match value:
+        case {"columns": dict(columns)} if not value.keys() & {"names", "rows"}:
+            form = ByColumn(columns)
+        case {"names": list(names), "rows": list(rows)} if "columns" not in value:
+            form = ByPosition(names, rows)
+        case {"rows": list(rows)} if not value.keys() & {"columns", "names"}:
+            form = ByRow(rows)
+        case _:
+            raise InvalidDataError(f"The body must hold a table: {FORMS}.", [Fault(f"Expected {FORMS}.", pointer="")])
+    rest = {name: member for name, member in value.items() if name not in {"columns", "names", "rows"}}
+    unknown = [*islice((name for name in rest if name not in others), MAX_FAULTS)]
+    if unknown:
+        faults = [Fault("There is no such member here.", pointer=pointer((name,))) for name in unknown]
+        raise InvalidDataError(f"The body has an unknown member: {shown(unknown[0])}.", faults)
+    return RawTable(form, rest)
+
+
+def count_rows(raw: RawTable) -> int:
+    """Return the number of rows; of columns of unequal length, the greatest."""
+    if isinstance(raw.form, ByColumn):
+        return max((len(column) for column in raw.form.columns.values() if isinstance(column, list)), default=0)
+    return len(raw.form.rows)
+
+
+def has_column(raw: RawTable, name: str) -> bool:
+    """Whether some row of a table has a column of that name."""
+    match raw.form:
+        case ByColumn(columns):
+            return name in columns
+        case ByRow(rows):
+            return any(name in row for row in rows if isinstance(row, dict))
+        case ByPosition(names, _):
+            return name in names
+
+
+def typed_block(
+    raw: RawTable, columns: Sequence[tuple[str, ColumnKind]], *, not_read: Collection[str] = ()
+) -> tuple[Block, tuple[Fault, ...]]:
+    """The named columns (N rows) of a table as a block, and a fault for each row or cell that does not fit, which is
+    missing in the block.
+
+    Columns in `not_read` may be there or not. Raises InvalidDataError for what concerns the whole table: no rows, a
+    column that is unknown or missing, columns of unequal length.
+    """
+    cells = cells_of(raw, names=tuple(name for name, _ in columns), not_read=not_read)
+    block, wrong = block_of(columns, cells.columns)
+    misfits = [Fault(detail, row=row, column=name) for name, found in wrong for row, detail in found]
+    return block, (*cells.faults, *misfits)
+
+
+def json_stream(body: bytes, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
+    """A whole JSON body as a stream of blocks; the kinds are those declared, else found out."""
+    cells = cells_of(read_json(body, max_columns=most_columns))
+    check_names(cells.names, most_columns=most_columns)
+    refuse(cells.faults)
+    kinds = kinds_in(cells, declared)
+    return TableStream(cells.names, kinds, _blocks(cells, kinds, frozenset(cells.names) - declared.keys()))
+
+
+def kinds_in(cells: Cells, declared: Mapping[str, ColumnKind]) -> tuple[ColumnKind, ...]:
+    """The kinds declared, else found out from the first rows; raises InvalidRequestError as `kinds_of`."""
+    found = (kind_of_cells(map(_scalar, column[:ROWS_LOOKED_AT])) for column in cells.columns)
+    return kinds_of(cells.names, declared, found)
+
+
+def _scalar(cell: JSON) -> Cell:
+    return None if isinstance(cell, list | dict) else cell
+
+
+def _blocks(cells: Cells, kinds: Sequence[ColumnKind], inferred: frozenset[str]) -> Iterator[Block]:
+    rows, step = len(cells.columns[0]), rows_of_a_block(len(cells.names))
+    for first in range(0, rows, step):
+        block: dict[str, Column] = {}
+        faults: list[Fault] = []
+        for name, kind, column in zip(cells.names, kinds, cells.columns, strict=True):
+            block[name], misfits = column_of(kind, column[first : first + step], exact=name in inferred)
+            faults.extend(Fault(detail, row=first + row, column=name) for row, detail in misfits)
+        refuse(sorted(faults, key=lambda fault: fault.row or 0), inferred=inferred)
+        yield block
+
+
+def cells_of(raw: RawTable, *, names: Sequence[str] | None = None, not_read: Collection[str] = ()) -> Cells:
+    """The columns `names` of a table, or all of them when None is given; raises InvalidDataError as `typed_block`."""
+    match raw.form:
+        case ByColumn(columns):
+            return _by_column(columns, names, not_read)
+        case ByRow(rows):
+            return _by_row(rows, names, not_read)
+        case ByPosition(found, rows):
+            return _by_position(found, rows, names, not_read)
+
+
+def _by_column(columns: dict[str, JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    wanted = _wanted(tuple(columns), names, not_read)
+    lists = {name: column for name, column in columns.items() if isinstance(column, list)}
+    refuse(
+        [
+            Fault("The column is not a list.", pointer=pointer(("columns", name)), column=name)
+            for name in islice((name for name in columns if name not in lists), MAX_FAULTS)
+        ]
+    )
+    lengths = {name: len(column) for name, column in lists.items()}
+    rows = next(iter(lengths.values()), 0)
+    refuse(
+        [
+            Fault(
+                f"The column has {length} values, where the first has {rows}.",
+                pointer=pointer(("columns", name)),
+                column=name,
+            )
+            for name, length in islice((item for item in lengths.items() if item[1] != rows), MAX_FAULTS)
+        ]
+    )
+    _need_rows(rows)
+    return Cells(wanted, tuple(lists[name] for name in wanted), ())
+
+
+def _by_row(rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    _need_rows(len(rows))
+    first = rows[0]
+    if names is not None:
+        wanted = tuple(names)
+    elif isinstance(first, dict):
+        wanted = tuple(first)
+    else:
+        raise InvalidDataError(
+            "Row 0 is not an object.", [Fault("The row is not an object.", pointer="/rows/0", row=0)]
+        )
+    pick, known_names, empty = _picker(wanted), {*wanted, *not_read}, (None,) * len(wanted)
+    picked: list[tuple[JSON, ...]] = []
+    faults: list[Fault] = []
+    for number, row in enumerate(rows):
+        if isinstance(row, dict) and len(row) == len(wanted):
+            try:
+                picked.append(pick(row))
+                continue
+            except KeyError:
+                pass
+        most = MOST_FAULTS_TOLD if len(faults) < MAX_FAULTS else 1
+        wrong = [*islice(_row_faults(number, row, known_names, names=wanted), most)]
+        faults.extend(wrong)
+        if names is None and len(faults) >= MAX_FAULTS:
+            refuse(faults)
+        picked.append(tuple(map(row.get, wanted)) if isinstance(row, dict) and not wrong else empty)
+    _refuse_if_large(faults, len(rows), len(wanted))
+    return Cells(wanted, tuple(zip(*picked, strict=True)), tuple(faults))
+
+
+def _refuse_if_large(faults: Sequence[Fault], rows: int, columns: int) -> None:
+    """Refuse a table with faults that may be larger than its text: a row that lacks all its cells takes two bytes."""
+    if rows * columns > MAX_CELLS_WITH_FAULTS:
+        refuse(faults)
+
+
+def _picker(names: tuple[str, ...]) -> "itemgetter[tuple[JSON, ...]] | _One":
+    return itemgetter(*names) if len(names) > 1 else _One(names)
+
+
+@dataclass(frozen=True)
+class _One:
+    """itemgetter for fewer than two names."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, row: dict[str, JSON]) -> tuple[JSON, ...]:
+        return tuple(row[name] for name in self.names)
+
+
+def _row_faults(number: int, row: JSON, known: Collection[str], *, names: Sequence[str]) -> Iterator[Fault]:
+    """Yield what is wrong with a row that should have the columns `names` and may have those `known`."""
+    place = pointer(("rows", number))
+    if not isinstance(row, dict):
+        yield Fault("The row is not an object.", pointer=place, row=number)
+        return
+    unknown = [*islice((name for name in row if name not in known), MOST_FAULTS_TOLD + 1)]
+    if len(unknown) > MOST_FAULTS_TOLD:
+        listed = ", ".join(map(shown, unknown[:3]))
+        detail = (
+            f"The row has {len(row):,} members, where there are {len(known):,} columns; no such column as {listed}."
+        )
+        yield Fault(detail, pointer=place, row=number)
+        return
+    for name in names:
+        if name not in row:
+            yield Fault("The column is missing; null says that a value is.", pointer=place, row=number, column=name)
+    for name in unknown:
+        yield Fault("There is no such column.", pointer=pointer(("rows", number, name)), row=number, column=name)
+
+
+def _by_position(found: list[JSON], rows: list[JSON], names: Sequence[str] | None, not_read: Collection[str]) -> Cells:
+    given = tuple(name for name in found if isinstance(name, str))
+    refuse(
+        [
+            Fault("The name is not a text.", pointer=pointer(("names", i)))
+            for i in islice((i for i, name in enumerate(found) if not isinstance(name, str)), MAX_FAULTS)
+        ]
+    )
+    first = dict(zip(reversed(given), reversed(range(len(given))), strict=True))
+    repeated = [*islice(((i, name) for i, name in enumerate(given) if i > first[name]), MAX_FAULTS)]
+    refuse([Fault("The column is named twice.", pointer=pointer(("names", i)), column=name) for i, name in repeated])
+    wanted = _wanted(given, names, not_read)
+    _need_rows(len(rows))
+    width = len(given)
+    empty: list[JSON] = [None] * width
+    lists: list[list[JSON]] = []
+    faults: list[Fault] = []
+    for number, row in enumerate(rows):
+        if isinstance(row, list) and len(row) == width:
+            lists.append(row)
+            continue
+        detail = f"Expected {width} values, got {len(row)}." if isinstance(row, list) else "The row is not a list."
+        faults.append(Fault(detail, pointer=pointer(("rows", number)), row=number))
+        lists.append(empty)
+        if names is None and len(faults) >= MAX_FAULTS:
+            refuse(faults)
+    _refuse_if_large(faults, len(rows), width)
+    columns = dict(zip(given, zip(*lists, strict=True), strict=True))
+    return Cells(wanted, tuple(columns[name] for name in wanted), tuple(faults))
+
+
+def _wanted(found: tuple[str, ...], names: Sequence[str] | None, not_read: Collection[str]) -> tuple[str, ...]:
+    """The columns to read, in order; raises InvalidDataError when one is unknown or missing."""
+    if names is None:
+        return found
+    here, wanted = set(found), {*names, *not_read}
+    missing = (Fault("The column is missing.", column=name) for name in names if name not in here)
+    unknown = (Fault("There is no such column.", column=name) for name in found if name not in wanted)
+    refuse([*islice(chain(missing, unknown), MAX_FAULTS)])
+    return tuple(names)
+
+
+def _need_rows(rows: int) -> None:
+    if not rows:
+        raise InvalidDataError("The table has no rows.")

@@ -1,0 +1,96 @@
+"""Rows to predict for in NDJSON: on each line an object, a row as JSON has it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from itertools import islice
+
+import msgspec
+
+from app.domain.cancellation import check_cancelled
+from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.tables import NumberBlock
+from app.formats.cells import JSON
+from app.formats.expected import Expected, ReadRows, need_rows
+from app.formats.json_body import decode
+from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
+from app.formats.json_table import ByRow, RawTable, has_column, typed_block
+from app.formats.number_rows import decoded_rows
+
+ROWS_BETWEEN_CHECKS = 1_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One that is not blank, by its number from 1."""
+
+    number: int
+    text: bytes
+
+
+def lines_of(body: bytes, most_rows: int) -> list[Line]:
+    """Return the lines of a body that are not blank, and no more of them than tell that they are above `most_rows`."""
+    lines = enumerate(BytesIO(body.removeprefix(b"\xef\xbb\xbf")), start=1)
+    filled = ((number, line) for number, line in lines if line.strip())
+    return [Line(number, line) for number, line in islice(filled, most_rows + 1)]
+
+
+def read_lines(lines: Sequence[Line], expected: Expected, *, strict: bool) -> ReadRows:
+    """A row from each line; a line that is no JSON is a misfit, or raises MalformedBodyError where that is `strict`.
+
+    Raises InvalidDataError where there are no lines, and TooLargeError.
+    """
+    need_rows(len(lines))
+    expected.check_rows(len(lines))
+    numbers, places = _numbers(lines, expected), tuple(line.number for line in lines)
+    if numbers is not None:
+        return ReadRows(numbers, (), places)
+    rows: list[JSON] = []
+    broken: dict[int, tuple[Fault, ...]] = {}
+    for row, line in enumerate(lines):
+        if row % ROWS_BETWEEN_CHECKS == 0:
+            check_cancelled()
+        try:
+            check_containers(line.text, MAX_CONTAINERS_OF_A_LINE)
+            check_members(line.text, expected.max_members)
+            rows.append(decode(line.text.strip()))
+        except (MalformedBodyError, InvalidDataError, TooLargeError) as error:
+            faults = _faults(error, row, line.number)
+            if strict:
+                raise type(error)(f"Line {line.number}: {error.detail}", faults) from None
+            broken[row] = faults
+            rows.append(None)
+    raw = RawTable(ByRow(rows), {})
+    columns = (
+        expected.with_noise if expected.noise is not None and has_column(raw, expected.noise) else expected.columns
+    )
+    block, misfits = typed_block(raw, columns, not_read=expected.not_read)
+    told = [fault for found in broken.values() for fault in found]
+    told += [_placed(fault, lines) for fault in misfits if fault.row not in broken]
+    return ReadRows(block, tuple(sorted(told, key=lambda fault: fault.row or 0)), places)
+
+
+def _numbers(lines: Sequence[Line], expected: Expected) -> NumberBlock | None:
+    """Rows of exactly the expected columns, all of them numbers; None for any other."""
+    if any(kind != "number" for _, kind in expected.columns):
+        return None
+    names = tuple(name for name, _ in expected.columns)
+    try:
+        matrix = decoded_rows([line.text for line in lines], names)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return None if matrix is None else NumberBlock(names, matrix)
+
+
+def _faults(error: RelevanceError, row: int, line: int) -> tuple[Fault, ...]:
+    """Its faults, or where it names none itself, at this line."""
+    found = error.faults or (Fault(error.detail),)
+    columns = [fault.column or (fault.pointer or "").removeprefix("/") or None for fault in found]
+    return tuple(
+        Fault(fault.detail, row=row, line=line, column=column) for fault, column in zip(found, columns, strict=True)
+    )
+
+
+def _placed(fault: Fault, lines: Sequence[Line]) -> Fault:
+    """The line in the place of a pointer into a body that there is not."""
+    return replace(fault, pointer=None, line=None if fault.row is None else lines[fault.row].number)

@@ -1,0 +1,42 @@
+"""NDJSON, also called JSON lines."""
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.expected import Expected, ReadRows
+from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
+from app.formats.line_rows import lines_of, read_lines
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Ndjson(TableFormat, RowFormat, WritableFormat):
+    """On each line an object."""
+
+    name = "ndjson"
+    title = "NDJSON"
+    media_types = ("application/x-ndjson", "application/ndjson", "application/jsonl")
+    suffixes = (".ndjson", ".jsonl")
+    is_text = True
+    is_light = True
+    is_nested = True
+    streams_lines = True
+    rows_summary = "On each line an object."
+    predictions_summary = "On each line what JSON has of a row."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Blocks of lines that all have the members of the first."""
+        from app.formats.line_stream import open_lines
+
+        return open_lines(file, declared=declared, most_columns=limits.max_columns, most_bytes=limits.max_bytes)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """A row from each line."""
+        return read_lines(lines_of(body, expected.most_rows), expected, strict=strict)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """A prediction on each line."""
+        return predictions.lines()

@@ -1,0 +1,43 @@
+"""npy, numpy's own file of one array."""
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.tables import ColumnKind, Labels
+from app.formats.expected import Expected, ReadRows
+from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
+from app.formats.npy_file import npy_file
+from app.formats.npy_rows import read_npy
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Npy(TableFormat, RowFormat, WritableFormat):
+    """A matrix of numbers; uploaded, it is an image or a signal."""
+
+    name = "npy"
+    title = "npy"
+    media_types = ("application/x-npy",)
+    suffixes = (".npy",)
+    is_light = True
+    has_names = False
+    has_texts = False
+    rows_summary = "Numbers (rows, inputs) in the order of the version's `inputs`, NaN is missing."
+    predictions_summary = "A matrix of float64, its columns in the same order as in CSV, without labels."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """The pixels of an image (height, width)."""
+        from app.formats.images import npy_image, open_image
+
+        return open_image(file, npy_image, declared=declared, most_rows=limits.max_rows)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """A row from each line of the matrix, its columns in the order of those expected."""
+        return read_npy(body, expected)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """A matrix (rows, numbers), NaN where there is nothing."""
+        flat = predictions.flat()
+        return npy_file([column for column in flat.columns.values() if not isinstance(column, Labels)], flat.faulty)

@@ -1,0 +1,90 @@
+"""Rows to predict for in npy: a matrix of numbers, its columns in the order of the model's inputs, never a pickle."""
+
+import io
+import math
+
+import numpy as np
+
+from app.domain.errors import Fault, InvalidDataError
+from app.domain.kinds import FIRST_SECOND, LAST_SECOND
+from app.domain.tables import BooleanColumn, Column, ColumnKind, NumberBlock, NumberColumn, TimestampColumn
+from app.formats.expected import Columns, Expected, ReadRows, need_rows
+from app.formats.misfits import Misfits, not_a, not_finite
+from app.formats.npy_header import read_npy_header
+from app.sparse_bayes.types import Array
+
+
+def read_npy(body: bytes, expected: Expected) -> ReadRows:
+    """The rows of an array (N, k), NaN where a value is missing; float64 in C order is not copied.
+
+    Booleans are 0 and 1 in it, timestamps seconds since 1970 UTC. A column more than the model has inputs is the
+    noise's, where the model knows of it; a model of one input takes an array (N,) too. Raises MalformedBodyError,
+    InvalidDataError, TooLargeError.
+    """
+    texts = [name for name, kind in expected.columns if kind == "category"]
+    if texts:
+        detail = "This input is a text, which an array of numbers can't hold: send the rows in another format."
+        raise InvalidDataError(detail, [Fault(detail, column=name) for name in texts])
+    matrix = _matrix(body, expected)
+    columns = expected.with_noise if matrix.shape[1] > len(expected.columns) else expected.columns
+    if all(kind == "number" for _, kind in columns) and bool(np.isfinite(matrix).all()):
+        return ReadRows(NumberBlock(tuple(name for name, _ in columns), matrix), ())
+    return _by_column(matrix, columns)
+
+
+def _matrix(body: bytes, expected: Expected) -> Array:
+    """The array in a body (N, k); a view of it where that is float64 in C order."""
+    header, width = read_npy_header(io.BytesIO(body)), len(expected.columns)
+    if not header.is_numeric:
+        raise InvalidDataError(f"Expected an array of numbers, got one of {np.dtype(header.code)}.")
+    header.check_file_size(len(body))
+    shape = (*header.shape, 1) if len(header.shape) == 1 and width == 1 else header.shape
+    if len(shape) != 2 or shape[1] not in {width, len(expected.with_noise)}:
+        names = ", ".join(name for name, _ in expected.columns)
+        or_noise = "" if expected.noise is None else f", or {width + 1} with {expected.noise} behind them"
+        raise InvalidDataError(
+            f"Expected an array (rows, {width}), its columns {names} in this order{or_noise}; got shape {header.shape}."
+        )
+    rows, columns = shape
+    need_rows(rows)
+    expected.check_rows(rows)
+    flat = np.frombuffer(body, np.dtype(header.code), offset=header.offset)
+    array = flat.reshape(columns, rows).T if header.fortran_order else flat.reshape(rows, columns)
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, np.float64)
+
+
+def _by_column(matrix: Array, columns: Columns) -> ReadRows:
+    block: dict[str, Column] = {}
+    misfits: list[Fault] = []
+    for place, (name, kind) in enumerate(columns):
+        block[name], wrong = _column(kind, matrix[:, place].copy())
+        misfits.extend(Fault(detail, row=row, column=name) for row, detail in wrong)
+    return ReadRows(block, tuple(misfits))
+
+
+def _column(kind: ColumnKind, values: Array) -> tuple[Column, Misfits]:
+    """A column of numbers (N,) as what it stands for; what does not fit is missing in it."""
+    missing = np.isnan(values)
+    match kind:
+        case "boolean":
+            bad = ~missing & (values != 0) & (values != 1)
+        case "timestamp":
+            bad = ~missing & ~((values >= FIRST_SECOND) & (values <= LAST_SECOND))
+        case _:
+            bad = ~missing & ~np.isfinite(values)
+    misfits = [(row, _said(kind, float(values[row]))) for row in np.flatnonzero(bad).tolist()]
+    values[bad] = np.nan
+    match kind:
+        case "boolean":
+            return BooleanColumn(np.where(np.isnan(values), -1, values).astype(np.int8)), misfits
+        case "timestamp":
+            return TimestampColumn(values), misfits
+        case _:
+            return NumberColumn(values), misfits
+
+
+def _said(kind: ColumnKind, value: float) -> str:
+    if not math.isfinite(value):
+        return not_finite(str(value))
+    return not_a("boolean", value) if kind == "boolean" else f"{value:g} s since 1970 is no year from 1 to 9999."

@@ -1,0 +1,49 @@
+"""Parquet."""
+
+from collections.abc import Iterator, Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.expected import Expected, ReadRows
+from app.formats.format import AssembledFormat, Predictions, RowFormat, TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Parquet(TableFormat, RowFormat, AssembledFormat):
+    """Columns of row groups, whose places stand at the end of the file."""
+
+    name = "parquet"
+    title = "Parquet"
+    media_types = ("application/vnd.apache.parquet", "application/x-parquet")
+    suffixes = (".parquet", ".pq")
+    rows_summary = "Columns by name, null is missing."
+    predictions_summary = "The same columns as in CSV."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Blocks of row groups."""
+        from app.formats.parquet_stream import open_parquet
+
+        return open_parquet(file, declared=declared, most_columns=limits.max_columns, most_rows=limits.max_rows)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """Rows of the expected columns; the others are not unpacked."""
+        from app.formats.parquet_rows import read_parquet
+
+        return read_parquet(body, expected)
+
+    def write(self, predictions: Predictions) -> Iterator[bytes]:
+        """The file whole."""
+        from app.formats.arrow_tables import arrow_table
+        from app.formats.parquet_file import parquet_file
+
+        return iter([parquet_file(arrow_table(predictions.flat()))])
+
+    def assemble(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        """A row group for each record batch."""
+        from app.formats.arrow_assembled import assembled
+        from app.formats.parquet_file import RowGroups
+
+        return assembled(parts, RowGroups)

@@ -1,0 +1,42 @@
+"""Parquet as a stream of typed blocks: the file's own types decide, nested and binary ones are refused."""
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.domain.errors import TooLargeError
+from app.domain.tables import ColumnKind
+from app.formats.arrow_blocks import check_types, reading, stream_of
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream, check_names, rows_of_a_block
+
+BUFFER = 2**20
+
+
+def open_parquet(
+    file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int, most_rows: int
+) -> TableStream:
+    """A Parquet file as a stream of blocks.
+
+    Numbers (also decimals), booleans, texts, dates and timestamps are read; NaN and infinity are refused, null is a
+    missing value. Raises MalformedBodyError, InvalidDataError, InvalidRequestError (a kind declared for an unknown
+    column), TooLargeError.
+    """
+    with reading("file", "Parquet"):
+        parquet = pq.ParquetFile(file.reader(), buffer_size=BUFFER, pre_buffer=False)
+        schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
+    names = tuple(schema.names)
+    check_names(names, most_columns=most_columns)
+    if rows > most_rows:
+        raise TooLargeError(f"The table has {rows:,} rows, where {most_rows:,} are the most.")
+    check_types(schema)
+    return stream_of(names, _batches(parquet, rows_of_a_block(len(names))), declared=declared)
+
+
+def _batches(parquet: pq.ParquetFile, step: int) -> Iterator[pa.RecordBatch]:
+    with reading("file", "Parquet"):
+        for batch in parquet.iter_batches(batch_size=step, use_threads=False):
+            batch.validate(full=True)  # texts that are not UTF-8, codes beyond their dictionary
+            if batch.num_rows:
+                yield batch

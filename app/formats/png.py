@@ -1,0 +1,26 @@
+"""PNG, of images alone."""
+
+from collections.abc import Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.format import TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Png(TableFormat):
+    """An image."""
+
+    name = "png"
+    title = "PNG"
+    media_types = ("image/png",)
+    suffixes = (".png",)
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """The pixels of an image, from 0, black, to 1, white."""
+        from app.formats.images import open_image, png_image
+
+        return open_image(file, png_image, declared=declared, most_rows=limits.max_rows)

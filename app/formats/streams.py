@@ -1,0 +1,88 @@
+"""What every format becomes: names, kinds, and blocks that are read as they are drawn."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.datasets import ImageSize
+from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, TooLargeError
+from app.domain.tables import Block, ColumnKind, block_rows
+from app.formats.misfits import refuse, shown
+
+MOST_CELLS_OF_A_BLOCK = 2**19
+"""4 MiB of numbers: storing one is a matter of milliseconds."""
+
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class TableStream:
+    """A table on its way in; or an image, as a table.
+
+    Drawing from `blocks` reads on, and raises InvalidDataError or MalformedBodyError where it can't.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[ColumnKind, ...]
+    blocks: Iterator[Block]
+    image: ImageSize | None = None
+
+
+def rows_of_a_block(columns: int) -> int:
+    """How many rows of so many columns are stored together."""
+    return max(1, MOST_CELLS_OF_A_BLOCK // max(columns, 1))
+
+
+def check_names(names: Sequence[str], *, most_columns: int, line: int | None = None) -> None:
+    """Raise InvalidDataError for names that can't be or are repeated, TooLargeError for too many, all on `line`."""
+    if not names:
+        raise InvalidDataError("The table has no columns.")
+    if len(names) > most_columns:
+        raise TooLargeError(f"The table has {len(names):,} columns, where {most_columns:,} are the most.")
+    faults: list[Fault] = []
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        if not name:
+            faults.append(Fault(f"Column {position} has no name.", line=line))
+        elif len(name) > LONGEST_NAME:
+            faults.append(
+                Fault(
+                    f"The name has {len(name):,} characters, where {LONGEST_NAME} are the most.", column=name, line=line
+                )
+            )
+        elif not is_plain(name):
+            faults.append(Fault("The name holds a control character.", column=name, line=line))
+        elif name in seen:
+            faults.append(Fault("The column is named twice.", column=name, line=line))
+        seen.add(name)
+    refuse(faults)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text holds no control characters, line or paragraph separators."""
+    return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
+
+
+def kinds_of(
+    names: Sequence[str], declared: Mapping[str, ColumnKind], found: Iterable[ColumnKind]
+) -> tuple[ColumnKind, ...]:
+    """The declared kinds, else those found; raises InvalidRequestError for a column that is not there."""
+    unknown = sorted(declared.keys() - set(names))
+    if unknown:
+        raise InvalidRequestError(
+            f"A kind is declared for a column that the table does not have: {shown(unknown[0])}.",
+            [Fault("There is no such column.", parameter="kinds", column=name) for name in unknown],
+        )
+    return tuple(declared.get(name, kind) for name, kind in zip(names, found, strict=True))
+
+
+def within(blocks: Iterator[Block], *, most_rows: int, most_cells: int) -> Iterator[Block]:
+    """The same blocks, ended by TooLargeError where there are more rows or cells than allowed."""
+    rows = 0
+    for block in blocks:
+        rows += block_rows(block)
+        if rows > most_rows:
+            raise TooLargeError(f"The table has more than {most_rows:,} rows.")
+        if rows * len(block) > most_cells:
+            raise TooLargeError(f"The table has more than {most_cells:,} cells.")
+        yield block

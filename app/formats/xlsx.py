@@ -1,0 +1,38 @@
+"""xlsx, the workbooks of spreadsheets, which are read and not written."""
+
+from collections.abc import Mapping
+
+from app.domain.tables import ColumnKind
+from app.formats.expected import Expected, ReadRows
+from app.formats.format import RowFormat, TableFormat
+from app.formats.options import ReadOptions, TableLimits
+from app.formats.spool import SpoolFile
+from app.formats.streams import TableStream
+
+
+class Xlsx(TableFormat, RowFormat):
+    """A sheet of a workbook, the first unless another is named; no formula is computed and no link followed."""
+
+    name = "xlsx"
+    title = "xlsx"
+    media_types = ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",)
+    suffixes = (".xlsx",)
+    is_read_whole = True
+    row_options = frozenset({"sheet"})
+    rows_summary = "The first sheet, or `sheet`: its first row names the columns; empty is missing."
+
+    def read_table(
+        self, file: SpoolFile, options: ReadOptions, *, declared: Mapping[str, ColumnKind], limits: TableLimits
+    ) -> TableStream:
+        """Blocks of a sheet's rows."""
+        from app.formats.xlsx_rows import open_xlsx
+
+        return open_xlsx(file, options.sheet, declared=declared, most_columns=limits.max_columns)
+
+    def read_rows(self, body: bytes, options: ReadOptions, expected: Expected, *, strict: bool) -> ReadRows:
+        """A sheet's rows."""
+        from io import BytesIO
+
+        from app.formats.xlsx_rows import read_xlsx
+
+        return read_xlsx(BytesIO(body), options.sheet, expected)

@@ -1,0 +1,101 @@
+"""The parts of an xlsx file, a zip of XML, looked at before they are read: few bytes could claim gigabytes."""
+
+import zipfile
+from typing import IO
+from xml.parsers import expat
+
+from app.domain.cancellation import check_cancelled
+from app.domain.errors import InvalidDataError, MalformedBodyError, TooLargeError
+
+MOST_PARTS = 10_000
+MOST_BYTES = 2**27
+"""Of all parts, unpacked."""
+
+MOST_ELEMENTS = 3_000_000
+"""Of all parts: a cell with a value has two of them."""
+
+MOST_ELEMENTS_TOGETHER = 100_000
+"""Of a row, of which 16,384 cells are the most; and of a part that is no sheet: these become objects all at once."""
+
+_PIECE = 2**16
+_RESETS = frozenset({"row", "si"})
+"""Elements of sheets and of shared texts that are read one after the other."""
+
+_WHOLE = frozenset({"[Content_Types].xml", "xl/styles.xml", "docProps/core.xml", "docProps/custom.xml"})
+_PACKINGS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+
+
+def check_package(archive: zipfile.ZipFile) -> None:
+    """Raise TooLargeError, MalformedBodyError or InvalidDataError for what is not to be read.
+
+    Refused are parts that unpack to more than `MOST_BYTES` together or have too many elements, document types, which
+    declare entities, and chart sheets. Raises zipfile.BadZipFile, zlib.error and EOFError for what is broken.
+    """
+    parts = archive.infolist()
+    if len(parts) > MOST_PARTS:
+        raise TooLargeError(f"The workbook has {len(parts):,} parts, where {MOST_PARTS:,} are the most.")
+    if sum(part.file_size for part in parts) > MOST_BYTES:  # which zipfile reads no further than
+        raise TooLargeError(f"The workbook unpacks to more than {MOST_BYTES:,} bytes; save it as CSV.")
+    if any(part.flag_bits & 1 for part in parts):
+        raise InvalidDataError("The workbook is encrypted.")
+    if any(part.compress_type not in _PACKINGS for part in parts):
+        raise MalformedBodyError("The workbook is packed by another method than deflate.")
+    scan = _Scan()
+    for part in parts:
+        with archive.open(part) as opened:
+            scan.part(part.filename, opened)
+    scan.check_workbook()
+
+
+class _Scan:
+    """Counts elements."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._counts: dict[str, int] = {}
+        self._workbooks: set[str] = set()
+        self._before = self._since = 0
+
+    def part(self, name: str, opened: IO[bytes]) -> None:
+        """Look at a part, as far as it is XML; what is none is not read as such later either."""
+        parser = expat.ParserCreate()
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+        parser.StartElementHandler = self._start
+        self._before = self._since = self._total
+        try:
+            while piece := opened.read(_PIECE):
+                check_cancelled()
+                parser.Parse(piece)
+        except expat.ExpatError:
+            pass
+        self._counts[name] = self._total - self._before
+        if name in _WHOLE or name.endswith(".rels"):
+            self._check_whole(name)
+
+    def check_workbook(self) -> None:
+        """Raise TooLargeError where a part that lists the sheets has too many elements."""
+        for name in self._workbooks & self._counts.keys():
+            self._check_whole(name)
+
+    def _check_whole(self, name: str) -> None:
+        count, most = self._counts[name], MOST_ELEMENTS_TOGETHER
+        if count > most:
+            raise TooLargeError(f"{name} has {count:,} elements, where {most:,} are the most.")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._total += 1
+        local = name.rpartition(":")[2]
+        if local in _RESETS:
+            self._since = self._total
+        elif self._total - self._since > MOST_ELEMENTS_TOGETHER:
+            raise TooLargeError(f"A row has more than {MOST_ELEMENTS_TOGETHER:,} elements.")
+        elif local == "Override" and "main+xml" in attributes.get("ContentType", ""):
+            self._workbooks.add(attributes.get("PartName", "").lstrip("/"))
+        elif local == "Relationship" and "chartsheet" in attributes.get("Type", ""):
+            raise InvalidDataError("The workbook has a sheet that is a chart: save the table's sheet alone.")
+        if self._total > MOST_ELEMENTS:
+            raise TooLargeError(f"The workbook has more than {MOST_ELEMENTS:,} elements; save it as CSV.")
+
+
+def _refuse_doctype(*_: object) -> None:
+    raise MalformedBodyError("A part of the workbook declares a document type, which workbooks have not.")

@@ -1,0 +1,105 @@
+"""A sheet of a workbook as rows of cells, values as they were computed last: formulas and links are not followed."""
+
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from typing import BinaryIO
+
+from openpyxl import load_workbook
+
+from app.domain.cancellation import check_cancelled
+from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.tables import Cell, text_of
+from app.formats.misfits import shown
+from app.formats.xlsx_package import check_package
+
+MOST_ROWS = 2**20
+MOST_PLACES = 2**23
+"""Cells that are there or left out between those that are."""
+
+ROWS_AT_ONCE = 1_000
+
+Row = tuple[Cell, ...]
+
+
+def sheet_rows(file: BinaryIO, sheet: str | None) -> Iterator[Row]:
+    """The rows of a sheet, of the first by default, as far as cells with values go: each to its own last cell.
+
+    Texts are without surrounding blanks, dates and times as ISO 8601 writes them. Raises MalformedBodyError,
+    InvalidDataError, InvalidRequestError for a sheet that is not there, TooLargeError.
+    """
+    with _readable():
+        with zipfile.ZipFile(file) as archive:
+            check_package(archive)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheets = {one.title: one for one in book.worksheets}
+    if sheet is not None and sheet not in sheets:
+        detail = f"There is no sheet {shown(sheet)}; there are {', '.join(map(shown, islice(sheets, 20)))}."
+        raise InvalidRequestError(detail, [Fault(detail, parameter="sheet")])
+    if not sheets:
+        raise InvalidDataError("The workbook has no sheets.")
+    chosen = next(iter(sheets.values())) if sheet is None else sheets[sheet]
+    chosen.reset_dimensions()  # which the file may claim
+    return _filled(chosen.iter_rows(values_only=True))
+
+
+def _filled(rows: Iterator[tuple[object, ...]]) -> Iterator[Row]:
+    """The rows up to the last that has a value."""
+    empty, seen, places = 0, 0, 0
+    while True:
+        with _readable():
+            some = [*islice(rows, ROWS_AT_ONCE)]
+        if not some:
+            return
+        check_cancelled()
+        seen, places = seen + len(some), places + sum(map(len, some))
+        if seen > MOST_ROWS or places > MOST_PLACES:
+            raise TooLargeError(f"The sheet has more than {MOST_ROWS:,} rows or {MOST_PLACES:,} cells; save it as CSV.")
+        for values in some:
+            row = tuple(map(_cell, values))
+            if not any(cell is not None for cell in row):
+                empty += 1
+                continue
+            yield from iter(((),) * empty)
+            empty = 0
+            yield row
+
+
+def _cell(value: object) -> Cell:
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case datetime():
+            moment = value.isoformat()
+            return moment.removesuffix("T00:00:00")
+        case date() | time():
+            return value.isoformat()
+        case timedelta():
+            minutes, seconds = divmod(round(value.total_seconds()), 60)
+            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        case _:
+            return str(value).strip() or None
+
+
+def name_of(cell: Cell, position: int) -> str:
+    """The name of a column, by the cell above it and its position from 1."""
+    return f"column_{position}" if cell is None else text_of(cell)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise MalformedBodyError for what is raised of a file that is no workbook, or a broken one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it can't keep when it writes
+            yield
+    except zipfile.BadZipFile as error:
+        raise MalformedBodyError("The file can't be read as xlsx; is it cut off, or an older .xls?") from error
+    except (zlib.error, OSError, EOFError, SyntaxError, ValueError, TypeError, LookupError) as error:
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is broken.") from error
+    except (AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:
+        raise MalformedBodyError("The file can't be read as xlsx: a part of it is not as it should be.") from error

@@ -1,0 +1,222 @@
+"""CSV as people and programs write it, and what is said of it when it is broken."""
+
+import csv
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.errors import (
+    Fault,
+    InvalidDataError,
+    InvalidRequestError,
+    MalformedBodyError,
+    RelevanceError,
+    TooLargeError,
+)
+from app.domain.kinds import ROWS_LOOKED_AT
+from app.domain.tables import ColumnKind
+from app.formats.misfits import MOST_FAULTS_TOLD
+from app.formats.options import ReadOptions
+from tests.formats.files import Table, read_csv
+
+PLAIN: Table = ({"x": "number", "c": "category"}, [[1.5, "a"], [2.5, "b"]])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x,c\n1.5,a\n2.5,b\n",
+        b"x,c\n1.5,a\n2.5,b",
+        b"x,c\r\n1.5,a\r\n2.5,b\r\n",
+        b"x,c\r1.5,a\r2.5,b\r",
+        b"\xef\xbb\xbfx,c\n1.5,a\n2.5,b\n",
+        b"\xef\xbb\xbfx;c\r\n1,5;a\r\n2,5;b\r\n",
+        b"x;c\n1.5;a\n2.5;b\n",
+        b"x\tc\n1.5\ta\n2.5\tb\n",
+        b"x|c\n1.5|a\n2.5|b\n",
+        b'"x","c"\n"1.5","a"\n"2.5","b"\n',
+        b"\n\nx,c\n\n1.5,a\n\n2.5,b\n\n\n",
+        b" x , c \n 1.5 , a \n2.5\t,b\n",
+    ],
+)
+def test_every_way_to_write_a_table_is_found_out(content: bytes) -> None:
+    assert read_csv(content) == PLAIN
+
+
+def test_quoted_cells_hold_delimiters_newlines_and_quotes() -> None:
+    content = 'x,c\n1,"a, ""b""\nand c"\n2,"d\r\ne"\n'
+    assert read_csv(content)[1] == [[1.0, 'a, "b"\nand c'], [2.0, "d\r\ne"]]
+
+
+def test_empty_cells_are_missing_in_every_kind() -> None:
+    content = 'n,b,t,c\n1,true,2024-01-01,a\n,,,\n  ,"", , \n'
+    kinds, rows = read_csv(content)
+    assert list(kinds.values()) == ["number", "boolean", "timestamp", "category"]
+    assert rows == [[1.0, True, "2024-01-01T00:00:00Z", "a"], [None] * 4, [None] * 4]
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (b"1,2\n3,4\n", ["column_1", "column_2"]),
+        (b"a,2\nb,4\n", ["column_1", "column_2"]),
+        (b"a,b\nc,d\n", ["a", "b"]),
+        (b"id,2019,2020\nx,1,2\ny,3,4\n", ["column_1", "column_2", "column_3"]),
+        (b"id,2019,2020\n1,1,2\n2,3,4\n", ["id", "2019", "2020"]),
+        (b",a\n1,2\n", ["column_1", "a"]),
+        ("😀,名\n1,2\n".encode(), ["😀", "名"]),
+    ],
+)
+def test_a_header_is_found_out(content: bytes, names: list[str]) -> None:
+    assert list(read_csv(content)[0]) == names
+
+
+def test_what_the_caller_says_goes_before_what_is_found_out() -> None:
+    assert read_csv(b"1,2\n3,4\n", ReadOptions(header=True)) == ({"1": "number", "2": "number"}, [[3.0, 4.0]])
+    assert read_csv(b"a;b\n1;2\n", ReadOptions(delimiter=",")) == ({"a;b": "category"}, [["1;2"]])
+    assert read_csv(b"a;b\n1,5;x\n", ReadOptions(decimal=".", delimiter=";"))[0] == {"a": "category", "b": "category"}
+    assert read_csv(b"a\n1\n", declared={"a": "category"}) == ({"a": "category"}, [["1"]])
+    assert read_csv(b"a,b\n1,x\n0,y\n", declared={"a": "boolean"})[1] == [[True, "x"], [False, "y"]]
+    with pytest.raises(InvalidRequestError, match="does not have"):
+        read_csv(b"a\n1\n", declared={"b": "number"})
+    with pytest.raises(InvalidRequestError, match="delimiter"):
+        read_csv(b"a\n1\n", ReadOptions(delimiter="ab"))
+
+
+def test_a_decimal_comma_beside_a_decimal_point_is_asked_about() -> None:
+    with pytest.raises(InvalidDataError, match="decimal="):
+        read_csv(b"a;b\n1,5;2.5\n")
+    assert read_csv(b"a;b\n1,5;2.5\n", ReadOptions(decimal=","))[0] == {"a": "number", "b": "category"}
+
+
+def test_the_ends_of_float64_are_kept() -> None:
+    values = [1e308, -1.7976931348623157e308, 1e-308, 5e-324, 0.1]
+    content = "x\n" + "\n".join(map(repr, values))
+    assert [row[0] for row in read_csv(content)[1]] == values
+
+
+def test_integers_that_float64_would_round_stay_text() -> None:
+    kinds, rows = read_csv("id\n9223372036854775809\n18446744073709551617\n1\n")
+    assert kinds == {"id": "category"}
+    assert rows == [["9223372036854775809"], ["18446744073709551617"], ["1"]]
+
+
+LONG = "x,c\n" + "1,a\n" * (ROWS_LOOKED_AT + 500)
+LINE = ROWS_LOOKED_AT + 502
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "column", "detail"),
+    [
+        ("x,c\n1,a\n\nabc,b\n3,c\n", 4, "x", '"abc" is not a number.'),
+        ('x,c\n1,"a\nb"\nabc,b\n3,c\n', 4, "x", '"abc" is not a number.'),
+        ("x,c\n1,a\nNaN,b\n", 3, "x", "NaN is no finite number; leave the cell empty (null in JSON)"),
+        ("x,c\n1,a\n-inf,b\n", 3, "x", "-inf is no finite number"),
+        ("x,c\n1,a\n1e309,b\n", 3, "x", '"1e309" is beyond the range of a 64-bit number'),
+        ("x,c\n1,a\n2,b\0\n", 3, "c", '"b\\u0000" holds the character NUL.'),
+        (LONG + "abc,b\n", LINE, "x", '"abc" is not a number.'),
+        (LONG + "\r\n" * 3 + "1,b\nInfinity,b\n", LINE + 4, "x", "Infinity is no finite number"),
+        (LONG + "9007199254740993,b\n", LINE, "x", '"9007199254740993" has more digits'),
+        (LONG + "+1,b\n9007199254740993,b\n", LINE + 1, "x", '"9007199254740993" has more digits'),
+        (LONG.replace("1,a", "true,a") + "maybe,b\n", LINE, "x", '"maybe" is not true or false.'),
+        (LONG.replace("1,a", "2024-01-01,a") + "2024-02-30,b\n", LINE, "x", '"2024-02-30" is not an ISO 8601'),
+    ],
+)
+def test_a_misfit_is_refused_with_its_line(content: str, line: int, column: str, detail: str) -> None:
+    with pytest.raises(InvalidDataError) as refused:
+        read_csv(content)
+    (fault,) = refused.value.faults
+    assert (fault.line, fault.column) == (line, column)
+    assert fault.detail.startswith(detail)
+    assert refused.value.detail.startswith(f'Line {line}, column "{column}": {detail}')
+
+
+def test_many_misfits_are_told_up_to_a_number() -> None:
+    with pytest.raises(InvalidDataError, match="first of 100 faults") as refused:
+        read_csv("x\n" + "1\n" * 200 + "a\n" * 100)
+    assert [fault.line for fault in refused.value.faults] == list(range(202, 202 + MOST_FAULTS_TOLD))
+
+
+def test_declared_numbers_are_rounded_as_asked() -> None:
+    assert read_csv("x\n9007199254740993\n", declared={"x": "number"})[1] == [[9007199254740992.0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "told", "line"),
+    [
+        (b"", InvalidDataError, "empty", None),
+        (b"\n \n", InvalidDataError, "header alone", None),
+        (b"x,c\n", InvalidDataError, "header alone", None),
+        (b"x,c", InvalidDataError, "header alone", None),
+        (b"x,c\n1,2\n3\n", MalformedBodyError, "Expected 2 cells, got 1.", 3),
+        (b"x,c\n1,2\n3,4,5\n", MalformedBodyError, "Expected 2 cells, got 3.", 3),
+        (b'x,c\n1,"2\n3,4\n', MalformedBodyError, "quotation mark", 2),
+        (b'x,c\n1,2\n3,"4', MalformedBodyError, "quotation mark", 3),
+        (b'x,c\n1,2\n"3,4\n', MalformedBodyError, "quotation mark", 3),
+        (b'x\n1\n"2', MalformedBodyError, "quotation mark", 3),
+        (b'x,c\n"1"2,"3\n', MalformedBodyError, "as CSV: a quotation mark is never closed", None),
+        (b"x,c\n1,\xe9\n", MalformedBodyError, "not UTF-8", 2),
+        (b"x,c\xe9\n1,2\n", MalformedBodyError, "not UTF-8", 1),
+        (b"x,c\n" + b"1,2\n" * 2**19 + b"1,\xe9\n", MalformedBodyError, "not UTF-8", 2**19 + 2),
+        ("x,c\n1,2\n".encode("utf-16"), MalformedBodyError, "UTF-16", None),
+        (b"x,x\n1,2\n", InvalidDataError, "named twice", 1),
+        (b"x,c\x01\n1,2\n", InvalidDataError, "control character", 1),
+        (b"x," + b"c" * 201 + b"\n1,2\n", InvalidDataError, "201 characters", 1),
+        (b"x," + b"c" * 10**6 + b"\n1,2\n", InvalidDataError, "too long", None),
+        (b"x,c\n1," + b"c" * 100_001 + b"\n", InvalidDataError, "100,001 characters", 2),
+        (b"x,c\n1," + b"c" * 5 * 10**6 + b"\n", RelevanceError, "Line 2", 2),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_line(
+    content: bytes, error: type[RelevanceError], told: str, line: int | None
+) -> None:
+    with pytest.raises(error) as refused:
+        read_csv(content)
+    assert told in refused.value.detail
+    assert (refused.value.faults[0].line if refused.value.faults else None) == line
+
+
+def test_ten_thousand_columns_work_and_more_are_refused() -> None:
+    def wide(columns: int) -> str:
+        names = ",".join(f"col {n} 😀" for n in range(columns))
+        return names + "\n" + "\n".join(",".join(f"{n}.5" for n in range(columns)) for _ in range(3))
+
+    kinds, rows = read_csv(wide(10_000))
+    assert len(kinds) == 10_000
+    assert set(kinds.values()) == {"number"}
+    assert rows[2][9_999] == 9_999.5
+    with pytest.raises(TooLargeError, match="10,001 columns"):
+        read_csv(wide(10_001))
+
+
+def test_a_fault_in_one_of_many_columns_is_found() -> None:
+    names = [f"c{n}" for n in range(500)]
+    good, bad = ["1.5"] * 500, ["1.5"] * 499 + ["x"]
+    content = "\n".join(",".join(row) for row in [names, *[good] * 5, bad])
+    with pytest.raises(InvalidDataError) as refused:
+        read_csv(content)
+    assert refused.value.faults == (Fault('"x" is not a number.', row=5, column="c499", line=7),)
+
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), CELLS), min_size=1, max_size=8),
+    delimiter=st.sampled_from(",;\t|"),
+    ending=st.sampled_from(["\n", "\r\n"]),
+)
+def test_what_the_csv_module_writes_is_read_back(rows: list[tuple[float, str]], delimiter: str, ending: str) -> None:
+    text = io.StringIO()
+    # All texts are quoted: the csv module leaves a lone carriage return bare, which then ends a line.
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=ending, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(["x", "c"])
+    writer.writerows(rows)
+    declared: dict[str, ColumnKind] = {"x": "number", "c": "category"}
+    options = ReadOptions(delimiter=delimiter, decimal=".", header=True)
+    _, found = read_csv(text.getvalue(), options, declared)
+    assert [row[0] for row in found] == [number for number, _ in rows]
+    assert [row[1] for row in found] == [cell.strip() or None for _, cell in rows]
