@@ -24,7 +24,7 @@ CELLS = 2**22
 """Probabilities of single counts are summed so many at a time."""
 
 NARROW = 1.0
-"""Up to so many sds of a count given the latent, in the latent's units, the latent's own are integrated over."""
+"""A Gaussian of a greater sd is too wide for Gauss-Hermite quadrature, as one that is wider than the step."""
 
 REACH = 9.0
 """What lies so many sds from a mean has no weight."""
@@ -91,14 +91,14 @@ class CountPrediction(NumberPrediction):
     def not_above(self, count: Array) -> Array:
         """P(t <= count), (N,): that of the likelihood, integrated over the latent.
 
-        P(t <= count | f) is a step in f. Where the Gaussian is narrower than it, by Gauss-Hermite quadrature; else by
+        P(t <= count | f) is a step in f. Where the Gaussian is narrow, by Gauss-Hermite quadrature; else by
         Gauss-Legendre quadrature over the step, below which the probability is 1.
         """
         m, sd = self.latent.mean, np.sqrt(self.latent.variance)
         step = np.log(count + 0.5)
         lam, _ = self.likelihood.sites(count, step, 1.0)
         width = np.maximum(lam, 1e-300) ** -0.5
-        narrow = sd <= NARROW * width
+        narrow = sd <= np.minimum(width, NARROW)
         found = np.empty(len(m))
         at = m[narrow, None] + sd[narrow, None] * POINTS
         found[narrow] = self.likelihood.cumulative(count[narrow, None], at) @ WEIGHTS
