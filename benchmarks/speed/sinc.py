@@ -49,9 +49,9 @@ class Counted(Gaussian):
 
     evaluations: list[int] = field(default_factory=list, compare=False)
 
-    def of_squares(self, squares: Array) -> Array:
+    def evaluated(self, squares: Array) -> Array:
         self.evaluations.append(squares.size)
-        return super().of_squares(squares)
+        return super().evaluated(squares)
 
 
 @dataclass(frozen=True)

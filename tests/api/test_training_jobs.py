@@ -389,7 +389,7 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly(
                 "/likelihood/type",
                 '"bernoulli" is not a likelihood for regression;'
-                ' "gaussian", "student_t", "log_gaussian" and "poisson" are.',
+                ' "gaussian", "student_t", "log_gaussian", "poisson" and "negative_binomial" are.',
             ),
         ),
         (

@@ -44,7 +44,7 @@ from app.sparse_bayes.likelihoods import (
     GaussianNoise,
     LogGaussian,
     OneAgainstRest,
-    Poisson,
+    OtherNumberTarget,
     StudentT,
     TargetLikelihood,
 )
@@ -94,7 +94,7 @@ LIKELIHOODS: tuple[TargetLikelihood, ...] = (
     GaussianNoise("rows"),
     LogGaussian(),
     StudentT(),
-    Poisson(),
+    *(member() for member in get_args(OtherNumberTarget) if member not in {LogGaussian, StudentT}),
     Bernoulli(),
     Categorical(3),
     OneAgainstRest(3),
@@ -151,7 +151,7 @@ def targets(likelihood: TargetLikelihood, encoded: Array) -> Array:
             return (noisy > 0.0).astype(np.float64)
         case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return np.digitize(noisy, [-0.5, 0.5]).astype(np.float64)
-        case Poisson():
+        case _ if likelihood.targets == "count":
             return rng.poisson(np.exp(1.0 + f)).astype(np.float64)
         case LogGaussian():
             return np.exp(noisy)
@@ -166,7 +166,7 @@ def encoded_target(likelihood: TargetLikelihood) -> EncodedTarget:
             return EncodedTarget("y", "boolean", 0.0, 1.0, (False, True))
         case Categorical() | OneAgainstRest() | BernoulliPerClass():
             return EncodedTarget("y", "category", 0.0, 1.0, ("gas", "liquid", "solid"))
-        case Poisson():
+        case _ if likelihood.targets == "count":
             return EncodedTarget("y", "number", 0.0, 1.0, ())
         case LogGaussian():
             return EncodedTarget("y", "number", 0.0, 3.0, (), logarithmic=True)

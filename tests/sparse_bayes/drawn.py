@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import pairwise
 from math import exp, pi, sqrt
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.integrate import quad
@@ -20,6 +20,7 @@ from app.sparse_bayes.likelihoods import (
     Likelihood,
     LogGaussian,
     LogVariance,
+    NumberTarget,
     OneAgainstRest,
     Poisson,
     StudentT,
@@ -38,6 +39,11 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "heavy tails": StudentT(),
     "known tails": StudentT(5.0),
     "counts": Poisson(),
+}
+LIKELIHOODS |= {
+    likelihood.type: likelihood
+    for likelihood in (member() for member in get_args(NumberTarget))
+    if not isinstance(likelihood, tuple(map(type, LIKELIHOODS.values())))
 }
 
 OF_NOISE: dict[str, Likelihood] = {"squares": LogVariance()}
@@ -99,7 +105,7 @@ def rows_for(likelihood: Likelihood, rows: int, seed: int) -> tuple[Array, Array
             return X, np.exp(np.sinc(X[:, 0] / np.pi)) * rng.chisquare(1.0, rows)
         case StudentT():
             return X, t + 0.1 * rng.standard_t(3.0, rows)
-        case Poisson():
+        case _ if likelihood.targets == "count":
             return X, rng.poisson(np.exp(1.0 + 2.0 * np.sinc(X[:, 0] / np.pi))).astype(np.float64)
         case _:
             return X, t

@@ -3,17 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.sparse_bayes.likelihoods import (
-    Bernoulli,
-    BernoulliPerClass,
-    Categorical,
-    GaussianNoise,
-    LogGaussian,
-    LogVariance,
-    OneAgainstRest,
-    Poisson,
-    StudentT,
-)
+from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogVariance, OtherNumberTarget
 from app.sparse_bayes.spec import TargetLikelihood
 
 
@@ -36,9 +26,7 @@ class GaussianLikelihood:
     type: Literal["gaussian"] = "gaussian"
 
 
-AnyLikelihood = (
-    GaussianLikelihood | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | BernoulliPerClass
-)
+AnyLikelihood = GaussianLikelihood | OtherNumberTarget | ClassLikelihood
 
 
 def asked(likelihood: AnyLikelihood | None) -> tuple[TargetLikelihood | None, str | None]:

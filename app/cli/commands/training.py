@@ -64,7 +64,8 @@ def train(
             autocompletion=members.likelihoods,
             metavar="NAME",
             help="How the target scatters: gaussian by default; student_t with outliers, log_gaussian for positive "
-            "numbers, poisson for counts; bernoulli for two classes, categorical for more, bernoulli_per_class for a "
+            "numbers, poisson or negative_binomial for counts; "
+            "bernoulli for two classes, categorical for more, bernoulli_per_class for a "
             "model of each, one_against_rest for many.",
         ),
     ] = None,

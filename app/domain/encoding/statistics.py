@@ -17,7 +17,7 @@ from app.domain.encoding.raw import gaps, real_values
 from app.domain.moments import Moments
 from app.domain.requests import InputColumn, Missing, SupervisedPlan
 from app.domain.tables import Block, CategoryColumn
-from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
+from app.sparse_bayes.likelihoods import LogGaussian
 from app.sparse_bayes.types import Mask
 
 
@@ -141,14 +141,11 @@ class Statistics:
     def _encoded_target(self) -> EncodedTarget:
         plan, seen = self._plan, self._target.moments
         shift, scale = 0.0, 1.0
-        match plan.spec.likelihood:
-            case _ if self._positive:
-                # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
-                with np.errstate(over="ignore"):
-                    scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
-            case GaussianNoise() | StudentT():
-                shift, scale = seen.mean, seen.sd or 1.0
-            case _:
-                pass
+        if self._positive:
+            # The geometric mean, at which the logarithm is 0 on average: it lies between the least and the most.
+            with np.errstate(over="ignore"):
+                scale = float(np.clip(np.exp(self._log_targets.mean), seen.minimum, seen.maximum))
+        elif plan.spec.likelihood.targets == "real":
+            shift, scale = seen.mean, seen.sd or 1.0
         logarithmic = isinstance(plan.spec.likelihood, LogGaussian)
         return EncodedTarget(plan.target, plan.target_kind, shift, scale, plan.classes, logarithmic, plan.noise_column)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
@@ -13,17 +14,16 @@ from app.sparse_bayes.likelihoods import (
     Categorical,
     ClassLikelihood,
     GaussianNoise,
-    LogGaussian,
+    NumberTarget,
     OneAgainstRest,
-    Poisson,
     StudentT,
     TargetLikelihood,
 )
 from app.sparse_bayes.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
 
 LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
-    "regression": (GaussianNoise, StudentT, LogGaussian, Poisson),
-    "classification": (Bernoulli, Categorical, OneAgainstRest, BernoulliPerClass),
+    "regression": get_args(NumberTarget),
+    "classification": get_args(ClassLikelihood),
 }
 """The likelihoods that go with each task."""
 
@@ -72,6 +72,13 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         yield Fault(f'"{likelihood.type}" is not a likelihood for {task}; {fitting}.', "/likelihood/type")
         return
     yield from _temperature_faults(likelihood)
+    if (unfit := _unfit(likelihood, target)) is not None:
+        yield Fault(unfit, "/likelihood", column=target.name)
+    shape = None if isinstance(likelihood, BernoulliPerClass) else likelihood.shape
+    given = None if shape is None else shape.of(likelihood)
+    if shape is not None and given is not None and not shape.least <= given <= shape.most:
+        detail = f"`{shape.name}` must be from {shape.least:g} to {shape.most:g}, got {given:g}."
+        yield Fault(detail, f"/likelihood/{shape.name}")
     match likelihood:
         case GaussianNoise(noise_sd=float() | int() as noise_sd) if not noise_sd > 0.0:
             yield Fault(f"The noise sd must be above 0, got {noise_sd:g}.", "/likelihood/noise_sd")
@@ -92,10 +99,6 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
         ):
             detail = f"`{target.name}` has {classes} classes, got {said}; without `classes` they are counted."
             yield Fault(detail, "/likelihood/classes", column=target.name)
-        case Poisson() if (unfit := _no_counts(target)) is not None:
-            yield Fault(unfit, "/likelihood", column=target.name)
-        case LogGaussian() if (unfit := _no_logarithms(target)) is not None:
-            yield Fault(unfit, "/likelihood", column=target.name)
         case _:
             pass
 
@@ -118,6 +121,17 @@ def _temperature_faults(likelihood: TargetLikelihood) -> Iterator[Fault]:
         bounds = f"from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
         detail = f"`temperature` must be {bounds}, got {likelihood.temperature:g}."
         yield Fault(detail, "/likelihood/temperature")
+
+
+def _unfit(likelihood: TargetLikelihood, target: ColumnSummary) -> str | None:
+    """Why a target is not what the likelihood is of, and what to use in place of that."""
+    match likelihood.targets:
+        case "count":
+            return _no_counts(target)
+        case "positive":
+            return _no_logarithms(target)
+        case _:
+            return None
 
 
 def _no_counts(target: ColumnSummary) -> str | None:

@@ -25,7 +25,6 @@ from app.sparse_bayes.likelihoods import (
     GaussianNoise,
     LogGaussian,
     OneAgainstRest,
-    Poisson,
 )
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
@@ -175,7 +174,7 @@ def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
     if not fits:
         yield Fault(f'"{likelihood.type}" does not go with {len(target.classes)} classes.', where)
     yield from likelihood_faults(likelihood, where, len(target.classes))
-    noiseless = isinstance(likelihood, Bernoulli | Categorical | Poisson)
+    noiseless = not likelihood.in_target_units
     if noiseless != (model.noise_sd is None):
         expected = "has no noise" if noiseless else "has noise, whose sd is missing"
         yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")

@@ -8,18 +8,15 @@ import numpy as np
 
 from app.domain.encoding import EncodedTarget
 from app.exports.onnx_file.graph import Value
+from app.exports.onnx_file.tracing import written
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
-    GaussianNoise,
     Likelihood,
-    LogGaussian,
     LogVariance,
     OneAgainstRest,
-    Poisson,
-    StudentT,
 )
 from app.sparse_bayes.likelihoods.bernoulli import NARROW
 from app.sparse_bayes.likelihoods.integrated_softmax import (
@@ -32,10 +29,10 @@ from app.sparse_bayes.likelihoods.integrated_softmax import (
     NARROW_SD,
     PLACES,
 )
-from app.sparse_bayes.likelihoods.log_gaussian import LARGEST_LOG
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
-from app.sparse_bayes.likelihoods.poisson import GREATEST_LOG_RATE
 from app.sparse_bayes.likelihoods.temperature import TINY, Temperature, temperature_of
+from app.sparse_bayes.tracing import TRACING, Traced
 
 Z_95 = NormalDist().inv_cdf(0.975)
 
@@ -60,12 +57,8 @@ def outputs(likelihood: Likelihood, target: EncodedTarget, found: Found) -> dict
     match likelihood:
         case LogVariance():
             raise SparseBayesError("expected the function of a target, got that of its noise")
-        case GaussianNoise() | StudentT():
-            return _real(likelihood, target, found)
-        case LogGaussian():
-            return _positive(target, found)
-        case Poisson():
-            return _counts(target, found)
+        case NumberLikelihood():
+            return _number(likelihood, target, found)
         case Bernoulli(temperature=temperature):
             return _told(found, tempered(_two_classes(found), temperature))
         case Categorical(temperature=temperature):
@@ -95,41 +88,22 @@ def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, bey
     return {"mean": mean * target.scale + target.shift, "variance": total, **in_units}
 
 
-def _real(likelihood: GaussianNoise | StudentT, target: EncodedTarget, found: Found) -> dict[str, Value]:
-    noise = found.noise_sd.square()
-    told = _parts(target, found.mean, noise, found.weights, found.beyond)
-    if isinstance(likelihood, StudentT):
+def _number(likelihood: NumberLikelihood, target: EncodedTarget, found: Found) -> dict[str, Value]:
+    """The likelihood's own moments, and quantiles where it has them in closed form, traced."""
+    m, v, n = (Traced("parameter") for _ in range(3))
+    known = {m: found.mean, v: found.variance, n: found.noise_sd.square()}
+    mean, noise, function = likelihood.moments(TRACING, m, v, n)
+    weights, beyond = found.weights, found.beyond
+    if function is not v:
+        share = found.beyond / known[v].at_least(float(np.finfo(float).tiny))
+        spread = written(function, known)
+        weights, beyond = (1.0 - share) * spread, share * spread
+    told = _parts(target, written(mean, known), written(noise, known), weights, beyond)
+    ends = likelihood.ends(TRACING, m, v, n, Z_95)
+    if ends is None:
         return told
-    reach = (noise + found.variance).sqrt() * Z_95
-    lower, upper = (found.mean - reach, found.mean + reach)
-    return told | {"lower": lower * target.scale + target.shift, "upper": upper * target.scale + target.shift}
-
-
-def _positive(target: EncodedTarget, found: Found) -> dict[str, Value]:
-    """Log-normal: E = exp(m + (n + V)/2), Var E(t | f) = E^2 (e^V - 1), E Var(t | f) = E^2 e^V (e^n - 1)."""
-    n, V = found.noise_sd.square(), found.variance
-    mean = _bounded_exp(found.mean + (n + V) * 0.5)
-    function = mean * mean * V.at_most(LARGEST_LOG).expm1()
-    noise = mean * mean * (_bounded_exp(V) * n.at_most(LARGEST_LOG).expm1())
-    share = found.beyond / V.at_least(float(np.finfo(float).tiny))
-    told = _parts(target, mean, noise, (1.0 - share) * function, share * function)
-    reach = (n + V).sqrt() * Z_95
-    lower, upper = _bounded_exp(found.mean - reach), _bounded_exp(found.mean + reach)
-    return told | {"lower": lower * target.scale + target.shift, "upper": upper * target.scale + target.shift}
-
-
-def _bounded_exp(value: Value) -> Value:
-    return value.at_least(-LARGEST_LOG).at_most(LARGEST_LOG).exp()
-
-
-def _counts(target: EncodedTarget, found: Found) -> dict[str, Value]:
-    """E = exp(f + v/2) = E Var(t | f), Var E(t | f) = E^2 (e^v - 1)."""
-    v = found.variance
-    mean = (found.mean + v * 0.5).at_most(GREATEST_LOG_RATE).exp()
-    steep = mean * v.at_most(GREATEST_LOG_RATE).expm1()
-    function = mean * steep.at_most(float(np.exp(GREATEST_LOG_RATE)))
-    share = found.beyond / v.at_least(float(np.finfo(float).tiny))
-    return _parts(target, mean, mean, (1.0 - share) * function, share * function)
+    lower, upper = (written(end, known) * target.scale + target.shift for end in ends)
+    return told | {"lower": lower, "upper": upper}
 
 
 def _two_classes(found: Found) -> Value:

@@ -1,6 +1,6 @@
 """Traced formulas as nodes of ONNX."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from app.exports.onnx_file.graph import Operand, Value
 from app.sparse_bayes.tracing import Traced
@@ -35,9 +35,8 @@ OTHERS: dict[str, Callable[[Value], Value]] = {
 """What ONNX has no operator for."""
 
 
-def written(formula: Traced, values: Mapping[Traced, Value]) -> Value:
-    """The value of a formula, its parameters having these."""
-    known = dict(values)
+def written(formula: Traced, known: dict[Traced, Value]) -> Value:
+    """The value of a formula; `known` has those of its parameters, and takes in those of its parts."""
     graph = next(iter(known.values())).graph
 
     def of(operand: Traced | float) -> Operand:

@@ -28,7 +28,7 @@ def _lines(kernel: Kernel) -> list[str]:
             return ["p = U @ Z.T", *_returned(kernel.of_products(TRACING, one), one, "p")]
         case ByInput():
             start, sign = ("zeros", "+=") if kernel.combination == "sum" else ("ones", "*=")
-            shared, term = statements(kernel.term(TRACING, one, other), {one: "u", other: "z"})
+            shared, (term,) = statements([kernel.term(TRACING, one, other)], {one: "u", other: "z"})
             return [
                 f"total = np.{start}((len(U), len(Z)))",
                 "for u, z in zip(U.T[:, :, None], Z.T):",
@@ -38,5 +38,5 @@ def _lines(kernel: Kernel) -> list[str]:
 
 
 def _returned(formula: Traced, parameter: Traced, name: str) -> list[str]:
-    shared, whole = statements(formula, {parameter: name})
+    shared, (whole,) = statements([formula], {parameter: name})
     return [*shared, f"return {whole}"]

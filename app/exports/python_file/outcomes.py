@@ -59,6 +59,16 @@ def between(lower: Array, upper: Array, shift: float, scale: float) -> dict[str,
     return {"lower": lower * scale + shift, "upper": upper * scale + shift}
 
 
+def of_moments(
+    moments: tuple[Array, ...], weights: Array, beyond: Array, shift: float, scale: float
+) -> dict[str, Array]:
+    """Mean and variance of a number: what the function adds is shared as its own variance is."""
+    mean, noise, function = moments
+    v = weights + beyond
+    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
+    return in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
+
+
 def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
     """Gaussian noise."""
     reach = 1.959963984540054 * np.sqrt(noise + weights + beyond)
@@ -66,28 +76,16 @@ def real(mean: Array, noise: Array, weights: Array, beyond: Array, shift: float,
     return told | between(mean - reach, mean + reach, shift, scale)
 
 
-def positive(m: Array, n: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
-    """The logarithm has Gaussian noise."""
-    v = weights + beyond
-    mean = np.exp(np.clip(m + 0.5 * (n + v), -700.0, 700.0))
-    function = mean**2 * np.expm1(np.minimum(v, 700.0))
-    noise = mean**2 * (np.exp(np.minimum(v, 700.0)) * np.expm1(np.minimum(n, 700.0)))
-    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
-    told = in_units(mean, noise, (1.0 - share) * function, share * function, shift, scale)
-    reach = 1.959963984540054 * np.sqrt(n + v)
-    lower, upper = (np.exp(np.clip(m + side * reach, -700.0, 700.0)) for side in (-1.0, 1.0))
-    return told | between(lower, upper, shift, scale)
-
-
 def share_below(z: Array) -> Array:
     """The share of a standard normal below z."""
     return np.asarray(0.5 * np.vectorize(math.erfc, otypes=[float])(-z / math.sqrt(2.0)))
 
 
-def heavy_tailed(
-    mean: Array, noise: Array, weights: Array, beyond: Array, dof: float, shift: float, scale: float
-) -> dict[str, Array]:
-    """Noise of Student's t beside the function's Gaussian: a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2)."""
+def heavy_tailed(mean: Array, noise: Array, variance: Array, dof: float) -> tuple[Array, Array]:
+    """What a new observation lies between with probability 0.95, its noise being of Student's t.
+
+    The noise and the function's Gaussian come to a mixture of Gaussians, tau ~ Gamma(dof/2, dof/2).
+    """
     half = 0.5 * dof
     span = 40.0 / half
     step = min(0.3, 0.5 * half**-0.5)
@@ -95,7 +93,7 @@ def heavy_tailed(
     shares = np.exp(half * (log_tau - np.expm1(log_tau)))
     shares /= shares.sum()
     scales = noise * (dof - 2.0) / dof
-    sds = np.sqrt((weights + beyond)[:, None] + scales[:, None] * np.exp(-log_tau))
+    sds = np.sqrt(variance[:, None] + scales[:, None] * np.exp(-log_tau))
     x = np.zeros(len(mean))
     for _ in range(60):
         z = x[:, None] / sds
@@ -104,17 +102,7 @@ def heavy_tailed(
         x += change
         if np.all(np.abs(change) <= 1e-12 * (x + sds[:, -1])):
             break
-    told = in_units(mean, noise, weights, beyond, shift, scale)
-    return told | between(mean - x, mean + x, shift, scale)
-
-
-def counts(m: Array, weights: Array, beyond: Array, shift: float, scale: float) -> dict[str, Array]:
-    """Counts of a rate whose logarithm is the function."""
-    v = weights + beyond
-    mean = np.exp(np.minimum(m + 0.5 * v, 300.0))
-    function = mean * np.minimum(mean * np.expm1(np.minimum(v, 300.0)), math.exp(300.0))
-    share = np.divide(beyond, v, out=np.zeros_like(v), where=v > 0.0)
-    return in_units(mean, mean, (1.0 - share) * function, share * function, shift, scale)
+    return mean - x, mean + x
 
 
 def logistic(x: Array) -> Array:

@@ -7,22 +7,19 @@ import numpy as np
 from app.domain.encoding import EncodedTarget
 from app.domain.models import SupervisedPredictor
 from app.exports.python_file.functions import expression, kernel_expression
+from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
 from app.sparse_bayes.errors import SparseBayesError
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     Categorical,
-    GaussianNoise,
-    LogGaussian,
     LogVariance,
     OneAgainstRest,
-    Poisson,
-    StudentT,
 )
 from app.sparse_bayes.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
-from app.sparse_bayes.likelihoods.student_t import FIRST_DOF
 from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import PerClass
@@ -206,15 +203,8 @@ class _Predicting:
         match model.likelihood:
             case LogVariance():
                 raise SparseBayesError("expected the function of a target, got that of its noise")
-            case GaussianNoise():
-                return f"real(mean, noise_sd**2, weights, beyond, {units})"
-            case LogGaussian():
-                return f"positive(mean, noise_sd**2, weights, beyond, {units})"
-            case StudentT(degrees_of_freedom=dof):
-                known = FIRST_DOF if dof == "learned" else float(dof)
-                return f"heavy_tailed(mean, noise_sd**2, weights, beyond, {known!r}, {units})"
-            case Poisson():
-                return f"counts(mean, weights, beyond, {units})"
+            case NumberLikelihood():
+                return number_members(self.program, model.likelihood, units)
             case Bernoulli(temperature=temperature):
                 return _class_members(_tempered("of_two(mean, weights + beyond)", temperature))
             case Categorical(temperature=temperature):

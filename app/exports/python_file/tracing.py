@@ -1,7 +1,7 @@
 """Traced formulas as source text of numpy."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase
 
 from app.sparse_bayes.tracing import Traced
@@ -13,11 +13,11 @@ PREFIX, ATOM = 3, 4
 """... tighter binds a sign, and most tightly a name or a call."""
 
 
-def statements(formula: Traced, names: Mapping[Traced, str]) -> tuple[list[str], str]:
-    """Assignments of what is used more than once, and the expression of the formula; `names` are the parameters'."""
+def statements(formulas: Sequence[Traced], names: Mapping[Traced, str]) -> tuple[list[str], list[str]]:
+    """Assignments of what is used more than once, and the formulas' expressions; `names` are the parameters'."""
     known, lines = {traced: (name, ATOM) for traced, name in names.items()}, list[str]()
     free = (letter for letter in ascii_lowercase if letter not in names.values())
-    counts = _counts(formula)
+    counts = _counts(formulas)
 
     def text(operand: Traced | float) -> tuple[str, int]:
         if not isinstance(operand, Traced):
@@ -32,8 +32,13 @@ def statements(formula: Traced, names: Mapping[Traced, str]) -> tuple[list[str],
             made = known[operand] = (name, ATOM)
         return made
 
-    whole, _ = text(formula)
-    return lines, whole
+    expressions = [text(formula)[0] for formula in formulas]
+    return lines, expressions
+
+
+def has_part(formula: Traced, part: Traced) -> bool:
+    """Whether a formula is that part, or has it."""
+    return part is formula or part in _counts([formula])
 
 
 def _expression(operation: str, operands: list[tuple[str, int]]) -> tuple[str, int]:
@@ -50,10 +55,10 @@ def _bound(text: str, binding: int, least: int) -> str:
     return text if binding >= least else f"({text})"
 
 
-def _counts(formula: Traced) -> Counter[Traced]:
-    """How often each part is an operand."""
-    seen, waiting = {formula}, [formula]
-    counts = Counter[Traced]()
+def _counts(formulas: Sequence[Traced]) -> Counter[Traced]:
+    """How often each part is an operand, or a formula itself."""
+    counts = Counter(formulas)
+    seen, waiting = set(formulas), list(counts)
     while waiting:
         for part in _parts(waiting.pop()):
             counts[part] += 1

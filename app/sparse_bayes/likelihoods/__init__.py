@@ -1,20 +1,11 @@
 """Likelihoods, one a file; the union is the registry.
 
-A likelihood gives log p(t | f), its sites (precision and gradient at f) and the slope of the precision; `expected`
-gives the sites where the latent is uncertain, `predictive` what it makes of the latent at new points. `working` are the
-targets that all this is said of, with what the evidence of the user's own has beside theirs; `first` the latents that
-an iteration over sites begins at; `tuned` the likelihood with what it learns itself at its best.
+A likelihood is a frozen dataclass that derives from `LikelihoodBase`, which says what it has to give and what follows
+from that: of counts `CountLikelihood`, of other numbers `NumberLikelihood`. The API's schema, the command line's
+option, planning, predictions, documents, ONNX and the generated Python file follow from the class and its name in a
+union: in `OtherNumberTarget` or in `ClassTarget`.
 
-Wherever a noise precision beta is asked for it is one number, or one for each row. `noise_by_row`: each row's noise is
-known and comes with the row.
-
-`conjugate`: the sites don't depend on f, so that the evidence has a closed form. `constant_precision`: the precisions
-are known up to the factor beta, whatever f, so that sums over rows need to be made only once. `log_concave`: there is
-one mode, and Laplace's approximation about it. `latents`: how many a row has; where they are K, f is (N, K), and so may
-the working targets be. `in_target_units`: the latent is measured as the targets are, and a row says much of it.
-`greatest_latent_sd` bounds the prior of one function where the data can't: classes that can be separated would send it
-to infinity, though the probabilities have long stopped to change. `least_gain` is what a function must bring, in nats,
-where the prior doesn't say.
+Wherever a noise precision beta is asked for it is one number, or one for each row.
 """
 
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli
@@ -23,17 +14,27 @@ from app.sparse_bayes.likelihoods.categorical import Categorical
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
 from app.sparse_bayes.likelihoods.log_gaussian import LogGaussian
 from app.sparse_bayes.likelihoods.log_variance import LogVariance
+from app.sparse_bayes.likelihoods.negative_binomial import NegativeBinomial
 from app.sparse_bayes.likelihoods.one_against_rest import OneAgainstRest
 from app.sparse_bayes.likelihoods.poisson import Poisson
 from app.sparse_bayes.likelihoods.student_t import StudentT
 
-Likelihood = GaussianNoise | LogGaussian | StudentT | Poisson | Bernoulli | Categorical | OneAgainstRest | LogVariance
+OtherNumberTarget = StudentT | LogGaussian | Poisson | NegativeBinomial
+"""Those of numbers but Gaussian noise, whose noise may stand in a column."""
+
+NumberTarget = GaussianNoise | OtherNumberTarget
+"""Those of targets that are numbers."""
+
+ClassTarget = Bernoulli | Categorical | OneAgainstRest
+"""Those of classes that one model has."""
+
+Likelihood = NumberTarget | ClassTarget | LogVariance
 """Those that one model has: of targets, or that of the log noise variance of a model of them."""
 
 TargetLikelihood = Likelihood | BernoulliPerClass
 """Those that a target is learned by: of one model, or of one for each class."""
 
-ClassLikelihood = Bernoulli | Categorical | OneAgainstRest | BernoulliPerClass
+ClassLikelihood = ClassTarget | BernoulliPerClass
 """Those of classes, whose probabilities have a temperature."""
 
 Coupled = Categorical
@@ -44,12 +45,15 @@ __all__ = [
     "BernoulliPerClass",
     "Categorical",
     "ClassLikelihood",
+    "ClassTarget",
     "Coupled",
     "GaussianNoise",
     "Likelihood",
     "LogGaussian",
     "LogVariance",
+    "NumberTarget",
     "OneAgainstRest",
+    "OtherNumberTarget",
     "Poisson",
     "StudentT",
     "TargetLikelihood",

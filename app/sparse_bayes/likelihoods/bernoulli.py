@@ -5,12 +5,13 @@ logistic-normal integral, in: Balakrishnan (ed.), Handbook of the Logistic Distr
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 import scipy
 
 from app.sparse_bayes.errors import DataError, OneClassError
+from app.sparse_bayes.likelihoods.base import LikelihoodBase, Targets
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of, tempered
@@ -18,21 +19,15 @@ from app.sparse_bayes.types import Array, ForRows
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(LikelihoodBase):
     """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
     section 3; SCIENCE 2]. `temperature` is that of the probabilities: see `tempered`."""
-
-    __pydantic_config__ = {"extra": "forbid"}
 
     temperature: Temperature = "learned"
     type: Literal["bernoulli"] = "bernoulli"
 
-    conjugate: ClassVar[bool] = False
-    noise_by_row: ClassVar[bool] = False
-    constant_precision: ClassVar[bool] = False
+    targets: ClassVar[Targets] = "class"
     log_concave: ClassVar[bool] = True
-    latents: ClassVar[int] = 1
-    in_target_units: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 100.0
     least_gain: ClassVar[float] = 0.1
 
@@ -42,25 +37,6 @@ class Bernoulli:
             raise DataError("expected classes 0.0 and 1.0 as targets")
         if np.all(t == t[0]):
             raise OneClassError(f"expected rows of two classes, got only class {t[0]:g}")
-
-    def working(self, t: Array) -> tuple[Array, float]:
-        """The classes as they are."""
-        return t, 0.0
-
-    def start(self, t: Array) -> tuple[float, float]:
-        """There is no noise to learn: 1 stands where a precision is asked for."""
-        return 1.0, 1.0
-
-    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Nothing explained yet."""
-        return np.zeros(len(t)), v
-
-    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """There is nothing to learn."""
-        return self
-
-    def noise(self, beta: ForRows) -> None:
-        """There is none."""
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from app.sparse_bayes.likelihoods.base import Targets
 from app.sparse_bayes.likelihoods.bernoulli import Bernoulli, integrated_sigmoid
 from app.sparse_bayes.likelihoods.categorical import check_classes
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
@@ -27,6 +28,7 @@ class BernoulliPerClass:
     temperature: Temperature = "learned"
     type: Literal["bernoulli_per_class"] = "bernoulli_per_class"
 
+    targets: ClassVar[Targets] = "class"
     noise_by_row: ClassVar[bool] = False
     conjugate: ClassVar[bool] = False
     in_target_units: ClassVar[bool] = False

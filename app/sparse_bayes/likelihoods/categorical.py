@@ -1,11 +1,12 @@
 """K classes."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from app.sparse_bayes.errors import DataError, OneClassError
+from app.sparse_bayes.likelihoods.base import LikelihoodBase, Targets
 from app.sparse_bayes.likelihoods.integrated_softmax import integrated_softmax
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
@@ -21,7 +22,7 @@ SHARES = tuple(0.5**k for k in range(20))
 
 
 @dataclass(frozen=True)
-class Categorical:
+class Categorical(LikelihoodBase):
     """p(t = k | f) = softmax(f)_k, t in {0, ..., K - 1}: one latent a class, all with the same functions.
 
     The bound is the tilted one, E log sum exp f <= 1/2 v sum a_k^2 + log sum exp(m + (1 - 2a) v/2), the latents
@@ -30,17 +31,11 @@ class Categorical:
     is not said; `temperature` that of the probabilities: see `tempered`.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     classes: int | None = None
     temperature: Temperature = "learned"
     type: Literal["categorical"] = "categorical"
 
-    conjugate: ClassVar[bool] = False
-    noise_by_row: ClassVar[bool] = False
-    constant_precision: ClassVar[bool] = False
-    log_concave: ClassVar[bool] = False
-    in_target_units: ClassVar[bool] = False
+    targets: ClassVar[Targets] = "class"
     greatest_latent_sd: ClassVar[float] = 40.0
     least_gain: ClassVar[float] = 0.1
 
@@ -53,24 +48,9 @@ class Categorical:
         """Raise DataError unless t (N,) are numbers of classes, OneClassError unless there are two at least."""
         check_classes(t, self.latents)
 
-    def working(self, t: Array) -> tuple[Array, float]:
-        """The classes as they are."""
-        return t, 0.0
-
-    def start(self, t: Array) -> tuple[float, float]:
-        """There is no noise to learn: 1 stands where a precision is asked for."""
-        return 1.0, 1.0
-
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """Nothing explained yet: (N, K) and (N,)."""
         return np.zeros((len(t), self.latents)), v
-
-    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """There is nothing to learn."""
-        return self
-
-    def noise(self, beta: ForRows) -> None:
-        """There is none."""
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,), at latents f (N, K)."""

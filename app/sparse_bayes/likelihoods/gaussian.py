@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, pi
+from math import pi
 from statistics import NormalDist
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 import scipy
 
 from app.sparse_bayes.errors import ConstantTargetError
+from app.sparse_bayes.likelihoods.base import Targets
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array, ForRows
 
 LEAST_NOISE = 1e-6
@@ -44,7 +47,7 @@ class RealPrediction(NumberPrediction):
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(NumberLikelihood):
     """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1].
 
     "rows": each row has its own, which is known and comes with the row; beta, the factor of all precisions, is 1 then.
@@ -52,17 +55,14 @@ class GaussianNoise:
     by row where the noise is what the second has made it.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     noise_sd: Literal["learned", "rows", "heteroscedastic"] | float = "learned"
     type: Literal["gaussian"] = "gaussian"
 
+    targets: ClassVar[Targets] = "real"
     conjugate: ClassVar[bool] = True
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
-    latents: ClassVar[int] = 1
     in_target_units: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0
 
     @property
@@ -75,10 +75,6 @@ class GaussianNoise:
         if self.noise_sd in {"learned", "heteroscedastic"} and np.all(t == t[0]):
             raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
 
-    def working(self, t: Array) -> tuple[Array, float]:
-        """The targets as they are."""
-        return t, 0.0
-
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value; the same where it is known."""
         match self.noise_sd:
@@ -88,14 +84,6 @@ class GaussianNoise:
                 return 1.0, 1.0
             case known:
                 return float(known) ** -2, float(known) ** -2
-
-    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Anywhere: its sites don't depend on the latent."""
-        return np.zeros(len(t)), v
-
-    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """There is nothing but the noise to learn."""
-        return self
 
     def noise(self, beta: ForRows) -> float:
         """The noise sd that belongs to a precision; of rows that have their own, their root mean square."""
@@ -116,9 +104,14 @@ class GaussianNoise:
         total = float(misfit.sum())
         return Sites(value, beta * (t - f), np.full(len(t), beta), 0.5 * (len(t) - total), -0.5 * total)
 
-    def precision_slope(self, t: Array, f: Array) -> Array:
-        """d lam / d f (N,): none."""
-        return np.zeros(len(t))
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """The latent's mean, the noise's variance and the latent's."""
+        return mean, noise, variance
+
+    def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:
+        """mean -+ z sd."""
+        reach = z * xp.sqrt(noise + variance)
+        return mean - reach, mean + reach
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
         """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""

@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from math import inf
 from statistics import NormalDist
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from app.sparse_bayes.errors import ConstantTargetError, DataError
+from app.sparse_bayes.likelihoods.base import Targets
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, RealPrediction, noise_range, noise_sd_of
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array, ForRows
 
 LARGEST_LOG = 700.0
@@ -55,8 +57,13 @@ class PositivePrediction(NumberPrediction):
         return upto, upto
 
 
+def bounded_exp(xp: Namespace[A], values: A) -> A:
+    """e^values, neither 0 nor more than float64 can carry."""
+    return xp.exp(xp.minimum(xp.maximum(values, -LARGEST_LOG), LARGEST_LOG))
+
+
 def _exp(values: Array) -> Array:
-    return np.exp(np.clip(values, -LARGEST_LOG, LARGEST_LOG))
+    return bounded_exp(np, values)
 
 
 def _product(one: Array, other: Array, *, power: int = 2) -> Array:
@@ -66,31 +73,20 @@ def _product(one: Array, other: Array, *, power: int = 2) -> Array:
 
 
 @dataclass(frozen=True)
-class LogGaussian:
+class LogGaussian(NumberLikelihood):
     """log t_n = f_n + N(0, noise_sd^2): targets above 0 whose scatter grows with their size.
 
     The noise of the logarithm is learned. All is as for Gaussian noise on log t; the evidence is that of t itself.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     type: Literal["log_gaussian"] = "log_gaussian"
 
+    targets: ClassVar[Targets] = "positive"
     conjugate: ClassVar[bool] = True
-    noise_by_row: ClassVar[bool] = False
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
-    latents: ClassVar[int] = 1
     in_target_units: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0
-
-    def check(self, t: Array) -> None:
-        """Raise DataError unless all t (N,) are above 0, ConstantTargetError where they are all the same."""
-        if not (t > 0.0).all():
-            raise DataError(f"expected targets above 0, got {t.min():g}")
-        if np.all(t == t[0]):
-            raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
 
     def working(self, t: Array) -> tuple[Array, float]:
         """log t (N,), and log of d log t/dt over all rows, which the evidence of t has beside that of log t."""
@@ -100,14 +96,6 @@ class LogGaussian:
     def start(self, t: Array) -> tuple[float, float]:
         """The noise precision beta to begin with, and its greatest value."""
         return noise_range(t)
-
-    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Anywhere: its sites don't depend on the latent."""
-        return np.zeros(len(t)), v
-
-    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """There is nothing but the noise to learn."""
-        return self
 
     def noise(self, beta: ForRows) -> float:
         """The sd of the logarithm's noise."""
@@ -125,9 +113,21 @@ class LogGaussian:
         """That of Gaussian noise on log t."""
         return GaussianNoise().expected(t, f, v, beta)
 
-    def precision_slope(self, t: Array, f: Array) -> Array:
-        """d lam / d f (N,): none."""
-        return np.zeros(len(t))
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """Log-normal: E = e^(m + (n + v)/2), E^2 e^v (e^n - 1) and E^2 (e^v - 1)."""
+        expected = bounded_exp(xp, mean + 0.5 * (noise + variance))
+        grown = xp.expm1(xp.minimum(noise, LARGEST_LOG))
+        square = expected * expected
+        return (
+            expected,
+            square * (bounded_exp(xp, variance) * grown),
+            square * xp.expm1(xp.minimum(variance, LARGEST_LOG)),
+        )
+
+    def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:
+        """e^(m -+ z sd)."""
+        reach = z * xp.sqrt(noise + variance)
+        return bounded_exp(xp, mean - reach), bounded_exp(xp, mean + reach)
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
         """The exponential of what Gaussian noise predicts."""

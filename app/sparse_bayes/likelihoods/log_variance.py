@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 from math import log, pi
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from app.sparse_bayes.errors import ConstantTargetError, DataError
+from app.sparse_bayes.likelihoods.base import Targets
 from app.sparse_bayes.likelihoods.gaussian import GaussianNoise
-from app.sparse_bayes.likelihoods.log_gaussian import PositivePrediction
+from app.sparse_bayes.likelihoods.log_gaussian import LARGEST_LOG, PositivePrediction, bounded_exp
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.predictive import Latent
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array, ForRows
 
 STRAIGHT = 30.0
@@ -22,7 +25,7 @@ LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class LogVariance:
+class LogVariance(NumberLikelihood):
     """log p(t | f) = -1/2 (log 2 pi + f + t e^-f): t = E r^2 of a residual r ~ N(0, e^f) [LAZARO2011].
 
     Under N(f, v) its expectation has e^(-f + v/2) in the place of e^-f: closed form. [LAZARO2011] is Lazaro-Gredilla &
@@ -30,18 +33,11 @@ class LogVariance:
     regression models with multiplicative heteroscedasticity, Econometrica 44.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     type: Literal["log_variance"] = "log_variance"
 
-    conjugate: ClassVar[bool] = False
-    noise_by_row: ClassVar[bool] = False
-    constant_precision: ClassVar[bool] = False
+    targets: ClassVar[Targets] = "square"
     log_concave: ClassVar[bool] = True
-    latents: ClassVar[int] = 1
-    in_target_units: ClassVar[bool] = False
     greatest_latent_sd: ClassVar[float] = 10.0
-    least_gain: ClassVar[float] = 1.0
 
     def check(self, t: Array) -> None:
         """Raise DataError unless t (N,) are squares, ConstantTargetError where all are 0."""
@@ -50,24 +46,9 @@ class LogVariance:
         if not t.any():
             raise ConstantTargetError("expected some squares above 0, all are 0")
 
-    def working(self, t: Array) -> tuple[Array, float]:
-        """The squares as they are."""
-        return t, 0.0
-
-    def start(self, t: Array) -> tuple[float, float]:
-        """No other precision is learned: 1 stands where one is expected."""
-        return 1.0, 1.0
-
     def first(self, t: Array, v: Array) -> tuple[Array, Array]:
         """The logarithms of the squares: sites of precision 1/2 [HARVEY1976]."""
         return np.log(np.maximum(t, LEAST_SHARE * t.mean())), np.zeros(len(t))
-
-    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
-        """There is nothing to learn."""
-        return self
-
-    def noise(self, beta: ForRows) -> None:
-        """There is none."""
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log p(t_n | f_n), (N,)."""
@@ -87,6 +68,11 @@ class LogVariance:
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f = -t e^-f / 2, (N,)."""
         return np.where(-f < STRAIGHT, -0.5 * t * _slope(-f), 0.0)
+
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """Those of the variance e^f itself, which has no noise."""
+        expected = bounded_exp(xp, mean + 0.5 * variance)
+        return expected, 0.0 * expected, expected * expected * xp.expm1(xp.minimum(variance, LARGEST_LOG))
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
         """The variance e^f itself, log-normal."""

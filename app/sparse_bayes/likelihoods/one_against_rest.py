@@ -1,11 +1,12 @@
 """Each class against all others: K curves through zeros and ones, as cheap as one."""
 
 from dataclasses import dataclass, replace
-from math import inf, pi
+from math import pi
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from app.sparse_bayes.likelihoods.base import LikelihoodBase, Targets
 from app.sparse_bayes.likelihoods.categorical import check_classes, indicators, softmax
 from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
@@ -24,7 +25,7 @@ of pi/sqrt 3 sds, for a difference whose variance is that of both."""
 
 
 @dataclass(frozen=True)
-class OneAgainstRest:
+class OneAgainstRest(LikelihoodBase):
     """t_nk = f_nk + N(0, 1/beta), t_nk = 1 where row n is of class k, else 0: least squares, one noise for all classes.
 
     Sites don't depend on f and all K latents share their covariance, so that everything is in closed form and learning
@@ -33,18 +34,15 @@ class OneAgainstRest:
     misses: zeros and ones do not scatter like Gaussians, least where a class is certain.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     classes: int | None = None
     temperature: Temperature = "learned"
     type: Literal["one_against_rest"] = "one_against_rest"
 
-    noise_by_row: ClassVar[bool] = False
+    targets: ClassVar[Targets] = "class"
     conjugate: ClassVar[bool] = True
     constant_precision: ClassVar[bool] = True
     log_concave: ClassVar[bool] = True
     in_target_units: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0
 
     @property

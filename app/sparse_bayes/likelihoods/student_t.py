@@ -1,16 +1,18 @@
 """Noise with heavy tails: some rows are outliers."""
 
 from dataclasses import dataclass, replace
-from math import inf, lgamma, log, pi
+from math import lgamma, log, pi
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy
 
-from app.sparse_bayes.errors import ConstantTargetError
+from app.sparse_bayes.likelihoods.base import Targets
 from app.sparse_bayes.likelihoods.gaussian import noise_range, noise_sd_of
+from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
 from app.sparse_bayes.likelihoods.predictive import Latent, NumberPrediction
 from app.sparse_bayes.likelihoods.sites import Sites
+from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array, ForRows
 
 FIRST_DOF = 4.0
@@ -86,43 +88,23 @@ class HeavyTailedPrediction(NumberPrediction):
 
 
 @dataclass(frozen=True)
-class StudentT:
+class StudentT(NumberLikelihood):
     """t_n = f_n + noise of Student's t: N(0, 1/(beta tau_n)), tau_n ~ Gamma(dof/2, dof/2), dof learned or given.
 
     The bound is that of the scale mixture, with q(tau_n) at its best: ell = log T(sqrt(E r^2)), E r^2 = (t - f)^2 + v,
     and sites that stay positive: lam = (dof + 1) beta / (dof + beta E r^2), so that a row far off has little to say.
     """
 
-    __pydantic_config__ = {"extra": "forbid"}
-
     degrees_of_freedom: Dof = "learned"
     type: Literal["student_t"] = "student_t"
 
-    conjugate: ClassVar[bool] = False
-    noise_by_row: ClassVar[bool] = False
-    constant_precision: ClassVar[bool] = False
-    log_concave: ClassVar[bool] = False
-    latents: ClassVar[int] = 1
+    targets: ClassVar[Targets] = "real"
     in_target_units: ClassVar[bool] = True
-    greatest_latent_sd: ClassVar[float] = inf
     least_gain: ClassVar[float] = 2.0
-
-    def check(self, t: Array) -> None:
-        """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
-        if np.all(t == t[0]):
-            raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
-
-    def working(self, t: Array) -> tuple[Array, float]:
-        """The targets as they are."""
-        return t, 0.0
 
     def start(self, t: Array) -> tuple[float, float]:
         """The precision beta = 1/scale^2 to begin with, and its greatest value."""
         return noise_range(t)
-
-    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
-        """Nothing explained yet."""
-        return np.zeros(len(t)), v
 
     def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """With the degrees of freedom of greatest sum of ell at latents N(f, v)."""
@@ -133,34 +115,27 @@ class StudentT:
             return replace(self, degrees_of_freedom=LEAST_DOF)
         if _dof_slope(MOST_DOF, squares) >= 0.0:
             return replace(self, degrees_of_freedom=MOST_DOF)
-        return replace(
-            self,
-            degrees_of_freedom=float(
-                scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12)
-            ),
-        )
+        dof = float(scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12))
+        return replace(self, degrees_of_freedom=dof)
 
     def noise(self, beta: ForRows) -> float | None:
         """The noise's sd; None while the degrees of freedom are not known."""
-        return (
-            None
-            if self.degrees_of_freedom == "learned"
-            else (self.degrees_of_freedom / (self.degrees_of_freedom - 2.0)) ** 0.5 * noise_sd_of(beta)
-        )
+        dof = self.degrees_of_freedom
+        return None if dof == "learned" else (dof / (dof - 2.0)) ** 0.5 * noise_sd_of(beta)
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log T(t_n; f_n, beta^-1/2, dof), (N,)."""
-        return _log_densities(beta * (t - f) ** 2, self._dof) + 0.5 * np.log(beta)
+        return _log_densities(beta * (t - f) ** 2, self.dof_or_first) + 0.5 * np.log(beta)
 
     def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
         """Minus the second derivative of log T, below 0 beyond an sd or so, and the first: (N,) each."""
-        r, dof = t - f, self._dof
+        r, dof = t - f, self.dof_or_first
         lam = (dof + 1.0) * beta / (dof + beta * r**2)
         return lam * (dof - beta * r**2) / (dof + beta * r**2), lam * r
 
     def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
         """ell = log T(sqrt((t - f)^2 + v)), g = lam (t - f)."""
-        r, dof = t - f, self._dof
+        r, dof = t - f, self.dof_or_first
         squares = beta * (r**2 + v)
         lam = (dof + 1.0) * beta / (dof + squares)
         share = squares / (dof + squares)
@@ -170,12 +145,16 @@ class StudentT:
 
     def precision_slope(self, t: Array, f: Array) -> Array:
         """d lam / d f of `sites` at beta = 1, (N,)."""
-        r, dof = t - f, self._dof
+        r, dof = t - f, self.dof_or_first
         return -2.0 * (dof + 1.0) * r * (r**2 - 3.0 * dof) / (dof + r**2) ** 3
+
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """The latent's mean, the noise's variance and the latent's."""
+        return mean, noise, variance
 
     def predictive(self, latent: Latent, noise_sd: ForRows | None) -> HeavyTailedPrediction:
         """The latent's Gaussian and the noise's Student t."""
-        dof, sd = self._dof, 0.0 if noise_sd is None else noise_sd
+        dof, sd = self.dof_or_first, 0.0 if noise_sd is None else noise_sd
         scale = sd * ((dof - 2.0) / dof) ** 0.5
         noise = np.full(len(latent.mean), np.square(sd))
         return HeavyTailedPrediction(latent.mean, noise, latent.weights, latent.beyond, scale, dof)
@@ -186,7 +165,8 @@ class StudentT:
         return (prediction.dof + 1.0) / (prediction.dof + squares)
 
     @property
-    def _dof(self) -> float:
+    def dof_or_first(self) -> float:
+        """The degrees of freedom that are given or have been learned; until then, what their learning begins with."""
         return FIRST_DOF if self.degrees_of_freedom == "learned" else float(self.degrees_of_freedom)
 
 

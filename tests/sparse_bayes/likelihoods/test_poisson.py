@@ -7,14 +7,14 @@ from scipy.stats import norm, poisson
 
 from app.sparse_bayes.errors import ConstantTargetError, DataError
 from app.sparse_bayes.likelihoods import Poisson
-from app.sparse_bayes.likelihoods.poisson import CountPrediction
+from app.sparse_bayes.likelihoods.poisson import PoissonPrediction
 from app.sparse_bayes.likelihoods.predictive import Latent
 
 each_latent = pytest.mark.parametrize("mean", [-3.0, 0.5, 4.0, 9.0])
 each_sd = pytest.mark.parametrize("sd", [1e-4, 0.05, 0.5, 2.0])
 
 
-def predicted(mean: float, sd: float, rows: int = 1) -> CountPrediction:
+def predicted(mean: float, sd: float, rows: int = 1) -> PoissonPrediction:
     half = np.full(rows, 0.5 * sd**2)
     return Poisson().predictive(Latent(np.full(rows, mean), half, half), None)
 
