@@ -124,7 +124,7 @@ class Parts:
         except UnavailableError:
             self.reachability.suspect()
             return without_database
-        return replace(found, holds_versions=without_database.holds_versions)
+        return replace(found, has_loaded_versions=without_database.has_loaded_versions)
 
     def _asked_database(self) -> Readiness:
         migrated = _is_migrated(self.base)
@@ -146,7 +146,7 @@ def build(settings: Settings) -> Parts:
         settings.cache_bytes,
         happenings=SqlHappenings(base.engine, MODELS),
         reachability=reachability,
-        stale_seconds=settings.stale_seconds,
+        stale_seconds=settings.stale_if_error_seconds,
     )
     return Parts(
         ingest=Ingest(base.open_uow, now),
@@ -162,10 +162,10 @@ def build(settings: Settings) -> Parts:
         prediction=prediction,
         batch_predictions=BatchPredictions(base.open_uow, prediction, now, settings.max_queued_jobs),
         watcher=Watcher(base.open_uow, SqlHappenings(base.engine)),
-        webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allow or ""), now),
+        webhooks=Webhooks(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now),
         base=base,
         reachability=reachability,
-        silence_seconds=settings.silence_seconds,
+        silence_seconds=settings.heartbeat_timeout_seconds,
     )
 
 
@@ -183,9 +183,9 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         trainer=trainer,
     )
     spool = Spool(settings.spool_directory or Path(default_directory()), executor=executor)
-    health_file = HealthFile(spool, executor=executor, limit=settings.silence_seconds)
+    health_file = HealthFile(spool, executor=executor, limit=settings.heartbeat_timeout_seconds)
     records = Records(base.open_uow, stopping, settings.job_timeout_seconds)
-    courier = Courier(base.open_uow, Allowance.of(settings.webhook_allow or ""), now, stopping)
+    courier = Courier(base.open_uow, Allowance.of(settings.webhook_allowed_hosts or ""), now, stopping)
     engine = Engine(
         base.engine,
         base.client,
@@ -203,8 +203,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
         base.open_uow,
         Control(base.client),
         executor=executor,
-        beat=settings.heartbeat_seconds,
-        limit=settings.silence_seconds,
+        beat=settings.heartbeat_interval_seconds,
+        limit=settings.heartbeat_timeout_seconds,
         # A worker without a heart would work on while others take over: it ends, and is started again.
         broken=lambda: os.kill(os.getpid(), signal.SIGTERM),
         on_beat=health_file.write,
@@ -217,8 +217,8 @@ def build_worker(settings: Settings, *, trainer: str = CORE) -> Worker:
             base.open_uow,
             EndedEntries(base.client),
             now,
-            settings.keep_events_days * DAY,
-            settings.keep_results_days * DAY,
+            settings.event_retention_days * DAY,
+            settings.result_retention_days * DAY,
         ).sweep,
         Finder(courier, Control(base.client)).find,
     )
@@ -243,7 +243,7 @@ def workers_alive(settings: Settings) -> tuple[str, ...]:
     """Executors ("host:id") heard of lately; raises UnavailableError."""
     base = _base(settings)
     try:
-        return _alive(base.open_uow, settings.silence_seconds)
+        return _alive(base.open_uow, settings.heartbeat_timeout_seconds)
     finally:
         base.close()
 
@@ -277,7 +277,7 @@ def _base(settings: Settings, reachability: Reachability | None = None) -> Base:
     engine = make_engine(settings.url, busy_milliseconds=None if reachability is None else REQUEST_BUSY_MILLISECONDS)
     client = make_client(engine)
     monitor = None if reachability is None else DatabaseMonitor(engine, reachability)
-    kept = settings.idempotency_seconds
+    kept = settings.idempotency_retention_seconds
     open_uow = unit_of_work(engine, Submitter(client), answers_kept_for=kept, monitor=monitor)
     return Base(engine, client, open_uow, monitor)
 

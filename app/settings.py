@@ -70,14 +70,16 @@ class Settings(BaseSettings):
         4_000_000_000, gt=0, description="Most numbers (rows x candidates) that one look of a fit goes over."
     )
     cache_bytes: int = Field(128 * MEBIBYTE, gt=0, description="Memory for versions that predictions keep at hand.")
-    stale_seconds: float = Field(
+    stale_if_error_seconds: float = Field(
         300.0,
         ge=0,
         description="How long aliases and the newest version answer as last known while the database is away.",
     )
     worker_slots: int = Field(1, ge=1, le=64, description="Fits that one worker process runs at a time.")
-    heartbeat_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
-    silence_seconds: float = Field(7.0, gt=0, description="After how long a silent worker's jobs are taken over.")
+    heartbeat_interval_seconds: float = Field(2.0, gt=0, description="How often a worker says that it lives.")
+    heartbeat_timeout_seconds: float = Field(
+        7.0, gt=0, description="After how long a silent worker's jobs are taken over."
+    )
     poll_seconds: float = Field(
         0.1, gt=0, description="Time between two polls for new jobs, while jobs wait or the last one came within 10 s."
     )
@@ -93,19 +95,19 @@ class Settings(BaseSettings):
         None, ge=1, description="Jobs of one owner that run at a time, over all workers; without it, as many as fit."
     )
     max_queued_jobs: int = Field(10_000, ge=1, description="Most jobs of one owner that have not ended.")
-    idempotency_seconds: float = Field(
+    idempotency_retention_seconds: float = Field(
         86_400.0, gt=0, description="How long the answer to a request with an `Idempotency-Key` is kept."
     )
-    webhook_allow: str | None = Field(
+    webhook_allowed_hosts: str | None = Field(
         None,
         description="Where webhooks may go beside https to public addresses: host names and networks, with commas.",
     )
-    keep_events_days: float = Field(
+    event_retention_days: float = Field(
         30.0,
         gt=0,
         description="How long the progress of ended jobs, their queue entries, and what webhooks were told, is kept.",
     )
-    keep_results_days: float = Field(
+    result_retention_days: float = Field(
         7.0, gt=0, description="How long the files that batch predictions make are kept after these have ended."
     )
     cors_origins: str | None = Field(
@@ -123,7 +125,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _webhooks_go_somewhere(self) -> Self:
-        Allowance.of(self.webhook_allow or "")
+        Allowance.of(self.webhook_allowed_hosts or "")
         return self
 
     @model_validator(mode="after")
@@ -134,10 +136,11 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def _silence_is_longer_than_a_beat(self) -> Self:
-        if self.silence_seconds < 2 * self.heartbeat_seconds:
+    def _timeout_is_longer_than_the_interval(self) -> Self:
+        if self.heartbeat_timeout_seconds < 2 * self.heartbeat_interval_seconds:
             raise ValueError(
-                "silence_seconds must be at least twice heartbeat_seconds, or the living are taken for dead"
+                "heartbeat_timeout_seconds must be at least twice heartbeat_interval_seconds, "
+                "or live workers are taken for dead"
             )
         return self
 

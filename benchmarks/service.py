@@ -93,7 +93,7 @@ def _served(
 ) -> tuple[tuple[Prediction, ...], Figures]:
     names = [f"x{number}" for number in range(1, split.X.shape[1] + 1)]
     start = perf_counter()
-    job = calls.trainings.finished(calls.trainings.submit({"dataset_id": dataset, "target": "y", **asked}).id)
+    job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "y", **asked}).id)
     seconds = perf_counter() - start
     if job.state != "succeeded":
         raise RuntimeError(f"the job ended as {job.state}: {job.error}")

@@ -5,9 +5,9 @@ from app.settings import Settings
 
 
 def test_a_worker_may_miss_a_beat_before_it_is_taken_for_dead() -> None:
-    Settings(heartbeat_seconds=2.0, silence_seconds=4.0)
-    with pytest.raises(ValidationError, match="twice heartbeat_seconds"):
-        Settings(heartbeat_seconds=2.0, silence_seconds=3.9)
+    Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=4.0)
+    with pytest.raises(ValidationError, match="twice heartbeat_interval_seconds"):
+        Settings(heartbeat_interval_seconds=2.0, heartbeat_timeout_seconds=3.9)
 
 
 def test_origins_are_scheme_host_and_port() -> None:

@@ -40,7 +40,7 @@ class Variance(msgspec.Struct, gc=False):
     total: float
     noise: float
     weights: float
-    beyond: float
+    residual: float
 
 
 def predictions_json(

@@ -71,7 +71,7 @@ class _Rows:
     def answered(self, lines: Sequence[Line], first: int, breathe: Breathe) -> bytes:
         """The answers to consecutive rows of which the first is number `first`; raises what is refused."""
         try:
-            read = read_lines(lines, self.expected, strict=self.options.on_error == "refuse")
+            read = read_lines(lines, self.expected, strict=self.options.on_error == "fail")
             asked = asked_by(self.served, read, self.options)
             found, faults = answered(self.served, asked, self.expected.most_rows, self.counted)
         except (InvalidDataError, MalformedBodyError) as error:

@@ -149,7 +149,7 @@ def expected_of(served: ServedVersion, limits: Predicting) -> Expected:
 
 def asked_by(served: ServedVersion, rows: ReadRows, options: PredictOptions) -> Asked:
     """Predictions of rows that came without room for options."""
-    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "refuse"
+    outputs, refuses = outputs_asked(served.version, options.outputs), options.on_error == "fail"
     escapes = options.csv_escape_formulas
     return Asked(rows.block, rows.misfits, outputs, wanted_of(options), refuses, rows.lines, escapes)
 
@@ -159,5 +159,5 @@ def _asked(served: ServedVersion, body: bytes, wanted: Exchange, limits: Predict
         return asked_in_json(served, body, breathe, limits.most_rows)
     asked = asked_in(wanted.query, wanted.body.row_options, wanted.media_type)
     outputs_asked(served.version, asked.options.outputs)  # refused before the rows are read
-    expected, strict = expected_of(served, limits), asked.options.on_error == "refuse"
+    expected, strict = expected_of(served, limits), asked.options.on_error == "fail"
     return asked_by(served, wanted.body.read_rows(body, asked.read, expected, strict=strict), asked.options)

@@ -311,7 +311,7 @@ def _asked(served: ServedVersion, body: bytes, most_rows: int) -> Asked:
     if noise is not None and has_column(raw, noise):
         columns = (*columns, (noise, "number"))
     block, misfits = typed_block(raw, columns, not_read=served.not_read)
-    refuses, escapes = options.on_error == "refuse", options.csv_escape_formulas
+    refuses, escapes = options.on_error == "fail", options.csv_escape_formulas
     return Asked(block, misfits, outputs, wanted_of(options), refuses, escapes_formulas=escapes)
 
 

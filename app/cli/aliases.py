@@ -27,7 +27,7 @@ def list_aliases(client: Relevance, model: str, *, as_json: bool) -> None:
 
 def remove_alias(client: Relevance, model: str, alias: str, reason: str | None) -> None:
     """Have one point nowhere."""
-    client.aliases.remove(model, alias, reason=reason)
+    client.aliases.delete(model, alias, reason=reason)
     say(f"{model}@{alias} points nowhere any more.")
 
 

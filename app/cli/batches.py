@@ -39,7 +39,7 @@ def predict_dataset(
         keep=wanted.keep,
         outputs=wanted.outputs,
         interval=wanted.interval,
-        on_error="refuse" if wanted.refuse else None,
+        on_error="fail" if wanted.refuse else None,
         csv_escape_formulas=wanted.csv_escape_formulas or None,
     )
     try:
@@ -57,5 +57,5 @@ def predict_dataset(
     if as_json:
         print_json(job)
         return
-    without = f", {job.result.unanswered:,} of them without an answer" if job.result.unanswered else ""
+    without = f", {job.result.rows_not_predicted:,} of them without an answer" if job.result.rows_not_predicted else ""
     say(f"Predictions for {job.result.rows:,} rows{without} are in {wanted.output}.")

@@ -10,19 +10,19 @@ from app.cli.saying import refuse, say
 from app.cli.versions import show_version
 from app.client import Relevance
 from app.client.answers import ImageVersion
-from app.client.codes import Wanted
+from app.client.codes import EncodeOptions
 from app.client.codes import decode as decoded
 from app.client.codes import encode as encoded
 
 ENDINGS = (".png", ".npy")
 
 
-def encode(client: Relevance, file: Path, model: str | None, wanted: Wanted, *, as_json: bool) -> None:
+def encode(client: Relevance, file: Path, model: str | None, options: EncodeOptions, *, as_json: bool) -> None:
     """Tell a file by few functions, and say what came of it; raises typer.Exit(1) where it can't be read."""
     if file.suffix.lower() not in ENDINGS:
         raise typer.BadParameter(f"{file.name} is neither .png nor .npy", param_hint="FILE")
     try:
-        version = encoded(client, file, model=model or file.stem.lower(), wanted=wanted)
+        version = encoded(client, file, model=model or file.stem.lower(), options=options)
     except (OSError, ValueError) as unreadable:
         refuse(f"{file}: {unreadable}")
     print_json(version) if as_json else show_version(version)

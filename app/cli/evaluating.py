@@ -9,7 +9,7 @@ from app.cli.progress import watch
 from app.cli.rendering import number, print_facts, print_json
 from app.cli.saying import refuse, say, warn
 from app.client import Problem, Relevance
-from app.client.answers.evaluations import ClassMetrics, ClassPictures, Evaluation, NumberMetrics, NumberPictures
+from app.client.answers.evaluations import ClassDiagnostics, ClassMetrics, Evaluation, NumberDiagnostics, NumberMetrics
 from app.client.answers.promotions import PromotionResult
 
 
@@ -39,7 +39,7 @@ class Proof:
 
     metric: str | None
     margin: float | None
-    by: str | None
+    criterion: str | None
     groups: str | None
 
 
@@ -57,7 +57,14 @@ def promote(
     dataset_id = client.upload(file).id if dataset is None and file is not None else dataset or ""
     model, alias = named
     job = client.promotions.submit(
-        model, alias, version, dataset_id, metric=proof.metric, margin=proof.margin, by=proof.by, groups=proof.groups
+        model,
+        alias,
+        version,
+        dataset_id,
+        metric=proof.metric,
+        margin=proof.margin,
+        criterion=proof.criterion,
+        groups=proof.groups,
     )
     watch(client.promotions.follow(job.id), label=f"{model}@{alias}")
     job = client.promotions.get(job.id)
@@ -73,7 +80,7 @@ def promote(
 
 
 def _left_out(
-    found: PromotionResult[NumberMetrics, NumberPictures] | PromotionResult[ClassMetrics, ClassPictures],
+    found: PromotionResult[NumberMetrics, NumberDiagnostics] | PromotionResult[ClassMetrics, ClassDiagnostics],
 ) -> str:
     """A sentence on the rows that were compared and left out, empty where none was left out."""
     if not found.rows_seen_in_training:
@@ -97,7 +104,7 @@ def show_evaluation(job: Evaluation) -> None:
             ("rows", f"{found.rows:,}"),
             ("without target", f"{found.rows_without_target:,}" if found.rows_without_target else None),
             ("seen in training", _seen(found.rows_seen_in_training)),
-            ("not answered", f"{found.rows_not_answered:,}" if found.rows_not_answered else None),
+            ("not answered", f"{found.rows_not_predicted:,}" if found.rows_not_predicted else None),
             *_figures(found.metrics),
         ]
     print_facts(facts)
@@ -116,7 +123,7 @@ def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str |
             for name, figure in (("rmse", metrics.rmse), ("mae", metrics.mae), ("r2", metrics.r2)):
                 yield name, number(figure)
             yield "nll", f"{number(metrics.nll)} nats"
-            yield "held impossible", f"{metrics.impossible:,}" if metrics.impossible else None
+            yield "held impossible", f"{metrics.rows_of_zero_density:,}" if metrics.rows_of_zero_density else None
             for one in metrics.coverage:
                 yield f"in {one.percent} %", f"{one.share:.1%} of rows, mean width {number(one.width)}"
         case ClassMetrics():
@@ -124,4 +131,4 @@ def _figures(metrics: NumberMetrics | ClassMetrics) -> Iterator[tuple[str, str |
             for name, figure in (("log loss", metrics.log_loss), ("brier", metrics.brier), ("ece", metrics.ece)):
                 yield name, number(figure)
             yield "auc", None if metrics.auc is None else number(metrics.auc.value)
-            yield "of unknown classes", f"{metrics.unknown:,}" if metrics.unknown else None
+            yield "of unknown classes", f"{metrics.rows_of_unknown_class:,}" if metrics.rows_of_unknown_class else None

@@ -125,7 +125,7 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
                 ("target", job.target),
                 ("scatter", str(job.likelihood["type"]).replace("_", " ")),
                 ("prior", str(job.prior["type"]).replace("_", " ")),
-                ("beside it", "; ".join(map(fit_name, job.rivals)) or None),
+                ("beside it", "; ".join(map(fit_name, job.compared_models)) or None),
                 ("alternatives", f"{len(job.alternatives)}, judged by folds" if job.alternatives else None),
             ]
         case ApproximationJob():
@@ -140,7 +140,7 @@ def _asked(job: JobBase) -> list[tuple[str, str | None]]:
                 ("task", job.task),
                 ("kernel", str(job.kernel["type"]).replace("_", " ")),
                 ("width", ", ".join(map(number, job.widths)) if job.widths else "the median distance of rows"),
-                ("to explain", f"{job.explained:.0%} before noise"),
+                ("to explain", f"{job.min_explained_variance:.0%} before noise"),
             ]
         case Job():
             return [("task", job.task)]

@@ -115,7 +115,7 @@ def _vector(vector: RelevanceVector, inputs: tuple[str, ...]) -> tuple[str, ...]
     weights = tuple(weight.mean for weight in vector.weight_means) or (vector.weight_mean,)
     return (
         _function(vector),
-        "" if vector.row is None else f"{vector.row}{' (moved)' if vector.moved else ''}",
+        "" if vector.row is None else f"{vector.row}{' (moved)' if vector.optimised else ''}",
         *map(cell_text, map(cells.get, inputs)),
         *map(number, (*weights, vector.weight_sd, vector.alpha, vector.gamma)),
     )
@@ -127,7 +127,7 @@ def _function(vector: RelevanceVector) -> str:
     lies = [
         f"{said} {number(value)}{f' of {one.input}' if len(vector.shape) > 1 else ''}"
         for one in vector.shape
-        for said, value in (("at", one.place), ("over", one.span), ("frequency", one.frequency))
+        for said, value in (("at", one.location), ("over", one.scale), ("frequency", one.frequency))
         if value is not None
     ]
     phase = [] if vector.phase is None else [f"phase {number(vector.phase)}"]

@@ -44,12 +44,12 @@ def show_lineage(client: Relevance, name: str, *, as_json: bool) -> None:
         [
             ("model", f"{told.model}, version {told.version}"),
             ("recorded", time_text(told.created_at)),
-            ("dataset", f"{told.dataset.id} ({told.dataset.name if told.dataset.is_kept else 'deleted'})"),
+            ("dataset", f"{told.dataset.id} ({told.dataset.name if told.dataset.exists else 'deleted'})"),
             ("content", f"sha256:{told.dataset.digest}"),
             ("job", told.job_id),
             ("imported", imported_text(told.imported)),
             ("asked for", "; ".join(f"{k}: {v}" for k, v in (told.request or {}).items() if v is not None) or None),
-            ("after", None if parent is None else f"version {parent.version}{'' if parent.is_kept else ' (deleted)'}"),
+            ("after", None if parent is None else f"version {parent.version}{'' if parent.exists else ' (deleted)'}"),
             ("program", told.software_version),
         ]
     )
@@ -71,7 +71,7 @@ def show_statistics(client: Relevance, name: str, *, as_json: bool) -> None:
             ("rows", f"{told.rows:,}"),
             ("outside support", None if outside is None else f"{outside.share:.1%} of {outside.of:,} rows"),
             ("time", f"{1e3 * told.latency.seconds / answered:.3g} ms a request" if answered else None),
-            *((f"  {_span(one.at_most)}", f"{one.requests:,}") for one in told.latency.buckets if one.requests),
+            *((f"  {_span(one.upper_bound)}", f"{one.requests:,}") for one in told.latency.buckets if one.requests),
         ]
     )
 

@@ -153,12 +153,12 @@ def widths(text: str, others: str = "") -> Json:
 
 
 def _split(text: str) -> Json:
-    by, _, column = text.partition(":")
-    match by, column:
+    kind, _, column = text.partition(":")
+    match kind, column:
         case (("random" | "order"), ""):
-            return {"by": by}
-        case (("order" | "column"), str()):
-            return {"by": by, "column": column}
+            return {"type": kind}
+        case (("order" | "group"), str()):
+            return {"type": kind, "column": column}
         case _:
-            detail = f"{text} is none of random, order, order:COLUMN, column:COLUMN"
+            detail = f"{text} is none of random, order, order:COLUMN, group:COLUMN"
             raise typer.BadParameter(detail, param_hint="--split")

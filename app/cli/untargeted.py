@@ -12,7 +12,7 @@ def spelled_out_terms(
     inputs: list[str] | None,
     constant: float | None,
     tolerance: float | None,
-    most: int | None,
+    max_functions: int | None,
     density: bool,
 ) -> Document:
     """The request for an approximation by few terms. Raises typer.BadParameter."""
@@ -24,7 +24,7 @@ def spelled_out_terms(
         "inputs": None if inputs is None else list(inputs),
         "constant": constant,
         "tolerance": tolerance,
-        "most": most,
+        "max_functions": max_functions,
         "density": density or None,
     }
     return {name: value for name, value in said.items() if value is not None}
@@ -37,7 +37,7 @@ def spelled_out_components(
     kernel: str | None,
     width: str | None,
     standardise: bool | None,
-    explained: float | None,
+    min_explained_variance: float | None,
     missing: str | None,
     seed: int | None,
 ) -> Document:
@@ -49,7 +49,7 @@ def spelled_out_components(
         "kernel": None if kernel is None else {"type": kernel},
         "width": None if width is None else widths(width),
         "standardise": standardise,
-        "explained": explained,
+        "min_explained_variance": min_explained_variance,
         "missing": missing,
         "seed": seed,
     }

@@ -6,6 +6,7 @@ from app.cli.rendering import cell_text, number, print_facts
 from app.client.answers import (
     Alternative,
     ApproximationVersion,
+    ComparedModel,
     ComponentsVersion,
     Evidence,
     Hyperparameters,
@@ -15,7 +16,6 @@ from app.client.answers import (
     InputWidth,
     Member,
     Outlier,
-    Rival,
     Score,
     SupervisedVersion,
     VersionBase,
@@ -85,7 +85,10 @@ def _show_approximation(version: ApproximationVersion) -> None:
             ("missed", f"{version.error:.2%} of the function"),
             ("constant", number(version.constant) if version.constant else None),
             ("integral", f"{number(kept)}, of all terms {number(all_terms)}"),
-            ("below 0", f"{number(version.negative)}{' before it was made a density' if version.density else ''}"),
+            (
+                "below 0",
+                f"{number(version.integral_negative)}{' before it was made a density' if version.density else ''}",
+            ),
             ("time", f"{version.seconds:.1f} s"),
         ]
     )
@@ -122,7 +125,7 @@ def _show_components(version: ComponentsVersion) -> None:
                 ),
             ),
             ("kept", f"{version.functions} rows, which carry {len(version.variances)} components"),
-            ("reached", f"{version.reached:.1%} of the rows' images"),
+            ("explained variance", f"{version.explained_variance:.1%} of the rows' images"),
             ("width", _widths(version.widths, standardised=version.standardised)),
             ("log evidence", f"{version.log_marginal_likelihood:.2f} nats over noise alone"),
             ("time", f"{version.seconds:.1f} s"),
@@ -153,7 +156,7 @@ def _show_supervised(version: SupervisedVersion) -> None:
             ("prior", str(version.prior["type"]).replace("_", " ")),
             ("scatter", _scatter(version)),
             ("noise sd", _noise_sd(version)),
-            ("process sd", _sd(found.process_sd, version)),
+            ("process sd", _sd(found.signal_sd, version)),
             ("temperature", number(found.temperature) if found.temperature not in {None, 1.0} else None),
             ("log evidence", _evidence(version.evidence)),
             *((f"member {place}", member_text(one, version)) for place, one in enumerate(several, 1)),
@@ -239,7 +242,7 @@ def _classes(version: SupervisedVersion) -> str:
     return ", ".join(f"{cell_text(one.label)} ({one.rows:,} rows)" for one in version.class_rows)
 
 
-def fit_name(fit: Alternative | Rival) -> str:
+def fit_name(fit: Alternative | ComparedModel) -> str:
     """A fit by what may differ between those that are compared."""
     noise = "heteroscedastic" if fit.likelihood.get("noise_sd") == "heteroscedastic" else fit.likelihood["type"]
     return f"{fit.prior['type']} with {noise} noise".replace("_", " ")

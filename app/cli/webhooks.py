@@ -13,7 +13,7 @@ from app.domain.webhooks import EVENT_TYPES
 def add_webhook(client: Relevance, url: str, ends: Sequence[str], description: str | None, *, as_json: bool) -> None:
     """A new one, with its secret."""
     events = [event for event in EVENT_TYPES if event.rpartition(".")[2] in ends] or None
-    made = client.webhooks.add(url, events=events, description=description)
+    made = client.webhooks.create(url, events=events, description=description)
     if as_json:
         print_json(made)
         return
@@ -36,7 +36,7 @@ def list_webhooks(client: Relevance, *, as_json: bool) -> None:
 
 def remove_webhook(client: Relevance, webhook_id: str) -> None:
     """Have one told no more."""
-    client.webhooks.remove(webhook_id)
+    client.webhooks.delete(webhook_id)
     say(f"Webhook {webhook_id} is told no more.")
 
 
@@ -75,4 +75,4 @@ def _last(delivery: Delivery) -> str:
     if not delivery.attempts:
         return ""
     last = delivery.attempts[-1]
-    return f"{last.obstacle or last.status} after {number(last.seconds)} s"
+    return f"{last.error or last.status} after {number(last.seconds)} s"

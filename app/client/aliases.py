@@ -23,7 +23,7 @@ class Aliases:
         """Where one points."""
         return self.http.get(Alias, _path(model, alias))
 
-    def tagged(self, model: str, alias: str) -> tuple[Alias, str]:
+    def with_etag(self, model: str, alias: str) -> tuple[Alias, str]:
         """Where one points, and what tells this state of it from every other: for `if_match`."""
         return self.http.tagged(Alias, _path(model, alias))
 
@@ -46,7 +46,7 @@ class Aliases:
         headers = _if_match(if_match) | ({"If-None-Match": "*"} if new else {})
         return self.http.put(Alias, _path(model, alias), body, headers=headers)
 
-    def remove(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
+    def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
         """Have one point nowhere; its history stays."""
         self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
 

@@ -37,7 +37,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
         keep: Sequence[str] = (),
         interval: float | None = None,
         outputs: Sequence[str] | None = None,
-        on_error: Literal["per_row", "refuse"] | None = None,
+        on_error: Literal["per_row", "fail"] | None = None,
         components: int | None = None,
         class_priors: Mapping[Label, float] | None = None,
         costs: Sequence[Sequence[float]] | None = None,
@@ -89,7 +89,7 @@ class BatchPredictions(VersionJobRoom[BatchPrediction]):
                 if written >= size:
                     return written
 
-    def remove(self, job_id: str) -> None:
+    def delete(self, job_id: str) -> None:
         """One that has ended, with its file."""
         self.http.delete(f"{self.path}/{part(job_id)}")
 

@@ -31,23 +31,23 @@ VALUES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """When a code is good enough: `functions` and `psnr` (dB) of an image; of what `noise_sd` its noise is, if known.
+class EncodeOptions:
+    """What ends a code: `max_functions` and `psnr` (dB) of an image; of what `noise_sd` its noise is, if known.
 
     `basis` are the functions that a signal is told by, as in the API.
     """
 
-    functions: int | None = None
+    max_functions: int | None = None
     psnr: float | None = None
     noise_sd: float | None = None
     basis: Json = None
 
 
-AS_FEW_AS_EARN_THEIR_PRICE = Wanted()
+AS_FEW_AS_EARN_THEIR_PRICE = EncodeOptions()
 
 
 def encode(
-    client: Relevance, source: Path | Array, *, model: str, wanted: Wanted = AS_FEW_AS_EARN_THEIR_PRICE
+    client: Relevance, source: Path | Array, *, model: str, options: EncodeOptions = AS_FEW_AS_EARN_THEIR_PRICE
 ) -> ImageVersion | SupervisedVersion:
     """Tell a PNG or npy file, or an array, by few functions: (N,) is a signal, (height, width) an image.
 
@@ -55,14 +55,14 @@ def encode(
     be read.
     """
     if isinstance(source, Path) and source.suffix.lower() == ".png":
-        return _image(client, source, model, wanted)
+        return _image(client, source, model, options)
     values = np.asarray(np.load(source, allow_pickle=False) if isinstance(source, Path) else source, np.float64)
     if values.ndim == 1:
-        return _signal(client, values, model, wanted)
+        return _signal(client, values, model, options)
     with TemporaryDirectory() as directory:
         path = Path(directory) / f"{model}.npy"
         np.save(path, values)
-        return _image(client, path, model, wanted)
+        return _image(client, path, model, options)
 
 
 def decode(client: Relevance, model: str, version: int | str | None = None) -> Array:
@@ -82,19 +82,19 @@ def decode(client: Relevance, model: str, version: int | str | None = None) -> A
     return np.array(found, np.float64)
 
 
-def _image(client: Relevance, file: Path, model: str, wanted: Wanted) -> ImageVersion:
-    if wanted.basis is not None:
+def _image(client: Relevance, file: Path, model: str, options: EncodeOptions) -> ImageVersion:
+    if options.basis is not None:
         raise _refused("An image is told by wavelets: it takes no other functions.")
     dataset = client.upload(file, name=model)
-    said: dict[str, Json] = {"functions": wanted.functions, "psnr": wanted.psnr, "noise_sd": wanted.noise_sd}
+    said: dict[str, Json] = {"max_functions": options.max_functions, "psnr": options.psnr, "noise_sd": options.noise_sd}
     request: dict[str, Json] = {"task": "image", "dataset_id": dataset.id, "model": model}
     asked = request | {name: value for name, value in said.items() if value is not None}
-    job = client.trainings.finished(client.trainings.submit(asked, of=ImageJob).id, of=ImageJob)
+    job = client.trainings.wait(client.trainings.submit(asked, of=ImageJob).id, of=ImageJob)
     return client.version(model, _number(job), of=ImageVersion)
 
 
-def _signal(client: Relevance, values: Array, model: str, wanted: Wanted) -> SupervisedVersion:
-    if wanted.functions is not None or wanted.psnr is not None:
+def _signal(client: Relevance, values: Array, model: str, options: EncodeOptions) -> SupervisedVersion:
+    if options.max_functions is not None or options.psnr is not None:
         raise _refused("Of a signal the evidence says how many functions it takes: say its noise_sd, if it is known.")
     places: list[Json] = [float(place) for place in range(len(values))]
     dataset = client.create_dataset({PLACE: places, VALUE: list[Json](values.tolist())}, name=model)
@@ -105,11 +105,11 @@ def _signal(client: Relevance, values: Array, model: str, wanted: Wanted) -> Sup
         "task": "regression",
         "model": model,
         "standardise": False,
-        "basis": list(FUNCTIONS) if wanted.basis is None else wanted.basis,
+        "basis": list(FUNCTIONS) if options.basis is None else options.basis,
     }
-    if wanted.noise_sd is not None:
-        request["likelihood"] = {"type": "gaussian", "noise_sd": wanted.noise_sd}
-    job = client.trainings.finished(client.trainings.submit(request).id, of=SupervisedJob)
+    if options.noise_sd is not None:
+        request["likelihood"] = {"type": "gaussian", "noise_sd": options.noise_sd}
+    job = client.trainings.wait(client.trainings.submit(request).id, of=SupervisedJob)
     return client.version(model, _number(job))
 
 

@@ -33,7 +33,7 @@ class Files:
         version: int | str | None = None,
         interval: float | None = None,
         outputs: Sequence[str] | None = None,
-        on_error: Literal["refuse", "per_row"] | None = None,
+        on_error: Literal["fail", "per_row"] | None = None,
         explain: int | None = None,
         class_priors: Mapping[Label, float] | None = None,
         costs: Sequence[Sequence[float]] | None = None,

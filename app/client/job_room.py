@@ -31,7 +31,7 @@ class JobRoom(Generic[J]):
         """One, as soon as it has ended or `wait` seconds have passed."""
         return self.http.get(self.one, f"{self.path}/{part(job_id)}", {"wait": wait or None}, wait=wait)
 
-    def finished(self, job_id: str) -> J:
+    def wait(self, job_id: str) -> J:
         """Wait for its end, however long it takes."""
         while not (job := self.get(job_id, wait=LONGEST_WAIT)).has_ended:
             pass

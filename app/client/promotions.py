@@ -29,7 +29,7 @@ class Promotions(VersionJobRoom[Promotion]):
         *,
         metric: str | None = None,
         margin: float | None = None,
-        by: str | None = None,
+        criterion: str | None = None,
         groups: str | None = None,
         key: str | None = None,
     ) -> Promotion:
@@ -42,7 +42,7 @@ class Promotions(VersionJobRoom[Promotion]):
             "dataset_id": dataset_id,
             "metric": metric,
             "margin": margin,
-            "by": by,
+            "criterion": criterion,
             "groups": groups,
         }
         said = {name: value for name, value in wanted.items() if value is not None}

@@ -132,12 +132,12 @@ class Relevance:
         *,
         model: str,
         tolerance: float | None = None,
-        most: int | None = None,
+        max_functions: int | None = None,
         density: bool = False,
     ) -> ApproximationJob:
         """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
         terms = self.create_dataset(expansion.columns, name=model)
-        wanted: dict[str, Json] = {"tolerance": tolerance, "most": most, "density": density}
+        wanted: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
         said = {name: value for name, value in wanted.items() if value is not None}
         asked = {"dataset_id": terms.id, "model": model, **expansion.asked, **said}
         return self.trainings.submit(asked, of=ApproximationJob)

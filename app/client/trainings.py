@@ -45,10 +45,10 @@ class Trainings(JobRoom[Job]):
         return of_kind(of, self.http.get(self.one, f"{self.path}/{part(job_id)}", {"wait": wait or None}, wait=wait))
 
     @overload
-    def finished(self, job_id: str) -> SupervisedJob: ...
+    def wait(self, job_id: str) -> SupervisedJob: ...
     @overload
-    def finished(self, job_id: str, *, of: type[K]) -> K: ...
-    def finished(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
+    def wait(self, job_id: str, *, of: type[K]) -> K: ...
+    def wait(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
         """Wait for its end, however long it takes."""
         while not (job := self.get(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
             pass

@@ -16,7 +16,9 @@ class Webhooks:
 
     http: Http
 
-    def add(self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None) -> NewWebhook:
+    def create(
+        self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
+    ) -> NewWebhook:
         """Have a URL told, of every end unless `events` are said; its secret is shown in this answer alone."""
         wanted: Mapping[str, Json] = {
             "url": url,
@@ -34,7 +36,7 @@ class Webhooks:
         """One webhook."""
         return self.http.get(Webhook, _path(webhook_id))
 
-    def change(
+    def update(
         self,
         webhook_id: str,
         *,
@@ -51,7 +53,7 @@ class Webhooks:
         said = {name: value for name, value in wanted.items() if value is not None}
         return self.http.patch(Webhook, _path(webhook_id), said)
 
-    def remove(self, webhook_id: str) -> None:
+    def delete(self, webhook_id: str) -> None:
         """Have it told no more."""
         self.http.delete(_path(webhook_id))
 

@@ -43,12 +43,8 @@ def _apart(value: object, name: str, arrays: dict[str, Stored]) -> Json:
 
 def put_back(value: object, arrays: Mapping[str, Stored]) -> object:
     """What `taken_out` took apart; raises KeyError for an array that is missing."""
-    match value:
-        case {"array": str(name)}:
+    if isinstance(value, dict):
+        if isinstance(name := value.get("array"), str):
             return arrays[name]
-        case dict():
-            return {member: put_back(inner, arrays) for member, inner in value.items()}
-        case list():
-            return [put_back(inner, arrays) for inner in value]
-        case _:
-            return value
+        return {member: put_back(inner, arrays) for member, inner in value.items()}
+    return [put_back(inner, arrays) for inner in value] if isinstance(value, list) else value

@@ -212,7 +212,7 @@ def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
         rows=part.rows,
         candidates=part.candidates,
         termination=part.termination,
-        amplitude=part.amplitude,
+        amplitude=part.signal_variance,
         last_gain=part.last_gain,
         next_gain=part.next_gain,
         augmentation=None if part.augmentation is None else _augmentation(part.augmentation, inputs, where),
@@ -235,9 +235,9 @@ def _log_noise(part: LogNoisePart, inputs: int, where: str) -> LogNoise:
         raise wrong(f"{where}/model/log_noise", "The noise has no noise of its own.")
     if part.model.likelihood.type != "log_variance":
         raise wrong(f"{where}/model/likelihood", 'Expected "log_variance", that of the noise.')
-    if not part.least <= part.greatest <= MAX_LOG_NOISE:
-        raise wrong(f"{where}/greatest", f"Expected at least `least` and at most {MAX_LOG_NOISE:g}.")
-    return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.least, part.greatest)
+    if not part.min <= part.max <= MAX_LOG_NOISE:
+        raise wrong(f"{where}/max", f"Expected at least `min` and at most {MAX_LOG_NOISE:g}.")
+    return LogNoise(_model(part.model, inputs, 0, f"{where}/model"), part.min, part.max)
 
 
 def _mean(mean: Sequence[float] | Sequence[list[float]] | Array, size: int, latents: int | None, where: str) -> Array:
@@ -290,7 +290,7 @@ def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
             return InputFunctions(columns(part.columns, inputs, f"{where}/columns"))
         case StepsPart():
             chosen = columns(part.inputs, inputs, f"{where}/inputs")
-            return StepFunctions(chosen, vector(part.places, len(chosen), f"{where}/places"))
+            return StepFunctions(chosen, vector(part.locations, len(chosen), f"{where}/locations"))
         case WavesPart():
             chosen = columns(part.inputs, inputs, f"{where}/inputs")
             return FourierFunctions(
@@ -304,18 +304,18 @@ def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
             return SplineFunctions(
                 part.degree,
                 chosen,
-                vector(part.places, len(chosen), f"{where}/places"),
-                vector(part.spans, len(chosen), f"{where}/spans"),
+                vector(part.locations, len(chosen), f"{where}/locations"),
+                vector(part.scales, len(chosen), f"{where}/scales"),
             )
         case WaveletsPart():
             return _wavelets(part, inputs, where)
 
 
 def _wavelets(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
-    size = len(part.spans)
+    size = len(part.scales)
     return GaborFunctions(
         matrix(part.centres, (size, inputs), f"{where}/centres"),
-        np.asarray(part.spans, np.float64),
+        np.asarray(part.scales, np.float64),
         matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
         vector(part.phases, size, f"{where}/phases"),
     )
@@ -440,7 +440,7 @@ def _size(part: FunctionsPart) -> int:
             return 1
         case InputsPart(columns=chosen):
             return len(chosen)
-        case WaveletsPart(spans=spans):
-            return len(spans)
+        case WaveletsPart(scales=scales):
+            return len(scales)
         case StepsPart() | WavesPart() | SplinesPart():
             return len(part.inputs)

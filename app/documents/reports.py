@@ -13,6 +13,7 @@ from app.documents.schema import ApproximationDocument, CategoryInput, Component
 from app.documents.values import value_faults
 from app.domain.encoding import EncodedTarget
 from app.domain.errors import Fault, InvalidRequestError
+from app.domain.former_members import DOCUMENTS, renamed
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
 from app.domain.models.earlier import EarlierModel, today_report
 
@@ -135,7 +136,10 @@ def supervised_report(
         "inputs": _columns(document.inputs),
         "noise_column": target.noise_column,
     }
-    sent = document.report if earlier is None else today_report(document.report, earlier, functions)
+    sent = document.report
+    if earlier is not None:
+        report = renamed(today_report(document.report, earlier, functions), DOCUMENTS)
+        sent = report if isinstance(report, dict) else {}
     return SUPERVISED.read(sent, said, planned)
 
 

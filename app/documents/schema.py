@@ -33,7 +33,7 @@ from app.sparse_bayes.marginal import EvidenceKind
 from app.sparse_bayes.types import Array, Indices
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
-FORMAT_VERSION: Literal[2] = 2
+FORMAT_VERSION: Literal[3] = 3
 
 GREATEST_COUNT = 2**53
 
@@ -170,7 +170,7 @@ class StepsPart(Part):
 
     type: Literal["steps"]
     inputs: Places
-    places: Vector
+    locations: Vector
 
 
 class WavesPart(Part):
@@ -189,8 +189,8 @@ class SplinesPart(Part):
     type: Literal["b_splines"]
     degree: Annotated[int, Field(ge=1, le=7)]
     inputs: Places
-    places: Vector
-    spans: PositiveVector
+    locations: Vector
+    scales: PositiveVector
 
 
 class WaveletsPart(Part):
@@ -198,7 +198,7 @@ class WaveletsPart(Part):
 
     type: Literal["gabor"]
     centres: Matrix
-    spans: PositiveVector
+    scales: PositiveVector
     frequencies: Matrix
     phases: Vector
 
@@ -244,7 +244,7 @@ class ModelPart(Part):
     alpha: PositiveVector
     gamma: Vector
     noise_sd: NotNegative | None
-    amplitude: Positive | None
+    signal_variance: Positive | None
     augmentation: AugmentationPart | None
     rows: Annotated[Count, Field(ge=1)]
     candidates: Count
@@ -265,8 +265,8 @@ class LogNoisePart(Part):
     """The log variance of noise that depends on the inputs; it lies between `least` and `greatest` everywhere."""
 
     model: ModelPart
-    least: FiniteFloat
-    greatest: FiniteFloat
+    min: FiniteFloat
+    max: FiniteFloat
 
 
 class PoolPart(Part):
@@ -397,7 +397,7 @@ class DocumentBase(Part):
     """What every document begins with; its `task` says what else there is."""
 
     format: Literal["relevance-version"]
-    format_version: Literal[1, 2]
+    format_version: Literal[1, 2, 3]
     source: SourcePart
 
 

@@ -25,6 +25,8 @@ def vector(numbers: Sequence[float] | Array, size: int, where: str) -> Array:
 
 def matrix(rows: Sequence[Sequence[float]] | Array, shape: tuple[int, int], where: str) -> Array:
     """Rows of numbers, (rows, columns)."""
+    if isinstance(rows, np.ndarray) and rows.shape == shape:
+        return rows
     if len(rows) != shape[0]:
         raise wrong(where, f"Expected {shape[0]} lists, got {len(rows)}.")
     for place, row in enumerate(rows):

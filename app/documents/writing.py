@@ -195,7 +195,7 @@ def _model(model: Model) -> ModelPart:
         alpha=model.alpha,
         gamma=model.gamma,
         noise_sd=model.noise_sd,
-        amplitude=model.amplitude,
+        signal_variance=model.amplitude,
         augmentation=None if model.augmentation is None else _augmentation(model.augmentation),
         rows=model.rows,
         candidates=model.candidates,
@@ -209,7 +209,7 @@ def _model(model: Model) -> ModelPart:
 
 
 def _log_noise(second: LogNoise) -> LogNoisePart:
-    return LogNoisePart(model=_model(second.model), least=second.least, greatest=second.greatest)
+    return LogNoisePart(model=_model(second.model), min=second.least, max=second.greatest)
 
 
 def _finite(number: float | None) -> float | None:
@@ -235,7 +235,7 @@ def _single(functions: SingleFunctions) -> SinglePart:
         case InputFunctions(columns=columns):
             return InputsPart(type="inputs", columns=columns)
         case StepFunctions(inputs=inputs, places=places):
-            return StepsPart(type="steps", inputs=inputs, places=places)
+            return StepsPart(type="steps", inputs=inputs, locations=places)
         case FourierFunctions():
             return WavesPart(
                 type="fourier",
@@ -249,8 +249,8 @@ def _single(functions: SingleFunctions) -> SinglePart:
                 type="b_splines",
                 degree=functions.degree,
                 inputs=functions.inputs,
-                places=functions.places,
-                spans=functions.spans,
+                locations=functions.places,
+                scales=functions.spans,
             )
         case GaborFunctions():
             return _wavelets(functions)
@@ -260,7 +260,7 @@ def _wavelets(functions: GaborFunctions) -> WaveletsPart:
     return WaveletsPart(
         type="gabor",
         centres=functions.centres,
-        spans=functions.spans,
+        scales=functions.spans,
         frequencies=functions.frequencies,
         phases=functions.phases,
     )

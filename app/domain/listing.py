@@ -83,8 +83,8 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
         told.append(
             InputShape(
                 names[column],
-                place=shift + scale * shape.place[number],
-                span=None if shape.span is None else scale * shape.span,
+                location=shift + scale * shape.place[number],
+                scale=None if shape.span is None else scale * shape.span,
                 frequency=shape.frequency[number] / scale if shape.frequency else None,
             )
         )
@@ -123,7 +123,7 @@ def _listed(model: Model, classes: Sequence[Label], found: Iterable[Place]) -> I
             alpha=float(model.alpha[number]),
             gamma=float(model.gamma[number]),
             input=place.input,
-            moved=place.moved,
+            optimised=place.moved,
             shape=place.shape,
             phase=place.phase,
             weight_means=tuple(map(ClassWeight, classes, model.mean[number].tolist())) if several else (),

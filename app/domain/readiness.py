@@ -11,12 +11,12 @@ class Readiness:
     database: bool
     migrated: bool
     worker: bool
-    holds_versions: bool = False
+    has_loaded_versions: bool = False
 
     @property
     def can_predict(self) -> bool:
         """Whether predictions can be answered: those of versions in memory, at least."""
-        return self.holds_versions or (self.database and self.migrated)
+        return self.has_loaded_versions or (self.database and self.migrated)
 
     @property
     def can_train(self) -> bool:

@@ -27,10 +27,10 @@ class Reached:
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """What a batch prediction made: a file of `size` bytes with `rows`, of which `unanswered` hold no prediction."""
+    """What a batch prediction made: a file of `size` bytes with `rows`; `rows_not_predicted` hold no prediction."""
 
     rows: int
-    unanswered: int
+    rows_not_predicted: int
     size: int
     kind: Literal["prediction"] = "prediction"
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.encoding.raw import real_values
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split
+from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
 from app.sparse_bayes.types import Array, Mask
 
@@ -37,7 +37,7 @@ def ranks(split: Split, block: Block, *, numbers: Array, names: Iterable[str], s
     match split:
         case RandomSplit():
             return content_hash(block, names, seed)
-        case ColumnSplit(column=column):
+        case GroupSplit(column=column):
             return content_hash(block, (column,), seed)
         case OrderSplit():
             return ~_in_order(_times(split, block, numbers))
@@ -48,7 +48,7 @@ def fold_keys(split: Split, block: Block, *, numbers: Array) -> Array:
     match split:
         case RandomSplit():
             return np.zeros(block_rows(block))
-        case ColumnSplit(column=column):
+        case GroupSplit(column=column):
             return (content_hash(block, (column,), 0) >> _EXACT_BITS).astype(np.float64)
         case OrderSplit():
             return _times(split, block, numbers)

@@ -97,7 +97,7 @@ class Attempt:
     at: datetime
     seconds: float
     status: int | None = None
-    obstacle: Obstacle | None = None
+    error: Obstacle | None = None
 
     @property
     def succeeded(self) -> bool:

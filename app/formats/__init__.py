@@ -5,7 +5,7 @@ To add one, write its class in a file of its own (see `app.formats.format`) and 
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from app.formats.arrow import Arrow
 from app.formats.csv import Csv
@@ -34,8 +34,8 @@ FORMATS: tuple[Format, ...] = (
 DEFAULT = Csv()
 """The format of a file whose suffix is none of theirs."""
 
-BatchFormat: TypeAlias = PartsFormat | AssembledFormat
-"""A format in which batch predictions are written."""
+ASSEMBLED_FROM: PartsFormat = Arrow()
+"""The format in whose parts rows are kept until a file of an `AssembledFormat` is made of them."""
 
 F = TypeVar("F", bound=Format)
 

@@ -8,13 +8,16 @@ from app.domain.errors import MalformedBodyError, TooLargeError
 from app.domain.tables import ColumnKind
 from app.formats.arrow_blocks import reading
 from app.formats.arrow_messages import read_messages, unpacked_size
-from app.formats.arrow_rows import rows_of_stream
-from app.formats.arrow_stream import open_batches
+from app.formats.arrow_rows import read_arrow, rows_of_stream
+from app.formats.arrow_stream import open_arrow, open_batches
 from app.formats.expected import Expected, ReadRows
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
 
 MARK, FORMER_MARK = b"ARROW1", b"FEA1"
+MARK_OF_STREAM = b"\xff\xff\xff\xff"
+"""A stream without a file around it: `.arrow` is used for both, and clients guess one media type from it."""
+
 BEGINNING = 8
 """Bytes before the stream: the mark, filled up."""
 
@@ -24,6 +27,8 @@ MOST_BYTES_OF_A_BATCH = 2**28
 
 def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:
     """A file as a stream of blocks; raises as `open_arrow` does, and TooLargeError for a batch that is too large."""
+    if file.reader().read(len(MARK_OF_STREAM)) == MARK_OF_STREAM:
+        return open_arrow(file, declared=declared, most_columns=most_columns)
     what = "Feather"
     with reading("file", what):
         stream = _stream_in(pa.py_buffer(file.mapped()))
@@ -33,6 +38,8 @@ def open_feather(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_co
 
 def read_feather(body: bytes, expected: Expected) -> ReadRows:
     """The rows of a file; raises as `read_arrow` does."""
+    if body.startswith(MARK_OF_STREAM):
+        return read_arrow(body, expected)
     with reading("body", "Feather"):
         stream = _stream_in(pa.py_buffer(body))
         expected.check_bytes(_unpacked(stream))

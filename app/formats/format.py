@@ -69,6 +69,11 @@ class Format(ABC):
         """The media type of responses."""
         return self.media_types[0]
 
+    @property
+    def rows_summary(self) -> str:
+        """How rows to predict for stand in it, for the table of formats in the docs; empty where none come in it."""
+        return ""
+
 
 class TableFormat(Format):
     """A format in which tables, or images, are uploaded."""

@@ -16,8 +16,9 @@ MOST_SOLVES = 60
 TOLERANCE = 1e-9
 """The iteration rests when the precisions' next step promises less than this share of N log K nats."""
 
-TOLERANCE_NEAR = 1e-10
-"""That of sites that go on from others, as a share of 1 + |L|."""
+TOLERANCE_NEAR = 1e-7
+"""That of sites that go on from others, as a share of 1 + |L|: less than a thousandth of what an iteration over the
+hyperparameters must bring."""
 
 REMEMBERED = 5
 """Earlier steps that the next is extrapolated from [ANDERSON1965: J. ACM 12]."""

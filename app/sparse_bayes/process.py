@@ -120,10 +120,16 @@ def bound_gradient(
     dV_mm, logits_mm = h.terms.pull_symmetric(kernel, V, D_mm)
     dV, logits = dV + dV_mm, logits + logits_mm
     theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU), logits)
+    return with_vectors(theta, vectors, h, dV)
+
+
+def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) -> tuple[Array, Array | None]:
+    """dL/dtheta, from what it is at vectors that stay, and dL/dmoved (m, d) where they move; dV (m, d) = dL/dV."""
+    F, k = len(h.alpha), len(h.input_map.widths)
     if vectors.moved is None:
-        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), np.zeros(len(logits))), None
-    k = len(h.input_map.widths)
-    pulled = -np.einsum("md,md->d", dV, V)
+        logits = np.zeros(len(h.terms.logits))
+        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), logits), None
+    pulled = -np.einsum("md,md->d", dV, vectors.mapped(h))
     theta[2 + F : 2 + F + k] += pulled if k == len(pulled) else pulled.sum()
     return theta, dV / h.input_map.widths
 

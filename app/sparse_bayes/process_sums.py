@@ -23,6 +23,11 @@ PIECE_BYTES = 4 * 2**20
 """Columns of a block are computed so many bytes at a time: few enough to stay in a processor's cache."""
 
 
+def max_piece(width: int) -> int:
+    """How many rows of so many numbers are computed at once."""
+    return max(PIECE_BYTES // (8 * width), 1)
+
+
 @dataclass(frozen=True, eq=False)
 class RowSums:
     """What N rows say of K latents through the columns P = [F B] of one input map and one set of vectors.
@@ -96,7 +101,7 @@ class SumRows:
 
     def __call__(self, block: RowBlock, /) -> RowSums:
         width = max(len(self.origin), block.X.shape[1])
-        return reduce(add, map(self._of, block.pieces(max(PIECE_BYTES // (8 * width), 1))))
+        return reduce(add, map(self._of, block.pieces(max_piece(width))))
 
     def _of(self, block: RowBlock) -> RowSums:
         B = self.whitening.columns(self.covariance(self.h.input_map(block.X), self.mapped))

@@ -94,6 +94,10 @@ class RowSource(Protocol):
     def precisions(self) -> Array | None:
         """Those of the rows' noise over beta, (N,), where they differ and are known."""
 
+    @property
+    def threads(self) -> int:
+        """How many threads share a pass."""
+
     def reduce(self, reduction: Reduction[S]) -> S:
         """The sum of the results for all blocks, in the order of `PairwiseSum`."""
 

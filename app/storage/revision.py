@@ -4,7 +4,7 @@ from sqlalchemy import Engine, inspect, text
 
 from app.storage.failures import translated
 
-EXPECTED = "2026_12_03_documents"
+EXPECTED = "2026_12_04_names"
 """The last of the `migrations`: whoever adds one writes it here."""
 
 TABLE = "alembic_version"

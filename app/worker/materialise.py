@@ -10,7 +10,7 @@ import numpy as np
 from app.domain.encoding import EncodedTarget, Encoding, Statistics, encode_inputs, encode_noise, encode_target
 from app.domain.errors import TrainingFailedError
 from app.domain.planning.likelihoods import is_near, too_far
-from app.domain.requests import ColumnSplit, RandomSplit, SupervisedPlan
+from app.domain.requests import GroupSplit, RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, fold_keys
 from app.domain.tables import Block, taken
 from app.sparse_bayes.likelihoods import GaussianNoise
@@ -81,7 +81,7 @@ def materialise(plan: SupervisedPlan, read: Read, directory: Path, *, most_cells
     copies = 0
     if plan.spec.likelihood.in_target_units:
         written = WrittenRows(path, training, measured, encoding.width)
-        copies = drop_copies(written, by_group=isinstance(plan.split, ColumnSplit))
+        copies = drop_copies(written, by_group=isinstance(plan.split, GroupSplit))
     dropped += usable - training - measured + copies
     return Materialised(path, encoding, training - copies, measured, dropped, encoding.width, copies, outlying)
 

@@ -124,7 +124,7 @@ class _Units:
 
     @classmethod
     def of(cls, plan: SupervisedPlan, target: EncodedTarget) -> "_Units":
-        asked = (plan.spec, *plan.rivals, *plan.pool)
+        asked = (plan.spec, *plan.compared_models, *plan.pool)
         run = [in_target_units(spec, target) for spec in asked]
         return cls(
             {there.likelihood: here.likelihood for there, here in zip(run, asked, strict=True)},
@@ -185,7 +185,7 @@ def _member(spec: Spec, model: Model, encoding: Encoding) -> Member:
             widths=_widths(model, spec, encoding),
             warps=model_warps(model, encoding),
             terms=model_terms(model, encoding),
-            process_sd=user_process_sd(target, model.amplitude),
+            signal_sd=user_process_sd(target, model.amplitude),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
         ),
@@ -236,7 +236,11 @@ def _settled(encoding: Encoding, trained: Trained) -> Encoding:
 
 
 def _degrees_of_freedom(likelihood: Likelihood) -> float | None:
-    return float(likelihood.dof) if isinstance(likelihood, StudentT) and likelihood.dof != "learned" else None
+    return (
+        float(likelihood.degrees_of_freedom)
+        if isinstance(likelihood, StudentT) and likelihood.degrees_of_freedom != "learned"
+        else None
+    )
 
 
 def _temperature(likelihood: TargetLikelihood) -> float | None:

@@ -16,9 +16,9 @@ def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...
     """Of rows that were left out, then of fits."""
     found = [TrainingWarning("outlying_input", _of_outlying(one)) for one in made.outlying]
     if made.copies:
-        found.append(TrainingWarning("copies", _of_copies(made.copies)))
+        found.append(TrainingWarning("duplicates", _of_copies(made.copies)))
     lost = [one for one in trained.compared if not one.computable]
-    found += [TrainingWarning("not_computable", _of_lost(one)) for one in lost]
+    found += [TrainingWarning("numerical_failure", _of_lost(one)) for one in lost]
     return (*found, *(TrainingWarning("jitter", detail) for detail in _of_jitter(members_of(trained.learned))))
 
 

@@ -14,7 +14,7 @@ from benchmarks.options import Options
 LOOK_SECONDS = 0.05
 
 AS_SHIPPED: Mapping[str, float] = {}
-SHORT: Mapping[str, float] = {"heartbeat_seconds": 0.5, "silence_seconds": 2.0, "poll_seconds": 0.1}
+SHORT: Mapping[str, float] = {"heartbeat_interval_seconds": 0.5, "heartbeat_timeout_seconds": 2.0, "poll_seconds": 0.1}
 
 MAY_JUDGE, MAY_JUDGE_SHORT = 16.0, 6.0
 """Seconds after its start in which a worker has come to beat for long enough to call others dead."""
@@ -49,7 +49,7 @@ def _survivor(deploy: Deploy, times: int, settings: Mapping[str, float], may_jud
             killed = datetime.now(UTC)
             taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
             calls.trainings.cancel(job.id)
-            calls.trainings.finished(job.id)
+            calls.trainings.wait(job.id)
             holder = survivor
     return taken
 
@@ -68,7 +68,7 @@ def _alone(deploy: Deploy, times: int, settings: Mapping[str, float]) -> list[fl
             worker = deployment.worker(**settings)
             taken.append((_starts(calls, job, 2)[1] - killed).total_seconds())
             calls.trainings.cancel(job.id)
-            calls.trainings.finished(job.id)
+            calls.trainings.wait(job.id)
             worker.kill()
     return taken
 
@@ -80,7 +80,7 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
         asked = requests.long(calls, rows=rows)
         holder = deployment.worker(**SHORT)
         time.sleep(WORKER_BEGINS)
-        unbroken = _seconds(calls.trainings.finished(calls.trainings.submit(asked).id))
+        unbroken = _seconds(calls.trainings.wait(calls.trainings.submit(asked).id))
         for _ in range(times):
             time.sleep(WORKER_BEGINS)
             job = calls.trainings.submit(asked)
@@ -89,7 +89,7 @@ def _repeated(deploy: Deploy, times: int, *, rows: int) -> list[float]:
             time.sleep(max(0.0, unbroken / 2 - (datetime.now(UTC) - began).total_seconds()))
             holder.kill()
             before = (datetime.now(UTC) - began).total_seconds()
-            ended = calls.trainings.finished(job.id)
+            ended = calls.trainings.wait(job.id)
             again.append(before + _seconds(ended) - unbroken)
             holder = survivor
     return again

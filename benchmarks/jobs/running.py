@@ -27,7 +27,7 @@ def running(deploy: Deploy, options: Options) -> Cells:
         jobs = []
         for _ in range(now_and_then):
             time.sleep(PAUSE_SECONDS)
-            jobs.append(calls.trainings.finished(calls.trainings.submit(asked).id))
+            jobs.append(calls.trainings.wait(calls.trainings.submit(asked).id))
         for _ in range(in_a_row):
             calls.trainings.submit(asked)
         seconds = seconds_for_each(calls, in_a_row, before=now_and_then)

@@ -26,7 +26,7 @@ def make_application() -> Starlette:
         predictions = [
             {
                 "mean": mean,
-                "variance": {"total": total, "noise": noise, "weights": weights, "beyond": beyond},
+                "variance": {"total": total, "noise": noise, "weights": weights, "residual": beyond},
                 "lower": lower,
                 "upper": upper,
             }

@@ -14,7 +14,7 @@ from app.sparse_bayes.types import Array
 from benchmarks.serving.model import INPUTS, OUTPUTS, table
 
 NAME = "benchmark"
-FIGURES = ("mean", "variance_total", "variance_noise", "variance_weights", "variance_beyond", "lower", "upper")
+FIGURES = ("mean", "variance_total", "variance_noise", "variance_weights", "variance_residual", "lower", "upper")
 """Outputs of the Open Inference Protocol that say what `OUTPUTS` of predict calls do."""
 
 LENGTH = "Inference-Header-Content-Length"

@@ -79,12 +79,17 @@ def train(deployment: Deployment, *, vectors: int = VECTORS) -> None:
             "dataset_id": calls.create_dataset(columns, name=NAME).id,
             "target": "y",
             "model": NAME,
-            "prior": {"type": "gaussian_process", "vectors": "rows", "most": vectors, "least_gain": 1e-9},
+            "prior": {
+                "type": "gaussian_process",
+                "inducing_points": "rows",
+                "max_functions": vectors,
+                "min_gain": 1e-9,
+            },
             "basis": [kernel, {"type": "bias"}],
             "likelihood": {"type": "gaussian", "noise_sd": 0.5},
             "holdout": 0.0,
         }
-        job = calls.trainings.finished(calls.trainings.submit(request).id)
+        job = calls.trainings.wait(calls.trainings.submit(request).id)
         if job.state != "succeeded":
             raise RuntimeError(f"the job ended as {job.state}: {job.error}")
     deployment.stop()

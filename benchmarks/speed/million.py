@@ -21,7 +21,7 @@ VECTORS = 128
 LOOK_SECONDS = 0.1
 CHILD = b"app.worker.child"
 
-ASKED: dict[str, Json] = {"type": "gaussian_process", "most": VECTORS, "least_gain": 1e-6}
+ASKED: dict[str, Json] = {"type": "gaussian_process", "max_functions": VECTORS, "min_gain": 1e-6}
 
 NOTES = """\
 Friedman's first function, noise of sd 1. Everything runs at once as `relevance serve` starts it: the API, a worker,
@@ -40,7 +40,7 @@ def million(options: Options) -> list[Table]:
             (dataset, _) = calls.datasets()
             with _peak_of_children() as peak:
                 start = perf_counter()
-                job = calls.trainings.finished(
+                job = calls.trainings.wait(
                     calls.trainings.submit({"dataset_id": dataset.id, "target": "y", "prior": ASKED}).id
                 )
                 seconds = perf_counter() - start

@@ -78,7 +78,7 @@ def _measured(client: Relevance, version: SupervisedVersion, fresh: truth.Table)
     columns: dict[str, Json] = {name: list[Json](values) for name, values in _columns(fresh.inputs).items()}
     answers = client.predict(version.model, {"columns": columns}, version=version.version).predictions
     mean, sd = (np.array([getattr(answer, of) for answer in answers]) for of in ("mean", "sd"))
-    parts = [(part.noise, part.weights, part.beyond) for answer in answers if (part := answer.variance) is not None]
+    parts = [(part.noise, part.weights, part.residual) for answer in answers if (part := answer.variance) is not None]
     away = np.abs(fresh.y - mean) / sd
     within = [float(np.mean(away <= NormalDist().inv_cdf(0.5 + share / 2.0))) for share in SHARES]
     return Measured(

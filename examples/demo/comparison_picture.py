@@ -18,7 +18,7 @@ UNSEEN = 100.0
 
 NEARLY_STRAIGHT = 20.0
 
-PARTS = (("noise", MUTED), ("weights", BLUE), ("beyond", GREEN))
+PARTS = (("noise", MUTED), ("weights", BLUE), ("residual", GREEN))
 
 
 class Judged(Protocol):

@@ -104,7 +104,7 @@ def _moments(prediction: Prediction) -> tuple[float, float, float]:
     assert prediction.sd is not None
     assert prediction.variance is not None
     variance = prediction.variance
-    return prediction.mean, prediction.sd, float(np.sqrt(variance.weights + variance.beyond))
+    return prediction.mean, prediction.sd, float(np.sqrt(variance.weights + variance.residual))
 
 
 def _two_colours() -> LinearSegmentedColormap:

@@ -58,6 +58,8 @@ KERNELS = {
     "matern_3_2": "Matern32", "matern_5_2": "Matern52", "rational_quadratic": "RationalQuadratic", "linear": "Linear",
     "polynomial": "Polynomial", "linear_spline": "LinearSpline", "cubic": "Cubic", "thin_plate": "ThinPlate",
     "sigmoid": "Sigmoid",
+    "inverse_multiquadric": "InverseMultiquadric",
+    "periodic": "Periodic",
 }  # fmt: skip
 LIKELIHOODS = {
     "gaussian": "GaussianNoise", "log_gaussian": "LogGaussian", "log_variance": "LogVariance", "student_t": "StudentT",

@@ -39,7 +39,7 @@ def concluded(parts: InMemoryParts, job_id: UUID, result: Evaluation) -> None:
 
 def of_numbers() -> Evaluation:
     (judged,) = judge(served(small_version()), {**INPUTS, "y": numbers(11.0, 9.5, 13.0, 8.0)}).judged
-    return Evaluation(NumberScores.of(of_kind(JudgedNumbers, judged)).result(), without_target=2, unanswered=1)
+    return Evaluation(NumberScores.of(of_kind(JudgedNumbers, judged)).result(), without_target=2, rows_not_predicted=1)
 
 
 def test_an_evaluation_is_accepted_for_the_version_that_its_reference_means(
@@ -79,11 +79,11 @@ def test_what_was_found_is_shown_with_its_pictures(client: TestClient, parts: In
     job_id, found = submitted(client), of_numbers()
     concluded(parts, job_id, found)
     result = client.get(f"{PATH}/{job_id}").json()["result"]
-    assert (result["rows"], result["rows_without_target"], result["rows_not_answered"]) == (4, 2, 1)
+    assert (result["rows"], result["rows_without_target"], result["rows_not_predicted"]) == (4, 2, 1)
     assert result["metrics"]["rmse"] == pytest.approx(of_kind(NumberResult, found.figures).rmse)
     assert [one["percent"] for one in result["metrics"]["coverage"]] == [50, 80, 95]
-    assert sum(result["pictures"]["standardised"]) == 4
-    assert sum(one["rows"] for one in result["pictures"]["residuals"]) == 4
+    assert sum(result["diagnostics"]["standardised_residuals"]) == 4
+    assert sum(one["rows"] for one in result["diagnostics"]["residuals"]) == 4
 
 
 def test_classes_have_metrics_of_their_own(client: TestClient, parts: InMemoryParts) -> None:
@@ -100,9 +100,13 @@ def test_classes_have_metrics_of_their_own(client: TestClient, parts: InMemoryPa
     (judged,) = judge(version, {**INPUTS, "y": flags(True, False, True, True)}).judged
     concluded(parts, job_id, Evaluation(ClassScores.of(of_kind(JudgedClasses, judged)).result(), 0, 0))
     job = client.get(f"{PATH}/{job_id}").json()
-    assert (job["task"], job["result"]["rows"], job["result"]["metrics"]["unknown"]) == ("classification", 4, 0)
-    assert np.sum(job["result"]["pictures"]["confusion"]) == 4
-    assert job["result"]["pictures"]["classes"] == [False, True]
+    assert (job["task"], job["result"]["rows"], job["result"]["metrics"]["rows_of_unknown_class"]) == (
+        "classification",
+        4,
+        0,
+    )
+    assert np.sum(job["result"]["diagnostics"]["confusion"]) == 4
+    assert job["result"]["diagnostics"]["classes"] == [False, True]
 
 
 def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: TestClient, parts: InMemoryParts) -> None:
@@ -111,7 +115,7 @@ def test_lists_show_metrics_by_version_and_dataset_without_pictures(client: Test
     shown = client.get(PATH, params={"dataset_id": str(DATASET.id)}).json()["items"]
     assert [one["id"] for one in shown] == [str(second), str(first)]
     assert shown[1]["result"]["metrics"]["rmse"] > 0.0
-    assert shown[1]["result"]["pictures"] is None
+    assert shown[1]["result"]["diagnostics"] is None
     for query, expected in (
         ("state=queued", [second]),
         ("model=small&version=1", [second, first]),

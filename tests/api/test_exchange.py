@@ -47,7 +47,7 @@ NUMBERS: list[FlatRow] = [
     {"x": 1 / 3, "a": 1e5, "b": 4.0},
 ]
 MIXED: list[FlatRow] = [{"x": 0.5, "colour": "red"}, {"x": 1.25, "colour": "blue"}, {"x": 3.0, "colour": "red"}]
-REAL = ("mean", "sd", "variance_total", "variance_noise", "variance_weights", "variance_beyond", "lower", "upper")
+REAL = ("mean", "sd", "variance_total", "variance_noise", "variance_weights", "variance_residual", "lower", "upper")
 PATH = "/v1/models/numbers/predict"
 SMALL = "/v1/models/small/predict"
 

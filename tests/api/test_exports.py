@@ -252,7 +252,7 @@ STEEP = {
 
 FAULTS: list[tuple[str, object, str]] = [
     ("/format", "pmml", "/format"),
-    ("/format_version", 3, "/format_version"),
+    ("/format_version", 4, "/format_version"),
     ("/task", "ranking", "/task"),
     ("/task", "classification", "/target/classes"),
     ("/more", 1, "/more"),
@@ -277,7 +277,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/target/noise_column", "sd", "/target/noise_column"),
     ("/model/likelihood/type", "gamma", "/model/likelihood/type"),
     ("/model/likelihood", {"type": "bernoulli"}, "/model/likelihood"),
-    ("/model/likelihood", {"type": "student_t", "dof": 1.0}, "/model/likelihood/dof"),
+    ("/model/likelihood", {"type": "student_t", "degrees_of_freedom": 1.0}, "/model/likelihood/degrees_of_freedom"),
     ("/model/likelihood", {"type": "poisson"}, "/model/noise_sd"),
     ("/model/noise_sd", None, "/model/noise_sd"),
     ("/model/noise_sd", 0.0, "/model/noise_sd"),
@@ -297,7 +297,7 @@ FAULTS: list[tuple[str, object, str]] = [
         {"type": "group", "columns": [1, 1], "of": {"type": "bias"}},
         "/model/functions/1/columns",
     ),
-    ("/model/functions/1", {"type": "steps", "inputs": [0], "places": []}, "/model/functions/1/places"),
+    ("/model/functions/1", {"type": "steps", "inputs": [0], "locations": []}, "/model/functions/1/locations"),
     ("/model/mean", [1.0], "/model/mean"),
     ("/model/mean", [[1.0], [1.0], [1.0]], "/model/mean"),
     ("/model/alpha", [1.0, 0.0, 1.0], "/model/alpha/1"),
@@ -306,7 +306,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/model/covariance/0/0", -1.0, "/model/covariance"),
     ("/model/covariance/0/1", 0.02, "/model/covariance"),
     ("/model/covariance", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]], "/model/covariance"),
-    ("/model/amplitude", -1.0, "/model/amplitude"),
+    ("/model/signal_variance", -1.0, "/model/signal_variance"),
     ("/report/plan", 7, "/report/plan"),
     ("/report/plan/inputs", [], "/report/plan/inputs"),
     ("/report/task", "regression", "/report/task"),
@@ -346,7 +346,7 @@ KERNEL = {
     "centres": [[0.0, 1.0, 0.0]],
 }
 AUGMENTATION = {"functions": KERNEL, "spread": 0.1, "precisions": None}
-AMPLITUDE = {"/model/amplitude": 1.0}
+AMPLITUDE = {"/model/signal_variance": 1.0}
 COLD = {"type": "one_against_rest", "classes": 3, "temperature": 0.0}
 
 CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
@@ -374,7 +374,7 @@ CONTRADICTIONS: list[tuple[str, dict[str, object], str, str]] = [
     (
         "small",
         {**AMPLITUDE, "/model/augmentation": AUGMENTATION},
-        "/model/amplitude",
+        "/model/signal_variance",
         "an amplitude or an augmentation",
     ),
     ("classes", {"/model/augmentation": AUGMENTATION}, "/model/augmentation", "goes with Gaussian noise"),

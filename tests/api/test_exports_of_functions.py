@@ -50,8 +50,8 @@ def test_the_terms_are_listed_without_the_rows_that_they_were(client: TestClient
     listed = client.get("/v1/models/twin/versions/1/relevance-vectors").json()["items"]
     assert [vector["weight_mean"] for vector in listed] == terms.coefficients.tolist()
     assert [(vector["kind"], vector["row"], vector["inputs"]) for vector in listed] == [("gaussian", None, None)] * 3
-    assert [[one["place"] for one in vector["shape"]] for vector in listed] == terms.centres.tolist()
-    assert [[one["span"] for one in vector["shape"]] for vector in listed] == terms.widths.tolist()
+    assert [[one["location"] for one in vector["shape"]] for vector in listed] == terms.centres.tolist()
+    assert [[one["scale"] for one in vector["shape"]] for vector in listed] == terms.widths.tolist()
     assert [[one["input"] for one in vector["shape"]] for vector in listed] == [["x", "z"]] * 3
 
 

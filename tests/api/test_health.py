@@ -21,8 +21,8 @@ def test_a_process_that_answers_is_live(client: TestClient, parts: InMemoryParts
         (Report(True, True, False), 200, 503),
         (Report(True, False, False), 503, 503),
         (Report(False, False, False), 503, 503),
-        (Report(False, False, False, holds_versions=True), 200, 503),
-        (Report(True, True, True, holds_versions=True), 200, 200),
+        (Report(False, False, False, has_loaded_versions=True), 200, 503),
+        (Report(True, True, True, has_loaded_versions=True), 200, 200),
     ],
 )
 def test_ready_is_what_can_predict_and_for_training_what_can_train(
@@ -37,7 +37,7 @@ def test_ready_is_what_can_predict_and_for_training_what_can_train(
             "database": report.database,
             "migrated": report.migrated,
             "worker": report.worker,
-            "holds_versions": report.holds_versions,
+            "has_loaded_versions": report.has_loaded_versions,
         }
     assert client.get("/v2/health/ready").status_code == predictions
     assert client.get("/health/ready?for=lunch").status_code == 422
@@ -57,7 +57,7 @@ def test_a_process_that_begins_to_stop_is_live_but_not_ready(parts: InMemoryPart
         "database": True,
         "migrated": True,
         "worker": True,
-        "holds_versions": False,
+        "has_loaded_versions": False,
     }
     assert client.get("/v2/health/ready").status_code == 503
     assert client.get("/health/live").status_code == 200

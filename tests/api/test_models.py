@@ -21,7 +21,7 @@ HYPERPARAMETERS = {
     "widths": [{"input": None, "width": 1.5}],
     "warps": [],
     "terms": [],
-    "process_sd": None,
+    "signal_sd": None,
     "temperature": None,
     "last_gain": None,
     "next_gain": None,
@@ -81,8 +81,8 @@ def test_a_version_tells_all_that_was_learned(client: TestClient, parts: InMemor
         "prior": {"type": "independent", "price": False, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0},
         "algorithm": {"type": "sequential", "ascent": "inner"},
         "standardised": True,
-        "missing": "refuse",
-        "split": {"by": "random"},
+        "missing": "error",
+        "split": {"type": "random"},
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
@@ -129,16 +129,22 @@ def test_a_version_of_classes_tells_how_many_rows_were_of_each(client: TestClien
 
 
 def test_a_version_tells_what_was_compared_and_not_taken(client: TestClient, parts: InMemoryParts) -> None:
-    made = small_version(name="compared", prior=GaussianProcess(least_gain=2.0))
+    made = small_version(name="compared", prior=GaussianProcess(min_gain=2.0))
     others = (
-        Alternative(None, GaussianProcess(least_gain=2.0), LogGaussian(), 4, "integrated_evidence", -11.0),
+        Alternative(None, GaussianProcess(min_gain=2.0), LogGaussian(), 4, "integrated_evidence", -11.0),
         Alternative(Bias(), Independent(price=True), GaussianNoise(), None, "fold_log_density", None, "no rows"),
     )
     figures = {"holdout": {"rmse": 0.3}, "leave_one_out": {"rmse": 0.25, "nll": 0.5, "coverage_95": 0.95}}
     report = replace(made.report, integrated_evidence=-10.25, alternatives=others, metrics=figures)
     parts.kept.models.put(OWNER, replace(made, report=report), number=1)
     version = client.get("/v1/models/compared/versions/1").json()
-    process = {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0}
+    process = {
+        "type": "gaussian_process",
+        "inducing_points": "optimised",
+        "min_gain": 2.0,
+        "max_functions": None,
+        "rho": 0.0,
+    }
     gaussian = {"type": "gaussian", "noise_sd": "learned"}
     assert version["integrated_evidence"] == -10.25
     assert version["alternatives"] == [
@@ -192,7 +198,7 @@ def test_relevance_vectors_come_by_number_or_by_weight(client: TestClient) -> No
         "row": 3,
         "inputs": {"x": 1.0, "colour": "blue"},
         "input": None,
-        "moved": False,
+        "optimised": False,
         "shape": [],
         "phase": None,
         "weight_mean": 2.0,

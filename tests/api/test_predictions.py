@@ -60,7 +60,7 @@ def test_each_form_of_a_table_gets_the_services_answer(
                     "total": expected.total[row],
                     "noise": expected.noise[row],
                     "weights": expected.weights[row],
-                    "beyond": expected.beyond[row],
+                    "residual": expected.beyond[row],
                 },
                 "lower": expected.lower[row],
                 "upper": expected.upper[row],
@@ -259,7 +259,7 @@ def test_a_category_unseen_in_training_is_named_with_the_known_ones(client: Test
         ({"interval": 0}, "/interval", "Should be greater than 0, got 0."),
         ({"interval": "0.9"}, "/interval", 'Should be a valid number, got "0.9".'),
         ({"outputs": []}, "/outputs", "Needs 1 at least, got 0."),
-        ({"on_error": "skip"}, "/on_error", "Should be 'refuse' or 'per_row', got \"skip\"."),
+        ({"on_error": "skip"}, "/on_error", "Should be 'fail' or 'per_row', got \"skip\"."),
         ({"explain": 0}, "/explain", "Should be greater than or equal to 1, got 0."),
         ({"explain": 21}, "/explain", "Should be less than or equal to 20, got 21."),
         ({"covariance": 1}, "/covariance", "Should be a valid boolean, got 1."),
@@ -524,7 +524,7 @@ def test_only_what_is_quick_is_answered_on_the_event_loop() -> None:
         ({"MOST_ROWS_INLINE": 2}, {}, 1),
         ({"MOST_BYTES_READ_INLINE": 10}, {}, 1),
         ({"MOST_WORK_INLINE": 10}, {}, 1),
-        ({}, {"on_error": "refuse"}, 1),
+        ({}, {"on_error": "fail"}, 1),
     ],
 )
 def test_rows_of_numbers_are_answered_on_the_event_loop_up_to_a_larger_size(

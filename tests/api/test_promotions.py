@@ -35,21 +35,24 @@ def test_a_promotion_is_accepted_with_its_holder_and_what_is_usual(client: TestC
     assert response.status_code == 202
     assert response.headers["Location"] == f"{PATH}/{job['id']}"
     assert duel.kept.queue.submitted == [UUID(job["id"])]
-    said = {name: job[name] for name in ("version", "alias", "holder", "metric", "margin", "by", "groups", "result")}
+    said = {
+        name: job[name]
+        for name in ("version", "alias", "champion", "metric", "margin", "criterion", "groups", "result")
+    }
     assert said == {
         "version": {"model": "small", "version": 2},
         "alias": "best",
-        "holder": 1,
+        "champion": 1,
         "metric": "rmse",
         "margin": 0.0,
-        "by": "interval",
+        "criterion": "interval",
         "groups": None,
         "result": None,
     }
 
 
 def test_an_alias_that_is_not_there_has_no_holder(client: TestClient, duel: InMemoryParts) -> None:
-    assert client.post("/v1/models/small/aliases/newest/promotions", json=ASKED).json()["holder"] is None
+    assert client.post("/v1/models/small/aliases/newest/promotions", json=ASKED).json()["champion"] is None
     assert len(duel.kept.jobs.kept) == 1
 
 
@@ -66,13 +69,13 @@ def test_what_was_found_is_shown(client: TestClient, duel: InMemoryParts) -> Non
         replace(job, state="succeeded", finished_at=NOW, transitions=(Transition("succeeded", NOW, 1),), result=result)
     )
     shown = client.get(f"{PATH}/{job_id}").json()["result"]
-    assert (shown["moved"], shown["improvement"]["estimate"], shown["holder"]["rows"]) == (True, 1.0, 0)
+    assert (shown["moved"], shown["improvement"]["estimate"], shown["champion"]["rows"]) == (True, 1.0, 0)
     assert (shown["rows_seen_in_training"], shown["challenger"]["rows_seen_in_training"]) == (9, 7)
-    assert (shown["holder"]["rows_seen_in_training"], shown["improvement"]["groups"]) == (None, None)
+    assert (shown["champion"]["rows_seen_in_training"], shown["improvement"]["groups"]) == (None, None)
     assert shown["reason"].startswith("mae 2 -> 1, improvement 1 (95 %: 1 to 1)")
     (listed,) = client.get(f"{PATH}?model=small&version=2&state=succeeded").json()["items"]
     assert client.get(f"{PATH}?version=1").json()["items"] == []
-    assert (listed["result"]["challenger"]["pictures"], shown["challenger"]["pictures"] is None) == (None, False)
+    assert (listed["result"]["challenger"]["diagnostics"], shown["challenger"]["diagnostics"] is None) == (None, False)
 
 
 def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel: InMemoryParts) -> None:
@@ -90,7 +93,7 @@ def test_what_makes_no_sense_is_refused_with_its_place(client: TestClient, duel:
         detail,
         [{"detail": detail, "pointer": "/metric"}],
     )
-    for wrong in ({"margin": -1.0}, {"by": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
+    for wrong in ({"margin": -1.0}, {"criterion": "hope"}, {"model": "small"}, {"groups": 3}, {"groups": "ward"}):
         assert client.post(OF_BEST, json={**ASKED, **wrong}).status_code == 422
     assert client.post("/v1/models/small/aliases/7/promotions", json=ASKED).status_code == 422
     assert not duel.kept.jobs.kept

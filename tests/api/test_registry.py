@@ -169,10 +169,10 @@ def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemory
         "model": "small",
         "version": 2,
         "created_at": "2024-05-01T12:00:00Z",
-        "dataset": {"id": str(DATASET.id), "digest": "0" * 64, "name": "points.csv", "is_kept": True},
+        "dataset": {"id": str(DATASET.id), "digest": "0" * 64, "name": "points.csv", "exists": True},
         "job_id": sent["id"],
         "imported": None,
-        "parent": {"version": 1, "is_kept": True},
+        "parent": {"version": 1, "exists": True},
         "software_version": "0.1.0",
     }
     assert {name: request[name] for name in ("dataset_id", "target", "inputs", "seed", "model", "basis")} == {
@@ -187,5 +187,5 @@ def test_a_version_tells_where_it_comes_from(client: TestClient, parts: InMemory
     client.delete(f"{MODEL}/versions/1")
     client.delete(f"/v1/datasets/{DATASET.id}")
     later = client.get(f"{MODEL}/versions/2/lineage").json()
-    assert later["parent"] == {"version": 1, "is_kept": False}
-    assert later["dataset"] == {"id": str(DATASET.id), "digest": "0" * 64, "name": None, "is_kept": False}
+    assert later["parent"] == {"version": 1, "exists": False}
+    assert later["dataset"] == {"id": str(DATASET.id), "digest": "0" * 64, "name": None, "exists": False}

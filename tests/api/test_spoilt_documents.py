@@ -61,11 +61,11 @@ ACCEPTED: dict[str, frozenset[str]] = {
     FUNCTIONS + r"/spans/\*": POSITIVE,
     r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
-    SPEC + r"/prior/least_gain": POSITIVE,
+    SPEC + r"/prior/min_gain": POSITIVE,
     SPEC + r"/basis(/\*)?/width/shrinkage": POSITIVE,
     r"/report/plan/max_score_loss": POSITIVE,
     r"/report/alternatives/\*/prior/(a|b|c|d)": POSITIVE,
-    r"/report/alternatives/\*/likelihood/dof": frozenset({HUGE}),
+    r"/report/alternatives/\*/likelihood/degrees_of_freedom": frozenset({HUGE}),
     r"/report/metrics/(validation/(rmse|mae)|holdout/log_loss)": POSITIVE,
     r"approximation/report/(error|negative|path/\*/error)": POSITIVE,
     r"components/report/variances/\*": POSITIVE,
@@ -78,7 +78,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     TASK + r"/(source/version|format_version)": COUNTED,
     TASK + r"/report/(rows_dropped|rows_held_out|rows_drawn|metrics/validation/rows|outliers/\*/row)": COUNTED,
     TASK + r"/report/(plan/(most|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
-    SPEC + r"/(seed|prior/most)": COUNTED,
+    SPEC + r"/(seed|prior/max_functions)": COUNTED,
     r"/model/functions/\*/columns/\*": COUNTED,
     FUNCTIONS + r"/degree": COUNTED,
     BESIDE + r"/kernel/degree": COUNTED,
@@ -90,14 +90,14 @@ ACCEPTED: dict[str, frozenset[str]] = {
 FOUND = "/report/members/0/hyperparameters"
 
 TOLD_TWICE: dict[str, tuple[str, ...]] = {
-    "/target/scale": (FOUND + "/noise_sd", FOUND + "/process_sd", "/report/members/0/evidence/value"),
+    "/target/scale": (FOUND + "/noise_sd", FOUND + "/signal_sd", "/report/members/0/evidence/value"),
     "/model/noise_sd": (FOUND + "/noise_sd",),
-    "/model/amplitude": (FOUND + "/process_sd",),
+    "/model/signal_variance": (FOUND + "/signal_sd",),
     "/model/rows": ("/report/rows", "/report/members/0/evidence/value"),
     "/model/candidates": ("/report/candidates",),
     "/model/last_gain": (FOUND + "/last_gain",),
     "/model/next_gain": (FOUND + "/next_gain",),
-    "/model/likelihood/dof": (FOUND + "/degrees_of_freedom",),
+    "/model/likelihood/degrees_of_freedom": (FOUND + "/degrees_of_freedom",),
     "/model/evidence/value": ("/report/members/0/evidence/value",),
     "/model/evidence/log_hyperprior": ("/report/members/0/evidence/log_hyperprior",),
     "/model/evidence/price": ("/report/members/0/evidence/price",),
@@ -126,7 +126,10 @@ def rich() -> ExportedVersion:
         ignored=(IgnoredColumn("note", "it holds no numbers"),),
         holdout=0.2,
         validation=Validation(3),
-        rivals=(replace(spec, prior=GaussianProcess("free", 3.0, 8, 0.5)), trained("fourier").report.plan.spec),
+        compared_models=(
+            replace(spec, prior=GaussianProcess("optimised", 3.0, 8, 0.5)),
+            trained("fourier").report.plan.spec,
+        ),
     )
     scores = {"rmse": 0.5, "mae": 0.4, "r2": 0.9, "nll": 1.0, "coverage_95": 0.9, "rows": 12.0}
     report = replace(
@@ -136,7 +139,12 @@ def rich() -> ExportedVersion:
         integrated_evidence=-1.0,
         alternatives=(
             Alternative(
-                spec.basis[0], GaussianProcess("free", 3.0, 8, 0.5), spec.likelihood, 3, "integrated_evidence", -1.0
+                spec.basis[0],
+                GaussianProcess("optimised", 3.0, 8, 0.5),
+                spec.likelihood,
+                3,
+                "integrated_evidence",
+                -1.0,
             ),
             Alternative(
                 None,
@@ -280,9 +288,9 @@ IMPOSSIBLE = [
     ("/report/rows", -3),
     ("/report/termination", "tired"),
     ("/report/dataset_digest", "abc"),
-    ("/report/plan/split", {"by": "column", "column": "\n"}),
+    ("/report/plan/split", {"type": "group", "column": "\n"}),
     ("/report/plan/spec/likelihood/noise_sd", "rows"),
-    ("/report/plan/rivals/1/likelihood/noise_sd", "rows"),
+    ("/report/plan/compared_models/1/likelihood/noise_sd", "rows"),
     ("/report/alternatives/0/likelihood", {"type": "gaussian", "noise_sd": "rows"}),
     ("/model/termination", "tired"),
 ]

@@ -52,7 +52,7 @@ def test_a_version_that_nobody_asked_for_has_counts_of_nothing(client: TestClien
     assert (statistics["last_request_at"], statistics["outside_support"]) == (None, None)
     latency = statistics["latency"]
     assert isinstance(latency, dict)
-    assert [bucket["at_most"] for bucket in latency["buckets"]] == [*BOUNDS, None]
+    assert [bucket["upper_bound"] for bucket in latency["buckets"]] == [*BOUNDS, None]
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,23 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         "ignored": [],
         "likelihood": {"type": "gaussian", "noise_sd": "learned"},
         "basis": [kernel("gaussian", EACH, "none"), {"type": "bias"}, {"type": "inputs"}],
-        "prior": {"type": "gaussian_process", "vectors": "rows", "least_gain": 2.0, "most": None, "rho": 0.0},
+        "prior": {
+            "type": "gaussian_process",
+            "inducing_points": "rows",
+            "min_gain": 2.0,
+            "max_functions": None,
+            "rho": 0.0,
+        },
         "algorithm": {"type": "greedy"},
-        "rivals": [
+        "compared_models": [
             {
-                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.0},
+                "prior": {
+                    "type": "gaussian_process",
+                    "inducing_points": "optimised",
+                    "min_gain": 2.0,
+                    "max_functions": None,
+                    "rho": 0.0,
+                },
                 "likelihood": {"type": "log_gaussian"},
             },
             {
@@ -86,13 +98,19 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                 "likelihood": {"type": "gaussian", "noise_sd": "learned"},
             },
             {
-                "prior": {"type": "gaussian_process", "vectors": "rows", "least_gain": 2.0, "most": None, "rho": 0.0},
+                "prior": {
+                    "type": "gaussian_process",
+                    "inducing_points": "rows",
+                    "min_gain": 2.0,
+                    "max_functions": None,
+                    "rho": 0.0,
+                },
                 "likelihood": {"type": "gaussian", "noise_sd": "heteroscedastic"},
             },
         ],
         "standardise": True,
-        "missing": "refuse",
-        "split": {"by": "random"},
+        "missing": "error",
+        "split": {"type": "random"},
         "holdout": 0.0,
         "validation": None,
         "seed": 0,
@@ -124,7 +142,7 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                 "task": "classification",
                 "classes": ["a", "b", "c"],
                 "likelihood": {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"},
-                "rivals": [],
+                "compared_models": [],
             },
         ),
         (
@@ -155,8 +173,11 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
             {"likelihood": {"type": "gaussian", "noise_sd": {"column": "same"}}},
             {"likelihood": {"type": "gaussian", "noise_sd": {"column": "same"}}},
         ),
-        ({"likelihood": {"type": "student_t"}}, {"likelihood": {"type": "student_t", "dof": "learned"}}),
-        ({"likelihood": {"type": "student_t", "dof": 4}}, {"likelihood": {"type": "student_t", "dof": 4.0}}),
+        ({"likelihood": {"type": "student_t"}}, {"likelihood": {"type": "student_t", "degrees_of_freedom": "learned"}}),
+        (
+            {"likelihood": {"type": "student_t", "degrees_of_freedom": 4}},
+            {"likelihood": {"type": "student_t", "degrees_of_freedom": 4.0}},
+        ),
         ({"likelihood": {"type": "log_gaussian"}}, {"likelihood": {"type": "log_gaussian"}}),
         (
             {"algorithm": {"type": "re_estimation", "update": "em"}},
@@ -177,10 +198,10 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
                     },
                     {"type": "bias"},
                 ],
-                "rivals": [],
+                "compared_models": [],
             },
         ),
-        ({"split": {"by": "order"}}, {"split": {"by": "order", "column": None}}),
+        ({"split": {"type": "order"}}, {"split": {"type": "order", "column": None}}),
         (
             {"basis": {"type": "kernel", "width": {"type": "fixed", "value": 2}}},
             {
@@ -200,12 +221,26 @@ def test_a_job_is_accepted_with_every_choice_that_was_made_for_it(client: TestCl
         ),
         (
             {"prior": {"type": "gaussian_process", "rho": 0.3}},
-            {"prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.0, "most": None, "rho": 0.3}},
+            {
+                "prior": {
+                    "type": "gaussian_process",
+                    "inducing_points": "optimised",
+                    "min_gain": 2.0,
+                    "max_functions": None,
+                    "rho": 0.3,
+                }
+            },
         ),
         (
-            {"prior": {"type": "gaussian_process", "least_gain": 2.5, "most": 40}},
+            {"prior": {"type": "gaussian_process", "min_gain": 2.5, "max_functions": 40}},
             {
-                "prior": {"type": "gaussian_process", "vectors": "free", "least_gain": 2.5, "most": 40, "rho": 0.0},
+                "prior": {
+                    "type": "gaussian_process",
+                    "inducing_points": "optimised",
+                    "min_gain": 2.5,
+                    "max_functions": 40,
+                    "rho": 0.0,
+                },
                 "algorithm": {"type": "greedy"},
                 "basis": [
                     {
@@ -358,12 +393,15 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             ),
         ),
         (
-            {"likelihood": {"type": "student_t", "dof": 2}},
-            plainly("/likelihood/dof", "`dof` must be above 2 and at most 200, got 2."),
+            {"likelihood": {"type": "student_t", "degrees_of_freedom": 2}},
+            plainly("/likelihood/degrees_of_freedom", "`degrees_of_freedom` must be above 2 and at most 200, got 2."),
         ),
         (
-            {"likelihood": {"type": "student_t", "dof": "many"}},
-            at("/likelihood/dof", 'Should be \'learned\', got "many". Or: Should be a valid number, got "many".'),
+            {"likelihood": {"type": "student_t", "degrees_of_freedom": "many"}},
+            at(
+                "/likelihood/degrees_of_freedom",
+                'Should be \'learned\', got "many". Or: Should be a valid number, got "many".',
+            ),
         ),
         (
             {"likelihood": {"type": "poisson"}},
@@ -374,8 +412,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             ),
         ),
         (
-            {"likelihood": {"type": "poisson", "dof": 3}},
-            at("/likelihood/dof", "There is no member 'dof' here."),
+            {"likelihood": {"type": "poisson", "degrees_of_freedom": 3}},
+            at("/likelihood/degrees_of_freedom", "There is no member 'degrees_of_freedom' here."),
         ),
         (
             {"task": "ranking"},
@@ -408,8 +446,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/basis", "Expected widths by evidence, since warps are learned with them."),
         ),
         (
-            {"prior": {"type": "gaussian_process", "least_gain": 0}},
-            at("/prior/least_gain", "Should be greater than 0, got 0."),
+            {"prior": {"type": "gaussian_process", "min_gain": 0}},
+            at("/prior/min_gain", "Should be greater than 0, got 0."),
         ),
         (
             {"prior": {"type": "gaussian_process", "rho": 1.5}},
@@ -420,8 +458,8 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
             plainly("/prior", 'Expected rho of 0 under "student_t": another is for Gaussian noise.'),
         ),
         (
-            {"prior": {"type": "gaussian_process", "most": 513}},
-            at("/prior/most", "Should be less than or equal to 512, got 513."),
+            {"prior": {"type": "gaussian_process", "max_functions": 513}},
+            at("/prior/max_functions", "Should be less than or equal to 512, got 513."),
         ),
         (
             {"basis": {"type": "kernel", "width": None, "warp": "little"}},
@@ -450,9 +488,9 @@ def plainly(pointer: str, detail: str, column: str | None = None) -> tuple[str, 
         ),
         ({"holdout": "0.1"}, at("/holdout", 'Should be a valid number, got "0.1".')),
         ({"standardise": 1}, at("/standardise", "Should be a valid boolean, got 1.")),
-        ({"missing": "ignore"}, at("/missing", "Should be 'refuse', 'drop_rows' or 'indicator', got \"ignore\".")),
-        ({"split": {"by": "column"}}, at("/split/column", "This member is required.")),
-        ({"split": {"by": "group"}}, at("/split/by", "'group' is none of 'random', 'column', 'order'.")),
+        ({"missing": "ignore"}, at("/missing", "Should be 'error', 'drop_rows' or 'indicator', got \"ignore\".")),
+        ({"split": {"type": "group"}}, at("/split/column", "This member is required.")),
+        ({"split": {"type": "groups"}}, at("/split/type", "'groups' is none of 'random', 'group', 'order'.")),
         ({"inputs": []}, at("/inputs", "Needs 1 at least, got 0.")),
         ({"inputs": ["x", 3]}, at("/inputs/1", "Should be a valid string, got 3.")),
         (

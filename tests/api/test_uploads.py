@@ -22,9 +22,10 @@ from starlette.types import Message
 from app.api.application import make_application
 from app.api.dependencies import Limits
 from app.api.negotiation import EXPECTED
+from app.formats import FORMATS, TABLE_FORMATS, named
 from tests.api.conftest import StoredParts
 from tests.api.problems import assert_problem
-from tests.api.table_files import arrow_stream, npy
+from tests.api.table_files import MEDIA_TYPES, TABLES, FlatRow, arrow_stream, npy, written
 
 DATASETS = "/v1/datasets"
 CSV = {"Content-Type": "text/csv"}
@@ -115,6 +116,37 @@ def test_the_same_table_has_the_same_digest_however_it_comes(service: Service) -
     assert len({dataset["digest"] for dataset in shown}) == 1
     assert {dataset["name"] for dataset in shown} == {"points"}
     assert service.left_behind() == (len(answers), len(answers), 0)
+
+
+@pytest.mark.parametrize("coded", TABLES)
+def test_a_table_has_the_same_digest_in_every_format(service: Service, coded: str) -> None:
+    """By its media types, and by the suffixes of a file in a form."""
+    rows: list[FlatRow] = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
+    content, one = written(coded, rows), named(FORMATS, coded)
+    expected = service.client.post(f"{DATASETS}?name=points", content=AS_JSON, headers=JSON).json()["digest"]
+    for media_type in {*one.media_types} - {"text/tab-separated-values"}:
+        answer = service.client.post(DATASETS, content=content, headers={"Content-Type": media_type})
+        assert (answer.status_code, answer.json().get("digest")) == (201, expected), answer.text
+    for suffix in one.suffixes:
+        answer = service.client.post(DATASETS, files={"file": (f"points{suffix}", content, "application/octet-stream")})
+        assert (answer.status_code, answer.json().get("digest")) == (201, expected), answer.text
+
+
+@pytest.mark.parametrize("coded", TABLES)
+def test_a_file_that_is_cut_off_or_something_else_is_refused_in_every_format(service: Service, coded: str) -> None:
+    rows: list[FlatRow] = [{"x": 1.0, "c": "a"}, {"x": 2.0, "c": "b"}]
+    for content in (b"", written(coded, rows)[:20] + b"\xff", b"\0" * 100):
+        answer = service.client.post(DATASETS, content=content, headers={"Content-Type": MEDIA_TYPES[coded]})
+        assert answer.status_code in {400, 422}, (content, answer.text)
+        assert answer.json()["detail"]
+    assert service.left_behind() == (0, 0, 0)
+
+
+def test_the_documentation_names_every_format(service: Service) -> None:
+    operation = service.client.get("/openapi.json").json()["paths"][DATASETS]["post"]
+    content = {*operation["requestBody"]["content"]}
+    assert content == {one.media_type for one in TABLE_FORMATS} | {"multipart/form-data"}
+    assert all(one.title in operation["description"] for one in TABLE_FORMATS)
 
 
 def test_an_upload_is_answered_with_what_is_known_of_it(service: Service) -> None:

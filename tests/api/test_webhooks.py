@@ -19,7 +19,7 @@ def add(client: TestClient, **members: object) -> dict[str, object]:
 
 
 def delivery_of(parts: InMemoryParts, webhook_id: object) -> Delivery:
-    failed = Attempt(NOW, 10.0, obstacle="timeout")
+    failed = Attempt(NOW, 10.0, error="timeout")
     delivery = Delivery(
         uuid7(), UUID(str(webhook_id)), uuid7(), EVENT_TYPES[0], uuid7(), NOW, "failed", None, (failed,)
     )
@@ -148,7 +148,7 @@ def test_deliveries_are_listed_with_their_attempts_and_made_again(client: TestCl
         "created_at": "2024-05-01T13:00:00Z",
         "state": "failed",
         "next_attempt_at": None,
-        "attempts": [{"at": "2024-05-01T13:00:00Z", "seconds": 10.0, "status": None, "obstacle": "timeout"}],
+        "attempts": [{"at": "2024-05-01T13:00:00Z", "seconds": 10.0, "status": None, "error": "timeout"}],
     }
     assert client.get(path).json() == {"items": [shown], "has_more": False, "after": None}
     again = client.post(f"{path}/{delivery.id}/redeliver")

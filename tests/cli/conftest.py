@@ -68,9 +68,9 @@ def run(monkeypatch: pytest.MonkeyPatch, logging_as_it_was: None) -> Run:
     return invoke
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real service, with a worker inside."""
+    """A real service, with a worker inside, in which each test has models of its own."""
     directory = tmp_path_factory.mktemp("service")
     with running_service(directory / "relevance.db", log=directory / "service.log") as address:
         yield address

@@ -59,7 +59,11 @@ def test_an_alias_is_removed(run: Run, stub: Stub, answers: Answers) -> None:
 def test_a_model_is_shown_by_its_alias_or_not_at_all(run: Run, stub: Stub) -> None:
     problem = {"type": "/problems/not-found", "title": "No", "status": 404, "detail": "Model 'small' has no alias 'x'."}
     url = stub({"GET /v1/models/small/versions/x": (404, problem)})
-    for arguments in (("models", "small@x"), ("models", "small", "--version", "x"), ("models", "small@x", "--vectors")):
+    for arguments in (
+        ("models", "small@x"),
+        ("models", "small", "--version", "x"),
+        ("models", "small@x", "--relevance-vectors"),
+    ):
         done = run(*arguments, "--url", url)
         assert (done.exit_code, done.stderr) == (1, "Model 'small' has no alias 'x'.\n")
     done = run("models", "small@x", "--version", "2", "--url", url)

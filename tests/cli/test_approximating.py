@@ -45,16 +45,16 @@ def test_few_terms_stand_for_all(asked: Run, terms: Path, rows: Path) -> None:
 
 
 def test_rows_alone_are_a_density_and_are_listed_among_jobs_and_models(asked: Run, terms: Path) -> None:
-    options = ("--input", "x", "--width", "0.7", "--density", "--model", "heaps", "--most", "3")
+    options = ("--input", "x", "--width", "0.7", "--density", "--model", "heaps", "--max-functions", "3")
     done = asked("approximate", str(terms), *options)
     assert done.exit_code == 0, done.stderr
     assert "before it was made a density" in done.stdout
     job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "heaps")
-    assert (job["task"], job["density"], job["most"]) == ("approximation", True, 3)
+    assert (job["task"], job["density"], job["max_functions"]) == ("approximation", True, 3)
     assert "of the function at most" in asked("jobs", job["id"]).stdout
     assert "(approximation)" in asked("jobs").stdout
     assert "heaps" in asked("models").stdout
-    assert "gaussian, at" in asked("models", "heaps", "--vectors").stdout
+    assert "gaussian, at" in asked("models", "heaps", "--relevance-vectors").stdout
 
 
 def test_a_width_that_is_none_is_refused_before_anything_is_sent(run: Run, terms: Path) -> None:

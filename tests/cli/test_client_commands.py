@@ -12,7 +12,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from app.formats import FORMATS, named
+from tests.api.table_files import ANSWERS, NAMED_ROWS, FlatRow, read, written
 from tests.cli.conftest import Run
+
+NUMBERS = (
+    "mean",
+    "sd",
+    "variance_total",
+    "variance_noise",
+    "variance_weights",
+    "variance_beyond",
+    "lower",
+    "upper",
+    "support",
+)
+"""The columns of a matrix of predictions."""
 
 ROWS = [(i / 4, "even" if i % 2 == 0 else "odd", i / 4 + (3 if i % 2 == 0 else 0)) for i in range(40)]
 
@@ -59,7 +74,7 @@ def test_what_was_learned_can_be_had_as_json(asked: Run, trained: str) -> None:
     assert version["model"] == trained
     assert version["hyperparameters"]["widths"] == [{"input": None, "width": 3.0}]
     assert [column["name"] for column in version["inputs"]] == ["x", "parity"]
-    vectors = json.loads(asked("models", trained, "--vectors", "--json").stdout)
+    vectors = json.loads(asked("models", trained, "--relevance-vectors", "--json").stdout)
     sizes = [abs(vector["weight_mean"]) for vector in vectors]
     assert len(vectors) == version["functions"]
     assert sizes == sorted(sizes, reverse=True)
@@ -104,7 +119,7 @@ def test_a_prior_that_was_left_open_is_told_with_what_it_was_compared_with(
     assert [one["prior"]["type"] for one in version["alternatives"]] == ["independent"]
     assert version["integrated_evidence"] > version["alternatives"][0]["score"]
     job = next(job for job in json.loads(asked("jobs", "--json").stdout) if job["model"] == "open")
-    assert [rival["prior"]["type"] for rival in job["rivals"]] == ["independent"]
+    assert [rival["prior"]["type"] for rival in job["compared_models"]] == ["independent"]
     assert "independent with gaussian noise" in asked("jobs", job["id"]).stdout
 
 
@@ -117,7 +132,7 @@ def test_a_process_tells_its_widths_and_gains(asked: Run, file: Path) -> None:
         assert f"\n{name} " in shown, shown
     assert "next would bring" in shown
     assert re.search(r"^score +\S+ \+- \S+ nats a row, on \d+ rows left out, in 5 folds *$", shown, re.MULTILINE), shown
-    assert "parity" in asked("models", "process", "--vectors").stdout
+    assert "parity" in asked("models", "process", "--relevance-vectors").stdout
 
 
 def test_predictions_come_beside_their_rows_as_csv(asked: Run, trained: str, file: Path) -> None:
@@ -155,17 +170,15 @@ def test_predictions_are_the_same_from_csv_parquet_and_json(
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_predictions_are_the_same_from_arrow_ndjson_and_npy_too(
+def test_predictions_are_the_same_from_every_format_and_from_npy(
     asked: Run, trained: str, file: Path, tmp_path: Path
 ) -> None:
-    rows = [{"x": x, "parity": parity} for x, parity, _ in ROWS]
-    (tmp_path / "rows.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    table = pa.table({"x": [x for x, _, _ in ROWS], "parity": [parity for _, parity, _ in ROWS]})
-    with pa.ipc.new_stream(str(tmp_path / "rows.arrow"), table.schema) as writer:
-        writer.write_table(table)
-    files = [file, tmp_path / "rows.ndjson", tmp_path / "rows.arrow"]
-    answers = [json.loads(asked("predict", trained, str(name), "--json").stdout)["predictions"] for name in files]
-    assert answers[1] == answers[2] == answers[0]
+    rows: list[FlatRow] = [{"x": x, "parity": parity} for x, parity, _ in ROWS]
+    expected = json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]
+    for coded in NAMED_ROWS:
+        path = tmp_path / f"rows{named(FORMATS, coded).suffixes[0]}"
+        path.write_bytes(written(coded, rows))
+        assert json.loads(asked("predict", trained, str(path), "--json").stdout)["predictions"] == expected, coded
     (tmp_path / "flat.csv").write_text("x,y\n" + "".join(f"{x},{3 * x}\n" for x, _, _ in ROWS))
     assert asked("train", str(tmp_path / "flat.csv"), "--target", "y").exit_code == 0
     np.save(tmp_path / "flat.npy", np.array([[x] for x, _, _ in ROWS]))
@@ -180,13 +193,15 @@ def test_predictions_alone_can_be_written_in_other_formats(asked: Run, trained: 
     file = tmp_path / "rows.csv"
     file.write_text("parity,x\n" + "".join(f"{parity},{x}\n" for x, parity, _ in ROWS))
     means = [row["mean"] for row in json.loads(asked("predict", trained, str(file), "--json").stdout)["predictions"]]
-    for coded in ("arrow", "parquet", "npy"):
+    for coded in ANSWERS:
         done = asked("predict", trained, str(file), "--format", coded, "--output", str(tmp_path / coded))
         assert done.exit_code == 0, done.stderr
         assert f"Written to {tmp_path / coded}" in done.stdout
-    assert pa.ipc.open_stream((tmp_path / "arrow").read_bytes()).read_all()["mean"].to_pylist() == means
-    assert pq.read_table(tmp_path / "parquet")["mean"].to_pylist() == means
-    assert np.load(tmp_path / "npy")[:, 0].tolist() == means
+        told = read(coded, (tmp_path / coded).read_bytes(), NUMBERS)
+        assert [row["mean"] for row in told] == means
+    unknown = asked("predict", trained, str(file), "--format", "xml")
+    assert unknown.exit_code == 2
+    assert all(coded in unknown.stderr for coded in ANSWERS)
     lines = asked("predict", trained, str(file), "--format", "ndjson", "--interval", "0.5").stdout.splitlines()
     assert [json.loads(line)["mean"] for line in lines] == means
     (tmp_path / "rows.json").write_text("{}")
@@ -358,7 +373,7 @@ def test_three_classes_are_shown_with_a_weight_and_a_probability_for_each(asked:
     assert trained.exit_code == 0, trained.stderr
     assert re.search(r"classes +large \(20 rows\), middle \(21 rows\), small \(20 rows\)", trained.stdout)
     assert re.search(r"scatter +categorical", trained.stdout)
-    vectors = asked("models", "sizes", "--vectors").stdout
+    vectors = asked("models", "sizes", "--relevance-vectors").stdout
     assert all(f"weight for {size}" in vectors for size in sizes.values())
     rows = list(csv.DictReader(io.StringIO(asked("predict", "sizes", str(path)).stdout)))
     assert [rows[place]["size_predicted"] for place in (0, 30, -1)] == ["small", "middle", "large"]

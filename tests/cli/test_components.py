@@ -48,7 +48,9 @@ def test_what_is_new_is_told_from_what_is_usual(asked: Run, ring: Path, rows: Pa
 def test_so_many_components_are_told_as_are_asked_for(
     asked: Run, ring: Path, rows: Path, inputs: tuple[str, ...]
 ) -> None:
-    done = asked("components", str(ring), *inputs, "--model", "few", "--width", "0.5", "--explained", "0.95")
+    done = asked(
+        "components", str(ring), *inputs, "--model", "few", "--width", "0.5", "--min-explained-variance", "0.95"
+    )
     assert done.exit_code == 0, done.stderr
     missed = []
     for number in (1, 3, 1_000):
@@ -63,22 +65,22 @@ def test_so_many_components_are_told_as_are_asked_for(
 
 
 def test_what_is_said_reaches_the_job(asked: Run, ring: Path, inputs: tuple[str, ...]) -> None:
-    said = ("--kernel", "matern_5_2", "--width", "0.5,2", "--standardise", "--explained", "0.8")
+    said = ("--kernel", "matern_5_2", "--width", "0.5,2", "--standardise", "--min-explained-variance", "0.8")
     more = ("--missing", "drop_rows", "--seed", "3", "--model", "said", "--no-wait", "--json")
     done = asked("components", str(ring), *inputs, *said, *more)
     assert done.exit_code == 0, done.stderr
     job = json.loads(done.stdout)
     assert (job["task"], job["model"], job["kernel"]["type"]) == ("components", "said", "matern_5_2")
-    assert (job["widths"], job["standardise"], job["explained"]) == ([0.5, 2.0], True, 0.8)
+    assert (job["widths"], job["standardise"], job["min_explained_variance"]) == ([0.5, 2.0], True, 0.8)
     assert (job["missing"], job["seed"]) == ("drop_rows", 3)
     raw = asked("components", str(ring), "--raw", "--model", "raw", "--no-wait", "--json")
     assert json.loads(raw.stdout)["standardise"] is False
 
 
 def test_what_the_service_refuses_is_said(asked: Run, ring: Path) -> None:
-    done = asked("components", str(ring), "--explained", "1.5")
+    done = asked("components", str(ring), "--min-explained-variance", "1.5")
     assert done.exit_code == 1
-    assert "explained" in done.stderr
+    assert "min_explained_variance" in done.stderr
     done = asked("components", str(ring), "--width", "0.5,2")
     assert done.exit_code == 1
     assert "one for each input" in done.stderr

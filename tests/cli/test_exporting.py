@@ -47,34 +47,34 @@ def test_a_files_ending_says_the_format_where_nothing_else_does(asked: Run, trai
 
 
 def test_a_known_function_goes_to_a_file_and_comes_back_with_the_same_values(asked: Run, tmp_path: Path) -> None:
-    table = tmp_path / "bumps.csv"
+    table = tmp_path / "hills.csv"
     table.write_text("x\n" + "".join(f"{math.sin(i)}\n" for i in range(30)))
     done = asked("approximate", str(table), "--width", "0.5", "--tolerance", "0.1")
     assert done.exit_code == 0, done.stderr
-    values = json.loads(asked("predict", "bumps", str(table), "--json").stdout)["predictions"]
-    assert asked("export", "bumps", "-o", str(tmp_path / "bumps.npz")).exit_code == 0
-    done = asked("import", str(tmp_path / "bumps.npz"), "--model", "twin")
+    values = json.loads(asked("predict", "hills", str(table), "--json").stdout)["predictions"]
+    assert asked("export", "hills", "-o", str(tmp_path / "hills.npz")).exit_code == 0
+    done = asked("import", str(tmp_path / "hills.npz"), "--model", "twin")
     assert done.exit_code == 0, done.stderr
-    assert "version 1 of bumps, SHA-256" in done.stdout
+    assert "version 1 of hills, SHA-256" in done.stdout
     assert json.loads(asked("predict", "twin", str(table), "--json").stdout)["predictions"] == values
-    for name, begins in (("bumps.onnx", b"\x08"), ("bumps.py", b'"""')):
-        assert asked("export", "bumps", "-o", str(tmp_path / name)).exit_code == 0
+    for name, begins in (("hills.onnx", b"\x08"), ("hills.py", b'"""')):
+        assert asked("export", "hills", "-o", str(tmp_path / name)).exit_code == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 
 def test_components_go_to_a_file_and_come_back_telling_the_same(asked: Run, tmp_path: Path) -> None:
-    table = tmp_path / "ring.csv"
+    table = tmp_path / "hoop.csv"
     table.write_text("x,z\n" + "".join(f"{math.cos(i / 10)},{math.sin(i / 10)}\n" for i in range(63)))
     done = asked("components", str(table))
     assert done.exit_code == 0, done.stderr
-    told = json.loads(asked("predict", "ring", str(table), "--json").stdout)["predictions"]
-    assert asked("export", "ring", "-o", str(tmp_path / "ring.json")).exit_code == 0
-    done = asked("import", str(tmp_path / "ring.json"), "--model", "circle")
+    told = json.loads(asked("predict", "hoop", str(table), "--json").stdout)["predictions"]
+    assert asked("export", "hoop", "-o", str(tmp_path / "hoop.json")).exit_code == 0
+    done = asked("import", str(tmp_path / "hoop.json"), "--model", "circle")
     assert done.exit_code == 0, done.stderr
-    assert "version 1 of ring, SHA-256" in done.stdout
+    assert "version 1 of hoop, SHA-256" in done.stdout
     assert json.loads(asked("predict", "circle", str(table), "--json").stdout)["predictions"] == told
-    for name, begins in (("ring.onnx", b"\x08"), ("ring.py", b'"""')):
-        assert asked("export", "ring", "-o", str(tmp_path / name)).exit_code == 0
+    for name, begins in (("hoop.onnx", b"\x08"), ("hoop.py", b'"""')):
+        assert asked("export", "hoop", "-o", str(tmp_path / name)).exit_code == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 

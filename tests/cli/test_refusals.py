@@ -50,10 +50,10 @@ JOB = {
     "basis": [],
     "prior": {"type": "independent"},
     "algorithm": {"type": "sequential"},
-    "rivals": [],
+    "compared_models": [],
     "standardise": True,
-    "missing": "refuse",
-    "split": {"by": "random"},
+    "missing": "error",
+    "split": {"type": "random"},
     "holdout": 0.0,
     "seed": 0,
 }

@@ -36,8 +36,8 @@ VERSION = RegressionVersion(
     prior={"type": "independent"},
     algorithm={"type": "sequential"},
     standardised=True,
-    missing="refuse",
-    split={"by": "random"},
+    missing="error",
+    split={"type": "random"},
     holdout=0.0,
     seed=0,
     hyperparameters=Hyperparameters(0.5, None, (), (), (), 1.5, None, None),
@@ -93,7 +93,7 @@ def test_heavy_tails_are_told_with_the_rows_that_they_are_for(
 ) -> None:
     version = changed(
         VERSION,
-        likelihood={"type": "student_t", "dof": "learned"},
+        likelihood={"type": "student_t", "degrees_of_freedom": "learned"},
         hyperparameters=replace(VERSION.hyperparameters, degrees_of_freedom=2.5),
         outliers=tuple(Outlier(row, 0.1) for row in range(count)),
     )

@@ -96,7 +96,7 @@ def test_it_serves_trains_and_stops_with_its_worker_on_ctrl_c(tmp_path: Path) ->
             x = [i / 10 for i in range(30)]
             dataset = client.create_dataset({"x": list(x), "y": [at * at for at in x]}, name="parabola")
             job = client.trainings.submit({"dataset_id": dataset.id, "target": "y", "basis": KERNELS_OF_WIDTH_2})
-            assert client.trainings.finished(job.id).state == "succeeded"
+            assert client.trainings.wait(job.id).state == "succeeded"
         alive = relevance(tmp_path, "check", "worker")
         assert alive.returncode == 0, alive.stderr
         service.process.send_signal(signal.SIGINT)

@@ -6,8 +6,9 @@ import pytest
 import typer
 
 from app.cli import members
-from app.cli.commands.training import Prior
+from app.cli.commands.training import Effort, Prior
 from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
+from app.domain.requests import Effort as EffortLiteral
 from app.domain.requests import PriorChoice
 from app.sparse_bayes.kernels import Covariance
 from app.sparse_bayes.kernels import Kernel as KernelUnion
@@ -23,7 +24,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         kernel="linear_spline",
         width="0.5",
         noise_sd="0.1",
-        split="column:who",
+        split="group:who",
         validation=5,
     )
     assert spelled_out(choices, None) == {
@@ -32,7 +33,7 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
         "prior": {"type": "independent"},
         "basis": {"type": "kernel", "kernel": {"type": "linear_spline"}, "width": {"type": "fixed", "value": 0.5}},
         "likelihood": {"type": "gaussian", "noise_sd": 0.1},
-        "split": {"by": "column", "column": "who"},
+        "split": {"type": "group", "column": "who"},
         "validation": {"folds": 5},
     }
 
@@ -40,10 +41,10 @@ def test_options_are_spelled_out_as_the_api_wants_them() -> None:
 @pytest.mark.parametrize(
     ("text", "split"),
     [
-        ("random", {"by": "random"}),
-        ("order", {"by": "order"}),
-        ("order:when", {"by": "order", "column": "when"}),
-        ("column:a:b", {"by": "column", "column": "a:b"}),
+        ("random", {"type": "random"}),
+        ("order", {"type": "order"}),
+        ("order:when", {"type": "order", "column": "when"}),
+        ("group:a:b", {"type": "group", "column": "a:b"}),
     ],
     ids=["random", "order", "order by column", "column with a colon"],
 )
@@ -76,6 +77,7 @@ def test_the_options_are_the_members_of_the_unions() -> None:
         assert names(first[:3])[0] == first
         with pytest.raises(typer.BadParameter, match=f"no such is none of {first}, "):
             named("no such")
+    assert {effort.value for effort in Effort} == set(get_args(EffortLiteral))
     assert {prior.value for prior in Prior} == {member().type for member in get_args(PriorChoice)}
     assert set(SOUGHT) == {member.type for member in get_args(Width) if member is not FixedWidth}
 

@@ -11,7 +11,7 @@ WEBHOOK = {
     "enabled": False,
     "created_at": NOW,
 }
-ATTEMPT = {"at": NOW, "seconds": 10.0, "status": None, "obstacle": "timeout"}
+ATTEMPT = {"at": NOW, "seconds": 10.0, "status": None, "error": "timeout"}
 DELIVERY = {
     "id": "d1",
     "event_id": "e1",
@@ -20,7 +20,7 @@ DELIVERY = {
     "created_at": NOW,
     "state": "pending",
     "next_attempt_at": NOW,
-    "attempts": [ATTEMPT, {**ATTEMPT, "seconds": 0.5, "status": 503, "obstacle": None}],
+    "attempts": [ATTEMPT, {**ATTEMPT, "seconds": 0.5, "status": 503, "error": None}],
 }
 
 
@@ -30,7 +30,7 @@ def page(*items: object) -> tuple[int, object]:
 
 def test_a_webhook_is_added_and_its_secret_shown(run: Run, stub: Stub) -> None:
     url = stub({"POST /v1/webhooks": (201, {**WEBHOOK, "secret": "whsec_abc"})})
-    done = run("webhooks", "add", "https://hooks.example/", "--on", "failed", "--url", url)
+    done = run("webhooks", "add", "https://hooks.example/", "--event", "failed", "--url", url)
     assert done.exit_code == 0, done.stderr
     assert "whsec_abc" in done.stdout
     assert "not shown again" in done.stdout

@@ -34,7 +34,7 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
         }
     )
     calls = pair.client.aliases
-    alias, tag = calls.tagged("small", "champion")
+    alias, tag = calls.with_etag("small", "champion")
     assert (alias.version, tag) == (3, '"t1"')
     assert calls.get("small", "champion") == alias
     assert list(calls.all("small")) == [alias]
@@ -42,8 +42,8 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
     pair.service.asked.clear()
     calls.move("small", "champion", 3, reason="Less error.", if_match=tag)
     calls.move("small", "champion", "challenger", new=True)
-    calls.remove("small", "champion", reason="Bad.", if_match=tag)
-    calls.remove("small", "champion")
+    calls.delete("small", "champion", reason="Bad.", if_match=tag)
+    calls.delete("small", "champion")
     sent = [
         (
             json.loads(request.content) if request.content else None,

@@ -34,7 +34,7 @@ PAIRS = [
     Pair(answers.VersionName, (jobs.shared.VersionNameOut,)),
     Pair(answers.Input, (jobs.InputOut,)),
     Pair(answers.Ignored, (jobs.IgnoredOut,)),
-    Pair(answers.Rival, (jobs.supervised.RivalOut,)),
+    Pair(answers.ComparedModel, (jobs.supervised.ComparedModelOut,)),
     Pair(answers.Model, (models.ModelOut,)),
     Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
     Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
@@ -73,7 +73,7 @@ PAIRS = [
     Pair(answers.Decision, (predictions.DecisionOut,)),
     Pair(answers.Contribution, (predictions.ContributionOut,)),
     Pair(errors.Problem, (problems.ProblemOut, problems.JobProblemOut, predictions.RowProblemOut)),
-    Pair(errors.Place, (problems.PlaceOut,)),
+    Pair(errors.Place, (problems.ErrorOut,)),
 ]
 
 

@@ -33,7 +33,7 @@ JOB: dict[str, object] = {
     "format": "csv",
     "columns": ["mean", "error"],
     "on_error": "per_row",
-    "result": {"rows": 2, "unanswered": 0, "size": 10},
+    "result": {"rows": 2, "rows_not_predicted": 0, "size": 10},
 }
 CONTENT = b"0123456789"
 PATH = "/v1/batch-predictions"
@@ -98,5 +98,5 @@ def test_a_download_that_comes_no_further_ends(connected: Connected, tmp_path: P
 
 def test_one_is_removed(connected: Connected) -> None:
     pair = connected({f"DELETE {PATH}/one": lambda _: httpx.Response(204)})
-    pair.client.batch_predictions.remove("one")
+    pair.client.batch_predictions.delete("one")
     assert len(pair.service.asked) == 1

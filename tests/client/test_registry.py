@@ -24,10 +24,10 @@ LINEAGE = {
     "model": "small",
     "version": 2,
     "created_at": NOW,
-    "dataset": {"id": "d", "digest": "0", "name": None, "is_kept": False},
+    "dataset": {"id": "d", "digest": "0", "name": None, "exists": False},
     "job_id": "j",
     "request": {"target": "y", "holdout": 0.2},
-    "parent": {"version": 1, "is_kept": True},
+    "parent": {"version": 1, "exists": True},
     "software_version": "0.1.0",
 }
 
@@ -43,9 +43,9 @@ STATISTICS = {
     "latency": {
         "seconds": 0.5,
         "buckets": [
-            {"at_most": 0.0005, "requests": 999},
-            {"at_most": 0.001, "requests": 0},
-            {"at_most": None, "requests": 1},
+            {"upper_bound": 0.0005, "requests": 999},
+            {"upper_bound": 0.001, "requests": 0},
+            {"upper_bound": None, "requests": 1},
         ],
     },
 }
@@ -83,7 +83,7 @@ def test_statistics_are_those_of_one_version(connected: Connected) -> None:
         {"GET /v1/models/small/versions/champion/statistics": lambda _: httpx.Response(200, json=STATISTICS)}
     )
     told = pair.client.registry.statistics("small@champion")
-    assert (told.requests, told.latency.buckets[-1].at_most, told.latency.buckets[-1].requests) == (1200, None, 1)
+    assert (told.requests, told.latency.buckets[-1].upper_bound, told.latency.buckets[-1].requests) == (1200, None, 1)
     assert told.outside_support is not None
     assert told.outside_support.share == 0.0075
     with pytest.raises(ClientError, match="which version"):

@@ -6,6 +6,7 @@ import pytest
 
 from app.client import ClientError
 from app.client.answers import Decision
+from app.formats import FORMATS
 from tests.client.conftest import Answer, Connected
 
 NOW = "2026-01-02T03:04:05Z"
@@ -19,10 +20,8 @@ def answer(document: object) -> Answer:
 @pytest.mark.parametrize(
     ("name", "media_type"),
     [
-        ("rows.csv", "text/csv"),
+        *((f"rows{suffix}", one.media_type) for one in FORMATS for suffix in one.suffixes),
         ("rows.TSV", "text/csv"),
-        ("rows.parquet", "application/vnd.apache.parquet"),
-        ("rows.json", "application/json"),
         ("rows", "text/csv"),
     ],
 )

@@ -26,12 +26,12 @@ def test_what_is_said_is_sent_and_nothing_else(connected: Connected) -> None:
         }
     )
     calls = pair.client.webhooks
-    made = calls.add("https://hooks.example/")
+    made = calls.create("https://hooks.example/")
     assert (made.secret, made.events) == ("whsec_abc", ("training_job.failed",))
-    calls.add("https://hooks.example/", events=["training_job.failed"], description="Wakes Ada.")
+    calls.create("https://hooks.example/", events=["training_job.failed"], description="Wakes Ada.")
     assert calls.get(made.id).enabled
-    assert not calls.change(made.id, enabled=False).enabled
-    calls.remove(made.id)
+    assert not calls.update(made.id, enabled=False).enabled
+    calls.delete(made.id)
     sent = [json.loads(request.content) for request in pair.service.asked if request.content]
     assert sent == [
         {"url": "https://hooks.example/"},

@@ -28,7 +28,7 @@ TABLE: Block = {"x": numbers(0.5, 1.5, 2.0, 3.5), "on": flags(True, False, True,
 DATASET = dataset_of(TABLE)
 SPANNING = dataset_of({**TABLE, "y": numbers(1, 3, 3, 50)})
 
-PROCESS = GaussianProcess(least_gain=2.0)
+PROCESS = GaussianProcess(min_gain=2.0)
 INDEPENDENT = Spec(
     GaussianNoise(),
     (KernelBasis(width=InheritedWidth()), Bias(), Inputs()),
@@ -44,7 +44,7 @@ def asking(target: str = "y") -> SupervisedRequest:
 
 def test_nothing_said_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
     found = plan(asking(), DATASET)
-    assert (found.spec.prior, found.spec.algorithm, found.rivals) == (PROCESS, Greedy(), (INDEPENDENT,))
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (PROCESS, Greedy(), (INDEPENDENT,))
 
 
 def numbers_spanning(least: float, most: float, rows: int) -> Dataset:
@@ -58,15 +58,15 @@ def test_the_functions_of_any_one_covariance_are_a_process_unless_said_otherwise
     found = plan(replace(asking(), basis=KernelChoice(kernel)), DATASET)
     assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
     assert found.spec.basis[0] == KernelBasis(kernel, EvidencePerInputWidth(), "evidence")
-    assert [rival.prior for rival in found.rivals] == [Independent(price=True)]
-    assert found.rivals[0].basis[0] == KernelBasis(kernel, InheritedWidth())
+    assert [rival.prior for rival in found.compared_models] == [Independent(price=True)]
+    assert found.compared_models[0].basis[0] == KernelBasis(kernel, InheritedWidth())
 
 
 def test_dictionaries_that_are_listed_are_those_of_the_rival_too() -> None:
     found = plan(replace(asking(), basis=(Bias(), KernelChoice(Matern52(), FixedWidth(2.0)))), DATASET)
     assert found.spec.prior == PROCESS
     assert found.spec.basis == (Bias(), KernelBasis(Matern52(), FixedWidth(2.0)))
-    assert [rival.basis for rival in found.rivals] == [(Bias(), KernelBasis(Matern52(), InheritedWidth()))]
+    assert [rival.basis for rival in found.compared_models] == [(Bias(), KernelBasis(Matern52(), InheritedWidth()))]
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_functions_that_are_not_those_of_one_covariance_have_independent_weights
     basis: BasisChoice | tuple[BasisChoice, ...],
 ) -> None:
     found = plan(replace(asking(), basis=basis), DATASET)
-    assert (found.spec.prior, found.spec.algorithm, found.rivals) == (Independent(), Sequential(), ())
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), Sequential(), ())
 
 
 @pytest.mark.parametrize("algorithm", [Sequential(), ReEstimation()], ids=lambda one: one.type)
 def test_an_algorithm_for_independent_weights_asks_for_them(algorithm: Algorithm) -> None:
     found = plan(replace(asking(), algorithm=algorithm), DATASET)
-    assert (found.spec.prior, found.spec.algorithm, found.rivals) == (Independent(), algorithm, ())
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), algorithm, ())
     assert found.spec.basis == (KernelBasis(width=CrossValidationWidth(folds=5)), Bias())
 
 
@@ -102,8 +102,8 @@ def test_the_algorithm_of_a_process_asks_for_one() -> None:
 
 def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
     found = plan(replace(asking(), algorithm=Greedy()), SPANNING)
-    assert [rival.algorithm for rival in found.rivals] == [Greedy()]
-    assert [rival.likelihood for rival in found.rivals] == [LogGaussian()]
+    assert [rival.algorithm for rival in found.compared_models] == [Greedy()]
+    assert [rival.likelihood for rival in found.compared_models] == [LogGaussian()]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
 )
 def test_a_prior_that_is_asked_for_has_no_rivals(asked: Prior, taken: Prior) -> None:
     found = plan(replace(asking(), prior=asked), numbers_spanning(1.0, 100.0, 40))
-    assert (found.spec.prior, found.rivals) == (taken, ())
+    assert (found.spec.prior, found.compared_models) == (taken, ())
 
 
 @pytest.mark.parametrize(
@@ -140,24 +140,24 @@ def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
     assert found.spec == Spec(
         Bernoulli(),
         (KernelBasis(width=EvidenceWidth()), Bias()),
-        GaussianProcess("rows", least_gain=0.1),
+        GaussianProcess("rows", min_gain=0.1),
         Greedy(),
     )
-    assert found.rivals == ()
+    assert found.compared_models == ()
 
 
 @pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
 def test_another_likelihood_that_is_asked_for_has_no_rivals(likelihood: Likelihood) -> None:
     found = plan(replace(asking(), likelihood=likelihood), SPANNING)
-    assert found.spec.prior == GaussianProcess(least_gain=likelihood.least_gain)
-    assert (found.spec.likelihood, found.rivals) == (likelihood, ())
+    assert found.spec.prior == GaussianProcess(min_gain=likelihood.least_gain)
+    assert (found.spec.likelihood, found.compared_models) == (likelihood, ())
 
 
 @pytest.mark.parametrize(("rows", "beside"), [(5_000, 1), (5_001, 0)])
 def test_independent_weights_are_fitted_beside_a_process_up_to_so_many_rows(rows: int, beside: int) -> None:
     found = plan(asking(), numbers_spanning(-1.0, 1.0, rows))
     assert found.spec.prior == PROCESS
-    assert len(found.rivals) == beside
+    assert len(found.compared_models) == beside
 
 
 @pytest.mark.parametrize(
@@ -178,19 +178,21 @@ def test_the_logarithm_is_tried_where_targets_are_positive_and_span_more_than_te
 ) -> None:
     found = plan(asking(), numbers_spanning(least, most, rows))
     assert found.spec.likelihood == GaussianNoise()
-    logarithms = [rival for rival in found.rivals if rival.likelihood == LogGaussian()]
+    logarithms = [rival for rival in found.compared_models if rival.likelihood == LogGaussian()]
     assert logarithms == ([replace(found.spec, likelihood=LogGaussian())] if tried else [])
 
 
 @pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise(0.5)])
 def test_noise_that_is_asked_for_is_not_exchanged_for_that_of_a_logarithm(likelihood: GaussianNoise) -> None:
     found = plan(replace(asking(), likelihood=likelihood), SPANNING)
-    assert [(rival.prior, rival.likelihood) for rival in found.rivals] == [(Independent(price=True), likelihood)]
+    assert [(rival.prior, rival.likelihood) for rival in found.compared_models] == [
+        (Independent(price=True), likelihood)
+    ]
 
 
 def test_the_logarithm_comes_before_independent_weights_and_both_have_the_seed() -> None:
     found = plan(replace(asking(), seed=7), SPANNING)
-    assert [(rival.prior.type, rival.likelihood.type, rival.seed) for rival in found.rivals] == [
+    assert [(rival.prior.type, rival.likelihood.type, rival.seed) for rival in found.compared_models] == [
         ("gaussian_process", "log_gaussian", 7),
         ("independent", "gaussian", 7),
     ]

@@ -38,7 +38,7 @@ def test_a_dictionary_alone_has_a_bias_beside_it_and_every_function_pays(
 ) -> None:
     spec = plan(replace(asking(), basis=dictionary), DATASET).spec
     assert (spec.basis, spec.prior, spec.algorithm) == ((dictionary, Bias()), Independent(price=True), Sequential())
-    assert plan(replace(asking(), basis=dictionary), DATASET).rivals == ()
+    assert plan(replace(asking(), basis=dictionary), DATASET).compared_models == ()
 
 
 def test_a_list_is_exact() -> None:

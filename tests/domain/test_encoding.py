@@ -65,7 +65,7 @@ def encoding_of(
 
 def test_standardised_numbers_have_mean_zero_and_spread_one() -> None:
     table: Block = {"x": numbers(1, 2, 3, 10), "when": moments(5, 6, 7, 8), "on": flags(True, False, False, False)}
-    encoded, faults = encode_inputs(encoding_of({**table, "y": numbers(1, 2, 3, 5)}, "y", missing="refuse"), table)
+    encoded, faults = encode_inputs(encoding_of({**table, "y": numbers(1, 2, 3, 5)}, "y", missing="error"), table)
     assert not faults
     np.testing.assert_allclose(encoded.mean(axis=0), 0, atol=1e-15)
     np.testing.assert_allclose(encoded.std(axis=0), 1)
@@ -100,7 +100,7 @@ def test_each_column_of_the_matrix_has_the_width_of_the_input_that_it_comes_from
 
 def test_a_category_is_one_hot_and_never_standardised() -> None:
     table: Block = {"colour": texts("red", "blue", "red"), "y": numbers(1, 2, 4)}
-    encoded, _ = encode_inputs(encoding_of(table, "y", missing="refuse"), table)
+    encoded, _ = encode_inputs(encoding_of(table, "y", missing="error"), table)
     np.testing.assert_array_equal(encoded, [[0, 1], [1, 0], [0, 1]])
 
 
@@ -171,7 +171,7 @@ def test_numbers_at_the_ends_of_the_range_are_standardised_without_overflow() ->
         "tiny": numbers(*[1e-308] * 5, *[3e-308] * 5),
         "y": numbers(*[-1e308] * 5, *[1e308] * 5),
     }
-    encoding = encoding_of(table, "y", missing="refuse")
+    encoding = encoding_of(table, "y", missing="error")
     encoded, faults = encode_inputs(encoding, table)
     assert not faults
     np.testing.assert_allclose(encoded[:, 0], [-1 / 3] * 9 + [3])

@@ -45,12 +45,12 @@ def test_a_wave_is_counted_in_cycles_per_unit() -> None:
     waves = FourierFunctions(np.array([0]), np.array([-2.0]), np.array([3.0]), np.array([0.25]))
     found = told(waves, 0)
     (shape,) = found.shape
-    assert shape.place == 80.0
+    assert shape.location == 80.0
     assert shape.frequency == pytest.approx(0.3)
     assert shape.frequency is not None
     assert found.phase == 0.25
     x = np.array([83.0, 121.0])
-    wave = np.cos(2.0 * np.pi * (shape.frequency * (x - shape.place) - 0.25))
+    wave = np.cos(2.0 * np.pi * (shape.frequency * (x - shape.location) - 0.25))
     np.testing.assert_allclose(waves(((x - 100.0) / 10.0)[:, None], np.array([0]))[:, 0], wave, atol=1e-12)
 
 

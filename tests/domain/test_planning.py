@@ -13,7 +13,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import (
     BasisChoice,
-    ColumnSplit,
+    GroupSplit,
     IgnoredColumn,
     InputColumn,
     KernelChoice,
@@ -86,14 +86,14 @@ def test_only_a_target_gives_a_whole_plan() -> None:
     assert found.standardise
     assert (found.spec.likelihood, found.spec.prior, found.spec.algorithm) == (
         GaussianNoise(),
-        GaussianProcess(vectors="rows", least_gain=2.0),
+        GaussianProcess(inducing_points="rows", min_gain=2.0),
         Greedy(),
     )
     assert found.spec.basis == (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
-    independent, varying = found.rivals
+    independent, varying = found.compared_models
     assert (independent.prior, independent.likelihood) == (Independent(price=True), GaussianNoise())
     assert varying == replace(found.spec, likelihood=GaussianNoise("heteroscedastic"))
-    assert (found.model, found.missing, found.holdout, found.target_kind) == ("small-table", "refuse", 0, "number")
+    assert (found.model, found.missing, found.holdout, found.target_kind) == ("small-table", "error", 0, "number")
 
 
 def test_the_seed_goes_into_the_spec() -> None:
@@ -456,8 +456,8 @@ def test_a_target_that_a_likelihood_may_have_made_is_accepted(column: Column, li
 @pytest.mark.parametrize("dof", [2.0, 1.0, 0.0, -3.0, 200.5, math.inf, math.nan])
 def test_degrees_of_freedom_outside_their_range_are_refused(dof: float) -> None:
     fault = only_fault(replace(asking(), likelihood=StudentT(dof)))
-    assert fault.pointer == "/likelihood/dof"
-    assert fault.detail.startswith("`dof` must be above 2 and at most 200")
+    assert fault.pointer == "/likelihood/degrees_of_freedom"
+    assert fault.detail.startswith("`degrees_of_freedom` must be above 2 and at most 200")
 
 
 @pytest.mark.parametrize("dof", [2.0001, 4, 200.0])
@@ -499,7 +499,7 @@ def real(values: npt.ArrayLike) -> NumberColumn:
     return NumberColumn(np.asarray(values, np.float64))
 
 
-def reason_of(column: Column, rows: int, *, missing: Missing = "refuse") -> str | None:
+def reason_of(column: Column, rows: int, *, missing: Missing = "error") -> str | None:
     found = plan(replace(asking(), missing=missing), dataset_of({**long_table(rows), "extra": column}))
     names = [column.name for column in found.inputs]
     assert ("extra" in names) == (not found.ignored)
@@ -630,7 +630,7 @@ def test_gaps_in_a_named_input_have_its_pointer() -> None:
 
 def test_gaps_in_columns_that_are_not_used_do_not_matter() -> None:
     request = replace(asking(), inputs=("colour",))
-    assert plan(request, with_column("x", numbers(1, None, 3, 4))).missing == "refuse"
+    assert plan(request, with_column("x", numbers(1, None, 3, 4))).missing == "error"
 
 
 def test_of_very_many_columns_with_gaps_the_first_are_told() -> None:
@@ -658,9 +658,9 @@ def test_dropping_nearly_all_rows_is_refused_before_it_is_tried() -> None:
 @pytest.mark.parametrize(
     ("split", "words"),
     [
-        (ColumnSplit("nope"), "no column"),
+        (GroupSplit("nope"), "no column"),
         (OrderSplit("nope"), "no column"),
-        (ColumnSplit("y"), "is the target"),
+        (GroupSplit("y"), "is the target"),
         (OrderSplit("colour"), "holds texts"),
         (OrderSplit("on"), "true and false"),
     ],
@@ -672,12 +672,12 @@ def test_a_split_by_a_column_that_does_not_fit_is_refused(split: Split, words: s
 
 
 def test_a_split_by_a_constant_column_is_refused() -> None:
-    fault = only_fault(replace(asking(), split=ColumnSplit("g")), with_column("g", texts(*"aaaa")))
+    fault = only_fault(replace(asking(), split=GroupSplit("g")), with_column("g", texts(*"aaaa")))
     assert fault.pointer == "/split/column"
 
 
-@pytest.mark.parametrize("split", [ColumnSplit("colour"), ColumnSplit("x"), OrderSplit("when")])
-def test_the_column_of_a_split_is_not_an_input(split: ColumnSplit | OrderSplit) -> None:
+@pytest.mark.parametrize("split", [GroupSplit("colour"), GroupSplit("x"), OrderSplit("when")])
+def test_the_column_of_a_split_is_not_an_input(split: GroupSplit | OrderSplit) -> None:
     found = plan(replace(asking(), split=split), DATASET)
     assert split.column not in {column.name for column in found.inputs}
     assert [column.name for column in found.ignored] == [split.column]
@@ -685,7 +685,7 @@ def test_the_column_of_a_split_is_not_an_input(split: ColumnSplit | OrderSplit) 
 
 
 def test_a_group_column_named_as_an_input_is_refused_but_the_time_may_be_one() -> None:
-    assert only_fault(replace(asking(), inputs=("colour",), split=ColumnSplit("colour"))).pointer == "/inputs/0"
+    assert only_fault(replace(asking(), inputs=("colour",), split=GroupSplit("colour"))).pointer == "/inputs/0"
     assert len(plan(replace(asking(), inputs=("when",), split=OrderSplit("when")), DATASET).inputs) == 1
 
 
@@ -695,8 +695,8 @@ def test_rows_are_ordered_as_they_came_without_a_column() -> None:
 
 def test_gaps_in_the_column_of_a_split_are_refused() -> None:
     dataset = with_column("g", texts("a", "b", None, "a"))
-    assert only_fault(replace(asking(), split=ColumnSplit("g")), dataset).pointer == "/split/column"
-    assert plan(replace(asking(), split=ColumnSplit("g"), missing="indicator"), dataset).missing == "indicator"
+    assert only_fault(replace(asking(), split=GroupSplit("g")), dataset).pointer == "/split/column"
+    assert plan(replace(asking(), split=GroupSplit("g"), missing="indicator"), dataset).missing == "indicator"
 
 
 @pytest.mark.parametrize("holdout", [-0.1, 1.0, 1.5, float("nan"), 0.7, 0.99])
@@ -711,7 +711,7 @@ def test_a_hold_out_that_leaves_two_rows_is_planned(holdout: float) -> None:
 
 def test_all_faults_that_can_be_seen_together_are_told_together() -> None:
     request = replace(
-        asking(), inputs=("x", "nope"), model="Bad", likelihood=Bernoulli(), holdout=2.0, split=ColumnSplit("nope")
+        asking(), inputs=("x", "nope"), model="Bad", likelihood=Bernoulli(), holdout=2.0, split=GroupSplit("nope")
     )
     pointers = {fault.pointer for fault in faults_of(request)}
     assert pointers == {"/inputs/1", "/model", "/likelihood/type", "/holdout", "/split/column"}

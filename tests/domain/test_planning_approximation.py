@@ -49,7 +49,7 @@ def test_named_inputs_have_widths_of_their_own() -> None:
         (replace(REQUEST, inputs=("c",)), "/inputs/0", "holds the coefficients"),
         (replace(REQUEST, tolerance=0.0), "/tolerance", "got 0"),
         (replace(REQUEST, tolerance=1.0), "/tolerance", "got 1"),
-        (replace(REQUEST, most=0), "/most", "At least one"),
+        (replace(REQUEST, max_functions=0), "/max_functions", "At least one"),
         (replace(REQUEST, constant=float("nan")), "/constant", "finite"),
         (replace(REQUEST, constant=1.0, density=True), "/constant", "integral"),
         (replace(REQUEST, model="Few"), "/model", "lower-case"),

@@ -8,11 +8,12 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
+from app.domain.planning.classes import SHRINKAGE
 from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32
+from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
 from app.sparse_bayes.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
@@ -63,9 +64,9 @@ def test_classes_are_in_order_and_each_has_a_process_of_its_own(
     assert [type(label) for label in found.classes] == [type(label) for label in classes]
     assert why in found.task_reason
     assert found.spec.likelihood == (BernoulliPerClass(3) if request_.likelihood is None else Categorical(3))
-    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", least_gain=0.1), Greedy())
+    assert (found.spec.prior, found.spec.algorithm) == (GaussianProcess("rows", min_gain=0.1), Greedy())
     assert found.spec.basis == (KernelBasis(width=EvidenceWidth()), Bias())
-    assert found.rivals == found.pool == ()
+    assert found.compared_models == found.pool == ()
     assert [type(spec.basis[0]) for spec in found.alternatives] == [KernelBasis]
 
 
@@ -121,6 +122,14 @@ def test_folds_choose_among_three_processes() -> None:
     assert of_two_inputs(normal) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, likelihood=Categorical())) == [GAUSSIAN_ONE, GAUSSIAN_EACH, CITY_BLOCK_EACH]
     assert of_two_inputs(replace(normal, effort="quick")) == [GAUSSIAN_ONE]
+
+
+def test_a_thorough_training_compares_a_fourth() -> None:
+    thorough = replace(asking(), effort="thorough")
+    rough = KernelBasis(Matern32(), EvidencePerInputWidth(SHRINKAGE))
+    assert of_two_inputs(thorough) == [*of_two_inputs(asking()), rough]
+    named = replace(thorough, basis=KernelChoice(Matern52()))
+    assert of_two_inputs(named) == of_two_inputs(replace(named, effort="normal"))
 
 
 def test_what_is_named_leaves_what_fits_it() -> None:
@@ -232,7 +241,7 @@ def test_without_a_process_classes_share_the_precisions_of_independent_weights(
     found = plan(request_, with_target(SIX))
     assert (found.spec.prior, found.spec.algorithm) == (Independent(), Sequential())
     assert (found.spec.likelihood, found.spec.basis) == (Categorical(3), basis)
-    assert found.rivals == ()
+    assert found.compared_models == ()
 
 
 def test_numbers_that_an_old_dataset_did_not_keep_are_asked_for_again() -> None:

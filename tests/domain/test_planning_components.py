@@ -31,14 +31,16 @@ def test_every_column_that_is_fit_is_looked_at() -> None:
     made = plan(REQUEST, DATASET)
     assert made.inputs == (InputColumn("x", "number"), InputColumn("colour", "category", ("blue", "red")))
     assert made.ignored == (IgnoredColumn("same", "it is the same in every row"),)
-    assert (made.model, made.kernel, made.widths, made.explained) == ("rows", Gaussian(), None, 0.9)
-    assert (made.standardise, made.missing, made.target) == (True, "refuse", None)
+    assert (made.model, made.kernel, made.widths, made.min_explained_variance) == ("rows", Gaussian(), None, 0.9)
+    assert (made.standardise, made.missing, made.target) == (True, "error", None)
 
 
 def test_a_width_that_is_given_is_one_of_the_inputs_as_they_are() -> None:
-    made = plan(replace(REQUEST, width=2.0, kernel=Matern32(), model="near", seed=7, explained=0.5), DATASET)
+    made = plan(
+        replace(REQUEST, width=2.0, kernel=Matern32(), model="near", seed=7, min_explained_variance=0.5), DATASET
+    )
     assert (made.widths, made.standardise, made.kernel) == ((2.0,), False, Matern32())
-    assert (made.model, made.seed, made.explained) == ("near", 7, 0.5)
+    assert (made.model, made.seed, made.min_explained_variance) == ("near", 7, 0.5)
     assert plan(replace(REQUEST, width=2.0, standardise=True), DATASET).standardise
     several = plan(replace(REQUEST, inputs=("colour", "x"), width=(1.0, 3.0)), DATASET)
     assert several.widths == (1.0, 3.0)
@@ -62,9 +64,9 @@ def test_gaps_may_be_filled_or_left_out() -> None:
         (replace(REQUEST, inputs=("x", "x")), "/inputs/1", "twice"),
         (replace(REQUEST, inputs=()), "/inputs", "empty"),
         (replace(REQUEST, inputs=("x", "same")), "/inputs/1", "can't be standardised"),
-        (replace(REQUEST, explained=0.0), "/explained", "got 0"),
-        (replace(REQUEST, explained=1.0), "/explained", "got 1"),
-        (replace(REQUEST, explained=float("nan")), "/explained", "got nan"),
+        (replace(REQUEST, min_explained_variance=0.0), "/min_explained_variance", "got 0"),
+        (replace(REQUEST, min_explained_variance=1.0), "/min_explained_variance", "got 1"),
+        (replace(REQUEST, min_explained_variance=float("nan")), "/min_explained_variance", "got nan"),
         (replace(REQUEST, width=0.0), "/width", "got 0"),
         (replace(REQUEST, width=float("nan")), "/width", "got nan"),
         (replace(REQUEST, inputs=("x", "colour"), width=(1.0, -1.0)), "/width/1", "got -1"),

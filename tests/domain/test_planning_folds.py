@@ -6,7 +6,7 @@ import pytest
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
+from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
 from app.domain.tables import Block
 from tests.domain.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
 
@@ -63,14 +63,14 @@ def test_rows_with_gaps_are_no_rows_of_a_fold() -> None:
 @pytest.mark.parametrize(("holdout", "most"), [(0.0, 3), (0.3, 2)])
 def test_more_folds_than_groups_are_refused(holdout: float, most: int) -> None:
     dataset = dataset_of({**LONG_TABLE, "g": texts(*"abc" * 10)})
-    request = replace(asking(), split=ColumnSplit("g"), holdout=holdout)
+    request = replace(asking(), split=GroupSplit("g"), holdout=holdout)
     assert plan(replace(request, validation=Validation(most)), dataset).validation == Validation(most)
     fault = only_fault(replace(request, validation=Validation(most + 1)), dataset)
     assert (fault.pointer, fault.column) == ("/validation/folds", "g")
     assert f"at most {most} " in fault.detail
 
 
-@pytest.mark.parametrize("split", [OrderSplit("when"), OrderSplit(), ColumnSplit("colour"), RandomSplit()])
+@pytest.mark.parametrize("split", [OrderSplit("when"), OrderSplit(), GroupSplit("colour"), RandomSplit()])
 def test_as_many_folds_as_rows_or_groups_allow_are_planned(split: Split) -> None:
     found = plan(replace(asking(), split=split, validation=Validation(2)), DATASET)
     assert found.validation == Validation(2)

@@ -48,8 +48,8 @@ def test_the_peak_is_one_where_intensities_are_shares_and_else_their_range() -> 
 @pytest.mark.parametrize(
     ("request_", "pointer", "words"),
     [
-        (replace(REQUEST, functions=0), "/functions", "got 0"),
-        (replace(REQUEST, functions=81), "/functions", "one a pixel"),
+        (replace(REQUEST, max_functions=0), "/functions", "got 0"),
+        (replace(REQUEST, max_functions=81), "/functions", "one a pixel"),
         (replace(REQUEST, psnr=0.0), "/psnr", "above 0"),
         (replace(REQUEST, psnr=float("nan")), "/psnr", "at most 100 dB"),
         (replace(REQUEST, noise_sd=-1.0), "/noise_sd", "of the image's, got -1"),

@@ -10,7 +10,7 @@ from app.domain.requests import AutomaticPrior, KernelChoice, Prefer, Supervised
 from app.domain.tables import NumberColumn
 from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import Gaussian, Matern32, Matern52
+from app.sparse_bayes.kernels import CityBlock, Gaussian, Matern32, Matern52
 from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
@@ -19,6 +19,7 @@ from tests.domain.small_tables import DATASET_ID, dataset_of, flags
 ONE, EACH = EvidenceWidth(), EvidencePerInputWidth()
 A, B = KernelBasis(Gaussian(), EACH), KernelBasis(Matern32(), EACH)
 C, W = KernelBasis(Gaussian(), ONE), KernelBasis(Gaussian(), EACH, "evidence")
+S = KernelBasis(CityBlock(), EACH)
 ASKING = SupervisedRequest(DATASET_ID, "y")
 
 
@@ -48,6 +49,13 @@ def test_of_one_input_one_width_is_a_width_for_each() -> None:
 def test_a_quick_training_is_of_one() -> None:
     found = planned(replace(ASKING, effort="quick"))
     assert (kernels(found), found.pool) == ([W], ())
+
+
+def test_a_thorough_training_is_of_steps_too() -> None:
+    thorough = replace(ASKING, effort="thorough")
+    assert kernels(planned(thorough)) == [A, B, S, C, W]
+    named = replace(ASKING, basis=KernelChoice(Matern52()))
+    assert kernels(planned(replace(named, effort="thorough"))) == kernels(planned(named))
 
 
 def test_a_kernel_that_is_named_leaves_those_with_it_and_no_warp_those_without() -> None:

@@ -9,9 +9,9 @@ from app.domain.identity import uuid7
 from app.domain.models import NewVersion, Version
 from app.domain.planning import plan_evaluation, plan_promotion
 from app.domain.requests import (
-    ColumnSplit,
     EvaluationPlan,
     EvaluationRequest,
+    GroupSplit,
     OrderSplit,
     PromotionRequest,
     RandomSplit,
@@ -77,7 +77,7 @@ def version_of(split: Split, number: int) -> Version:
 
 
 def test_groups_are_those_by_which_a_version_was_split_where_the_dataset_has_them() -> None:
-    patient, clinic = ColumnSplit("patient"), ColumnSplit("clinic")
+    patient, clinic = GroupSplit("patient"), GroupSplit("clinic")
     assert groups_of(GROUPED, patient, clinic) == "patient"
     assert groups_of(GROUPED, RandomSplit(), clinic) == "clinic"
     assert groups_of(GROUPED, patient) == "patient"
@@ -86,7 +86,7 @@ def test_groups_are_those_by_which_a_version_was_split_where_the_dataset_has_the
 
 
 def test_groups_may_be_named_and_have_to_be_there() -> None:
-    assert groups_of(GROUPED, ColumnSplit("patient"), groups="clinic") == "clinic"
+    assert groups_of(GROUPED, GroupSplit("patient"), groups="clinic") == "clinic"
     with pytest.raises(InvalidRequestError, match="no column 'ward'") as refused:
         groups_of(GROUPED, RandomSplit(), groups="ward")
     assert [fault.pointer for fault in refused.value.faults] == ["/groups"]

@@ -41,7 +41,7 @@ def test_the_column_is_planned_with_and_is_no_input() -> None:
     assert (found.noise_column, found.spec.likelihood) == ("sd", BY_ROW)
     assert [column.name for column in found.inputs] == ["x"]
     assert found.ignored == (IgnoredColumn("sd", "it holds the noise of each row"),)
-    assert {rival.likelihood for rival in found.rivals} == {BY_ROW}
+    assert {rival.likelihood for rival in found.compared_models} == {BY_ROW}
 
 
 def test_a_column_may_order_the_rows_and_hold_their_noise() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split
+from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from app.domain.split import NOTHING, content_hash, cut, fold_keys, held_out_rows, ranks
 from app.domain.tables import Block, NumberColumn, TimestampColumn, block_rows
 from app.sparse_bayes.types import Mask
@@ -73,7 +73,7 @@ def test_the_order_of_the_rows_does_not_change_what_is_held_out(
 
 
 @given(
-    st.data(), ROWS, SHARES, st.sampled_from([RandomSplit(), ColumnSplit("colour"), OrderSplit("when"), OrderSplit()])
+    st.data(), ROWS, SHARES, st.sampled_from([RandomSplit(), GroupSplit("colour"), OrderSplit("when"), OrderSplit()])
 )
 def test_where_blocks_end_does_not_change_what_is_held_out(
     data: st.DataObject, rows: list[Row], share: float, split: Split
@@ -85,7 +85,7 @@ def test_where_blocks_end_does_not_change_what_is_held_out(
 
 @given(ROWS, SHARES, st.integers(0, 3))
 def test_a_group_is_never_divided_and_both_sides_have_one(rows: list[Row], share: float, seed: int) -> None:
-    mask = held_out(ColumnSplit("colour"), table_of(rows), share, seed=seed)
+    mask = held_out(GroupSplit("colour"), table_of(rows), share, seed=seed)
     sides: dict[str | None, set[bool]] = {}
     for (_, colour, _), out in zip(rows, mask.tolist(), strict=True):
         sides.setdefault(colour, set()).add(out)
@@ -99,12 +99,12 @@ def test_a_group_is_never_divided_and_both_sides_have_one(rows: list[Row], share
 @given(ROWS, SHARES)
 def test_the_groups_held_out_are_as_near_to_the_share_as_their_order_allows(rows: list[Row], share: float) -> None:
     block = table_of(rows)
-    found = ranks(ColumnSplit("colour"), block, numbers=np.arange(len(rows), dtype=np.float64), names=(), seed=0)
+    found = ranks(GroupSplit("colour"), block, numbers=np.arange(len(rows), dtype=np.float64), names=(), seed=0)
     sizes = np.cumsum([count for _, count in sorted(Counter(found.tolist()).items())])[:-1]
     if len(sizes):
         wanted = held_out_rows(len(rows), share)
         nearest = np.abs(sizes - wanted).min()
-        assert abs(int(held_out(ColumnSplit("colour"), block, share).sum()) - wanted) == nearest
+        assert abs(int(held_out(GroupSplit("colour"), block, share).sum()) - wanted) == nearest
 
 
 @given(ROWS, SHARES)
@@ -183,7 +183,7 @@ def test_negative_zero_is_zero_and_every_gap_is_alike() -> None:
 
 @pytest.mark.parametrize("column", [texts("a", "b", "a"), numbers(1, 2, 1)])
 def test_fold_keys_of_groups_are_whole_numbers_one_for_each_group(column: NumberColumn) -> None:
-    keys = fold_keys(ColumnSplit("g"), {"g": column}, numbers=np.arange(3.0))
+    keys = fold_keys(GroupSplit("g"), {"g": column}, numbers=np.arange(3.0))
     assert keys[0] == keys[2] != keys[1]
     assert (keys == np.floor(keys)).all()
     assert keys.max() < 2**53

@@ -30,7 +30,7 @@ class Api:
 
     def train(self, **request: Json) -> SupervisedJob:
         """A job, succeeded; quick where nothing else is said."""
-        job = self.calls.trainings.finished(self.calls.trainings.submit({"effort": "quick", **request}).id)
+        job = self.calls.trainings.wait(self.calls.trainings.submit({"effort": "quick", **request}).id)
         assert job.state == "succeeded", job
         return job
 

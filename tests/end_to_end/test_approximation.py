@@ -33,7 +33,7 @@ def density(terms: list[Json], at: Array) -> Array:
 def trained(api: Api, **request: Json) -> ApproximationVersion:
     """The version of a job that succeeded."""
     submitted = api.calls.trainings.submit({"task": "approximation", "width": WIDTH, **request}, of=ApproximationJob)
-    job = api.calls.trainings.finished(submitted.id, of=ApproximationJob)
+    job = api.calls.trainings.wait(submitted.id, of=ApproximationJob)
     assert job.state == "succeeded", job
     return api.calls.version(job.model, of=ApproximationVersion)
 
@@ -65,12 +65,12 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
     for vector in vectors:
         assert vector.row is not None
         assert vector.inputs == {"x": terms[vector.row]}
-        assert vector.shape[0].place == terms[vector.row]
+        assert vector.shape[0].location == terms[vector.row]
     # What the list says is the function that is answered.
     told = sum(
-        (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].place or 0.0)) / span))
+        (vector.weight_mean or 0.0) * np.exp(-np.square((PLACES - (vector.shape[0].location or 0.0)) / span))
         for vector in vectors
-        for span in [vector.shape[0].span or np.nan]
+        for span in [vector.shape[0].scale or np.nan]
     )
     np.testing.assert_allclose(told, found, rtol=1e-9, atol=1e-12)
 
@@ -78,7 +78,7 @@ def test_a_kernel_density_estimate_is_told_by_few_terms_that_are_a_density(api: 
 @pytest.mark.parametrize("most", [2, 4])
 def test_a_density_has_no_more_terms_than_were_allowed(api: Api, most: int) -> None:
     dataset = api.calls.create_dataset({"x": rows()}, name=f"at most {most}")
-    version = trained(api, dataset_id=dataset.id, tolerance=0.001, density=True, most=most)
+    version = trained(api, dataset_id=dataset.id, tolerance=0.001, density=True, max_functions=most)
     assert version.functions <= most
     assert version.integral_kept == pytest.approx(1.0)
     assert values(api, version.model, PLACES).min() >= 0.0
@@ -109,7 +109,7 @@ def test_what_only_models_of_data_answer_is_refused_where_it_stands(api: Api) ->
 def test_terms_that_cancel_are_no_function(api: Api) -> None:
     dataset = api.calls.create_dataset({"x": [1.0, 1.0], "c": [1.0, -1.0]}, name="cancelled-terms")
     asked: dict[str, Json] = {"task": "approximation", "dataset_id": dataset.id, "coefficients": "c", "width": 1.0}
-    job = api.calls.trainings.finished(api.calls.trainings.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
+    job = api.calls.trainings.wait(api.calls.trainings.submit(asked, of=ApproximationJob).id, of=ApproximationJob)
     assert job.error is not None
     assert "cancel" in job.error.detail
 
@@ -127,7 +127,7 @@ def test_a_support_vector_machine_goes_in_and_comes_out_smaller(api: Api) -> Non
     machine = SVR(C=10.0, gamma=1.0, epsilon=0.01).fit(x[:, None], np.sin(2.0 * x))
     expansion = expansion_of(machine)
     submitted = api.calls.approximate(expansion, model="machine", tolerance=0.01)
-    job = api.calls.trainings.finished(submitted.id, of=ApproximationJob)
+    job = api.calls.trainings.wait(submitted.id, of=ApproximationJob)
     assert job.state == "succeeded", job
     version = api.calls.version("machine", of=ApproximationVersion)
     assert version.functions < len(expansion.weights) / 2
@@ -158,7 +158,7 @@ def test_a_version_of_ours_goes_in_and_comes_out_smaller(api: Api) -> None:
     means = np.array([answer.mean for answer in answers], np.float64)
     np.testing.assert_allclose(told.constant + bumps @ told.weights, means, rtol=1e-9)
     submitted = api.calls.approximate(told, model="land-by-few", tolerance=0.02)
-    assert api.calls.trainings.finished(submitted.id, of=ApproximationJob).state == "succeeded"
+    assert api.calls.trainings.wait(submitted.id, of=ApproximationJob).state == "succeeded"
     few = api.calls.predict("land-by-few", {"columns": at}).predictions
     np.testing.assert_allclose(np.array([one.value for one in few], np.float64), means, atol=1.0)
 

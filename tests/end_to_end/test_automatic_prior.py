@@ -43,7 +43,7 @@ def assert_told(job: SupervisedJob, version: SupervisedVersion, *, taken: tuple[
     """That the job says what would be fitted, and the version what was taken; all that was compared is scored."""
     others = [one for one in version.alternatives if one.kind == "integrated_evidence"]
     compared = [kinds(version.prior, version.likelihood), *(kinds(one.prior, one.likelihood) for one in others)]
-    planned = [kinds(job.prior, job.likelihood), *(kinds(one.prior, one.likelihood) for one in job.rivals)]
+    planned = [kinds(job.prior, job.likelihood), *(kinds(one.prior, one.likelihood) for one in job.compared_models)]
     assert compared[0] == taken
     assert set(compared) == set(planned)
     assert len(compared) == len(planned)
@@ -65,7 +65,7 @@ def predicted(api: Api, name: str, **columns: list[Json]) -> list[tuple[float, f
 def test_a_curve_is_a_process(api: Api) -> None:
     job, version = trained(api, "curve", sinc(100), holdout=0.2)
     assert_told(job, version, taken=("gaussian_process", "gaussian"))
-    assert version.hyperparameters.process_sd is not None
+    assert version.hyperparameters.signal_sd is not None
     assert version.metrics["leave_one_out"]["rmse"] == pytest.approx(0.1, rel=0.3)
     assert set(version.metrics) == {"holdout", "leave_one_out"}
     for at, (mean, lower, upper) in zip((-4.5, 1.0), predicted(api, "curve", x=[-4.5, 1.0]), strict=True):
@@ -85,7 +85,7 @@ def test_few_of_many_columns_have_independent_weights(api: Api) -> None:
 def test_exponential_growth_is_learned_as_its_logarithm(api: Api) -> None:
     job, version = trained(api, "growth", growth(100), holdout=0.2)
     assert job.likelihood["type"] == "gaussian"
-    assert [kinds(one.prior, one.likelihood) for one in job.rivals] == [
+    assert [kinds(one.prior, one.likelihood) for one in job.compared_models] == [
         ("gaussian_process", "log_gaussian"),
         ("independent", "gaussian"),
     ]
@@ -103,5 +103,5 @@ def test_exponential_growth_is_learned_as_its_logarithm(api: Api) -> None:
 
 def test_what_is_said_is_not_compared(api: Api) -> None:
     job, version = trained(api, "said", growth(60), prior={"type": "gaussian_process"})
-    assert (job.rivals, version.alternatives) == ((), ())
+    assert (job.compared_models, version.alternatives) == ((), ())
     assert kinds(version.prior, version.likelihood) == ("gaussian_process", "gaussian")

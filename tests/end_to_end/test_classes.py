@@ -32,7 +32,7 @@ def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) ->
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="judged")
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, effort="normal")
     assert job.likelihood == {"type": "bernoulli_per_class", "classes": 3, "temperature": "learned"}
-    assert (job.rivals, len(job.alternatives)) == ((), 2)
+    assert (job.compared_models, len(job.alternatives)) == ((), 2)
     version = api.calls.version("judged", 1)
     assert [member.label for member in version.members] == list(version.classes) == ["gas", "liquid", "solid"]
     assert [one.kind for one in version.alternatives] == ["fold_log_density"] * 2
@@ -52,7 +52,7 @@ def test_three_texts_are_told_apart_together(api: Api) -> None:
     job = api.train(dataset_id=dataset.id, target="state", holdout=0.25, likelihood={"type": "categorical"})
     assert (job.task, job.classes) == ("classification", ("gas", "liquid", "solid"))
     assert job.likelihood == {"type": "categorical", "classes": 3, "temperature": "learned"}
-    assert (job.rivals, job.alternatives) == ((), ())
+    assert (job.compared_models, job.alternatives) == ((), ())
     version = api.calls.version("states", 1)
     assert version.classes == job.classes
     assert set(version.metrics["holdout"]) == {"error", "log_loss", "brier"}
@@ -104,7 +104,7 @@ def test_classes_are_told_apart_under_independent_weights_too(api: Api, likeliho
         basis={"type": "kernel", "width": {"type": "fixed", "value": 2.0}},
         holdout=0.25,
     )
-    assert (job.likelihood["type"], job.likelihood["classes"], job.rivals) == (likelihood, 3, ())
+    assert (job.likelihood["type"], job.likelihood["classes"], job.compared_models) == (likelihood, 3, ())
     assert (job.prior["type"], job.algorithm["type"]) == ("independent", "sequential")
     version = api.calls.version(name, 1)
     assert version.metrics["holdout"]["error"] <= 0.15

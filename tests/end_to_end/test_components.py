@@ -36,7 +36,7 @@ def uploaded(api: Api, name: str, rows: Array = USUAL) -> str:
 
 def trained(api: Api, **request: Json) -> ComponentsVersion:
     """The version of a job that succeeded."""
-    job = api.calls.trainings.finished(
+    job = api.calls.trainings.wait(
         api.calls.trainings.submit({"task": "components", **request}, of=ComponentsJob).id, of=ComponentsJob
     )
     assert job.state == "succeeded", job
@@ -51,7 +51,7 @@ def test_what_lies_apart_is_new_and_what_is_like_the_rows_is_not(api: Api) -> No
     version = trained(api, dataset_id=uploaded(api, "three-heaps"), explained=0.8)
     assert (version.task, version.rows, version.rows_drawn, version.standardised) == ("components", 150, 150, True)
     assert 3 <= version.functions < 40
-    assert version.reached > 0.75
+    assert version.explained_variance > 0.75
     assert list(version.variances) == sorted(version.variances, reverse=True)
     novelty = np.array([one.novelty for one in told(api, version.model, FRESH)])
     assert (novelty > 0.9).mean() == pytest.approx(0.1, abs=0.07)
@@ -102,7 +102,7 @@ def test_a_bad_row_has_its_problem_in_its_place(api: Api) -> None:
 @pytest.mark.parametrize(
     ("request_", "pointer"),
     [
-        ({"explained": 1.0}, "/explained"),
+        ({"min_explained_variance": 1.0}, "/min_explained_variance"),
         ({"width": 0.0}, "/width"),
         ({"width": [1.0, 2.0]}, "/inputs"),
         ({"inputs": ["x", "y"]}, "/inputs/1"),
@@ -130,7 +130,7 @@ def test_predictions_of_another_task_are_refused_where_they_are_asked_for(api: A
 def test_rows_that_are_all_alike_have_no_components(api: Api) -> None:
     dataset_id = api.calls.create_dataset({"x": [1.0, 1.0, None], "z": [2.0, 2.0, 3.0]}, name="alike").id
     asked: dict[str, Json] = {"task": "components", "dataset_id": dataset_id, "inputs": ["x", "z"], "width": 1.0}
-    job = api.calls.trainings.finished(
+    job = api.calls.trainings.wait(
         api.calls.trainings.submit({**asked, "missing": "drop_rows"}, of=ComponentsJob).id, of=ComponentsJob
     )
     assert job.error is not None

@@ -33,7 +33,9 @@ def test_a_staircase_is_told_by_where_it_jumps(api: Api) -> None:
     assert version.basis == job.basis
     assert version.prior == {"type": "independent", "price": True, "a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}
     vectors = list(api.calls.relevance_vectors("staircase", 1))
-    jumps = sorted(place for vector in vectors if vector.kind == "step" for place in [vector.shape[0].place] if place)
+    jumps = sorted(
+        place for vector in vectors if vector.kind == "step" for place in [vector.shape[0].location] if place
+    )
     assert jumps == pytest.approx([395.0, 895.0])
     assert [vector.input for vector in vectors if vector.kind == "input"] == ["load"]
     rows: dict[str, Json] = {"time": [100.0, 500.0, 1200.0], "load": [0.0, 0.0, 1.0]}

@@ -51,7 +51,7 @@ def test_each_row_has_the_noise_of_its_place(api: Api, tmp_path: Path) -> None:
     version = api.calls.version("fan", 1)
     assert isinstance(version, SupervisedVersion)
     assert job.likelihood == version.likelihood == LIKELIHOOD
-    assert job.rivals == ()
+    assert job.compared_models == ()
     assert version.metrics["validation"]["rows"] == 120
     vectors = [*api.calls.relevance_vectors("fan", 1)]
     assert len(vectors) == version.functions

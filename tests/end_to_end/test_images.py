@@ -9,7 +9,7 @@ from PIL import Image
 
 from app.client import ClientError
 from app.client.answers import ImageVersion, Json, SupervisedVersion
-from app.client.codes import Wanted, decode, encode
+from app.client.codes import EncodeOptions, decode, encode
 from app.sparse_bayes.types import Array
 from tests.end_to_end.deployment import Api
 
@@ -25,7 +25,7 @@ def blobs() -> Array:
 def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_path: Path) -> None:
     file = tmp_path / "blobs.png"
     Image.fromarray(np.round(255.0 * blobs()).astype(np.uint8)).save(file)
-    version = encode(api.calls, file, model="blobs", wanted=Wanted(psnr=35.0))
+    version = encode(api.calls, file, model="blobs", options=EncodeOptions(psnr=35.0))
     assert isinstance(version, ImageVersion)
     assert (version.task, version.height, version.width, version.rows, version.peak) == ("image", 24, 32, 768, 1.0)
     assert version.psnr is not None
@@ -53,7 +53,7 @@ def test_an_image_goes_in_as_png_and_comes_out_by_few_functions(api: Api, tmp_pa
 
 def test_an_array_has_a_peak_of_its_own_and_as_many_functions_as_are_asked_for(api: Api) -> None:
     image = 100.0 + 50.0 * blobs()
-    version = encode(api.calls, image, model="array", wanted=Wanted(functions=5))
+    version = encode(api.calls, image, model="array", options=EncodeOptions(max_functions=5))
     assert isinstance(version, ImageVersion)
     assert version.functions == 5
     assert version.peak == pytest.approx(np.ptp(image))
@@ -72,7 +72,7 @@ def test_noise_is_left_out_where_nothing_is_asked_for(api: Api) -> None:
 def test_a_signal_is_told_by_functions_that_jump_or_ring(api: Api) -> None:
     truth = np.repeat([0.0, 2.0, -1.0, 0.5], 32)
     signal = truth + 0.1 * np.random.default_rng(2).normal(size=128)
-    version = encode(api.calls, signal, model="levels", wanted=Wanted(noise_sd=0.1))
+    version = encode(api.calls, signal, model="levels", options=EncodeOptions(noise_sd=0.1))
     assert isinstance(version, SupervisedVersion)
     assert version.functions <= 8
     assert np.sqrt(np.mean((decode(api.calls, "levels") - truth) ** 2)) < 0.05

@@ -93,7 +93,7 @@ def test_positive_numbers_have_intervals_above_zero_that_lean_upwards(api: Api, 
     name = trained(api, {"type": "log_gaussian"}, prior, holdout=0.2, **PRIORS[prior])
     version = api.calls.version(name, 1)
     assert version.hyperparameters.noise_sd == pytest.approx(0.2, rel=0.3)
-    assert version.hyperparameters.process_sd is None or 0.1 < version.hyperparameters.process_sd < 5.0
+    assert version.hyperparameters.signal_sd is None or 0.1 < version.hyperparameters.signal_sd < 5.0
     assert 50.0 < version.metrics["holdout"]["rmse"] < 1000.0
     assert 5.0 < version.metrics["holdout"]["nll"] < 9.0
     for x, row in zip(POINTS, predicted(api, name), strict=True):
@@ -108,11 +108,11 @@ def test_positive_numbers_have_intervals_above_zero_that_lean_upwards(api: Api, 
 
 @each_prior
 def test_planted_outliers_are_exactly_those_that_are_told(api: Api, prior: str) -> None:
-    name = trained(api, {"type": "student_t", "dof": 4.0}, prior, **PRIORS[prior])
+    name = trained(api, {"type": "student_t", "degrees_of_freedom": 4.0}, prior, **PRIORS[prior])
     version = api.calls.version(name, 1)
     assert version.hyperparameters.degrees_of_freedom == 4.0
     assert {outlier.row for outlier in version.outliers} == set(PLANTED)
-    weights = [outlier.typicality for outlier in version.outliers]
+    weights = [outlier.weight for outlier in version.outliers]
     assert weights == sorted(weights)
     assert 0.0 < weights[0] < weights[-1] < 0.25
     for x, row in zip(POINTS, predicted(api, name), strict=True):
@@ -124,7 +124,7 @@ def test_planted_outliers_are_exactly_those_that_are_told(api: Api, prior: str) 
 
 
 def test_how_heavy_tails_are_is_learned(api: Api) -> None:
-    name = trained(api, {"type": "student_t", "dof": "learned"}, "independent", basis=WIDTH)
+    name = trained(api, {"type": "student_t", "degrees_of_freedom": "learned"}, "independent", basis=WIDTH)
     found = api.calls.version(name, 1).hyperparameters
     assert found.degrees_of_freedom is not None
     assert 2.1 <= found.degrees_of_freedom < 4.0

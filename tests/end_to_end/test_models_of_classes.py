@@ -41,14 +41,14 @@ def test_a_version_has_a_member_for_each_class_and_its_temperature(learned: Supe
     assert [one.label for one in learned.members] == LABELS
     assert sum(one.functions for one in learned.members) == learned.functions
     assert all(one.kernel == {"type": "gaussian"} and one.hyperparameters.widths for one in learned.members)
-    assert all((one.hyperparameters.process_sd or 0.0) > 0.0 for one in learned.members)
+    assert all((one.hyperparameters.signal_sd or 0.0) > 0.0 for one in learned.members)
     assert all(one.evidence.kind == "lower_bound" and one.evidence.value < 0.0 for one in learned.members)
     assert [(one.weight, one.hyperparameters.noise_sd, one.evidence_unreduced) for one in learned.members] == [
         (None, None, None)
     ] * 3
     assert learned.hyperparameters.temperature == 1.25
     assert learned.evidence is None
-    assert learned.hyperparameters.process_sd is None
+    assert learned.hyperparameters.signal_sd is None
 
 
 def test_relevance_vectors_name_their_member(api: Api, learned: SupervisedVersion) -> None:
@@ -111,7 +111,7 @@ FORGERIES: list[tuple[list[str | int], Json, str]] = [
     (["report", "members", 0, "weight"], 0.5, "/report/members/0/weight"),
     (["report", "members", 2, "functions"], 1, "/report/members/2/functions"),
     (["report", "temperature"], 3.0, "/report/temperature"),
-    (["report", "members", 0, "hyperparameters", "process_sd"], 99.0, "/report/members/0/hyperparameters/process_sd"),
+    (["report", "members", 0, "hyperparameters", "signal_sd"], 99.0, "/report/members/0/hyperparameters/signal_sd"),
     (["report", "plan", "spec", "likelihood"], {"type": "categorical", "classes": 3}, "/report/plan/spec/likelihood"),
 ]
 

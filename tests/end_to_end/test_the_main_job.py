@@ -78,7 +78,7 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     assert [width.input for width in found.widths] == ["x"]
     assert [warp.input for warp in found.warps] == ["x"]
     assert found.noise_sd == pytest.approx(0.1, rel=0.4)
-    assert found.process_sd is not None
+    assert found.signal_sd is not None
     assert found.next_gain is not None
     vectors = list(api.calls.relevance_vectors("sinc-process", 1))
     assert {vector.kind for vector in vectors} <= {"gaussian", "bias", "input"}
@@ -89,14 +89,14 @@ def test_a_process_knows_that_it_knows_nothing_far_from_the_data(api: Api) -> No
     for row in (near, far):
         assert row.variance is not None
         parts = row.variance
-        assert parts.noise + parts.weights + parts.beyond == pytest.approx(parts.total)
+        assert parts.noise + parts.weights + parts.residual == pytest.approx(parts.total)
     assert near.mean is not None
     assert near.lower is not None
     assert near.upper is not None
     assert near.lower < near.mean < near.upper
     assert abs(near.mean - math.sin(3.0) / 3.0) < 0.15
     assert far.variance is not None
-    assert far.variance.beyond == pytest.approx(found.process_sd**2)
+    assert far.variance.residual == pytest.approx(found.signal_sd**2)
 
 
 def test_inputs_whose_effects_add_are_told_apart(api: Api) -> None:
@@ -192,7 +192,7 @@ def test_a_failed_fit_says_what_to_do(api: Api) -> None:
     }
     dataset = api.calls.create_dataset(columns, name="gaps")
     request: dict[str, Json] = {"dataset_id": dataset.id, "target": "y", "inputs": ["x", "z"], "missing": "drop_rows"}
-    job = api.calls.trainings.finished(api.calls.trainings.submit(request).id)
+    job = api.calls.trainings.wait(api.calls.trainings.submit(request).id)
     assert (job.state, job.version) == ("failed", None)
     assert job.error is not None
     assert job.error.detail
@@ -233,7 +233,7 @@ def test_without_a_worker_jobs_wait_hold_their_dataset_and_can_be_ended(deployme
         "database": True,
         "migrated": True,
         "worker": False,
-        "holds_versions": False,
+        "has_loaded_versions": False,
     }
     dataset = api.calls.create_dataset(sinc(20), name="sinc-waiting")
     job = api.calls.trainings.submit({"dataset_id": dataset.id, "target": "y"})

@@ -47,7 +47,7 @@ def test_figures_of_folds_change_nothing_else(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "rows"), [({"by": "column", "column": "who"}, 40), ({"by": "order"}, 30)], ids=["groups", "order"]
+    ("split", "rows"), [({"type": "group", "column": "who"}, 40), ({"type": "order"}, 30)], ids=["groups", "order"]
 )
 def test_folds_go_by_the_split(api: Api, split: dict[str, Json], rows: int) -> None:
     name = f"sinc-{split['by']}"
@@ -57,6 +57,6 @@ def test_folds_go_by_the_split(api: Api, split: dict[str, Json], rows: int) -> N
 
 def test_more_folds_than_groups_are_refused_before_a_job_is_queued(api: Api) -> None:
     dataset = grouped("sinc-few", api)
-    split: Json = {"by": "column", "column": "who"}
+    split: Json = {"type": "group", "column": "who"}
     with pytest.raises(ClientError, match="need as many groups of `who`, and at most 8"):
         api.train(dataset_id=dataset, target="y", split=split, validation={"folds": 9})

@@ -1,14 +1,12 @@
 """What docs/decisions-of-classes.md says is so."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from app.client.answers import Predictions
-from examples.demo.service import running_service
 from examples.tour import screening
 from examples.tour.decisions import PAGE
 from examples.tour.readme import differences, steps_of, take
@@ -17,13 +15,6 @@ from examples.tour.terminal import printed, shape_of, spoken_in
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 """As the page's last command says them."""
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("decisions")
-    with running_service(directory / "decisions.db", log=directory / "service.log") as address:
-        yield address
 
 
 def assert_decided(plain: Predictions, told: Predictions) -> None:

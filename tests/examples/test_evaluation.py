@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "evaluation.md").read_text()
 MEAN_ALONE: Mapping[str, Json] = {"basis": {"type": "bias"}, "prior": {"type": "independent"}}
 
-HELD_OUT: Mapping[str, Json] = {"split": {"by": "order"}, "holdout": 0.2}
+HELD_OUT: Mapping[str, Json] = {"split": {"type": "order"}, "holdout": 0.2}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with connect(address) as service:
             dataset_id = service.upload(kiosk.FILE).id
             for more in (MEAN_ALONE, HELD_OUT):
-                job = service.trainings.finished(
+                job = service.trainings.wait(
                     service.trainings.submit(
                         {"dataset_id": dataset_id, "target": "litres", "effort": "quick", **more}
                     ).id
@@ -47,7 +47,7 @@ def test_rows_held_out_evaluate_to_the_metrics_that_their_training_recorded(url:
     with connect(url) as service:
         recorded = service.version("kiosk", 2).metrics["holdout"]
         rest = service.upload(tmp_path / "rest.csv")
-        job = service.evaluations.finished(service.evaluations.submit("kiosk@2", rest.id).id)
+        job = service.evaluations.wait(service.evaluations.submit("kiosk@2", rest.id).id)
         listed = list(service.evaluations.of("kiosk", 2))
     assert job.result is not None
     found = of_kind(NumberMetrics, job.result.metrics)

@@ -2,15 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from app.cli.commands import application
-from app.client import DEFAULT_URL, connect
-from examples.demo.service import running_service
+from app.client import DEFAULT_URL
 from examples.tour import kiosk
 from tests.examples.python_blocks import run
 
@@ -19,22 +17,8 @@ PAGE = (ROOT / "docs" / "formats.md").read_text()
 OF_DATASETS = (ROOT / "docs" / "batch-predictions.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service with the README's kiosk."""
-    directory = tmp_path_factory.mktemp("formats")
-    with running_service(directory / "formats.db", log=directory / "service.log") as address:
-        with connect(address) as service:
-            dataset = service.upload(kiosk.FILE)
-            job = service.trainings.finished(
-                service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
-            )
-            assert job.state == "succeeded", job
-        yield address
-
-
-def test_the_pages_python_gives_what_the_page_shows(url: str, tmp_path: Path) -> None:
-    page = PAGE.replace(DEFAULT_URL, url)
+def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str, tmp_path: Path) -> None:
+    page = PAGE.replace(DEFAULT_URL, kiosk_url)
     for name in ("rows.csv", "labels.csv"):
         page = page.replace(name, str(tmp_path / name))
     closed = "\n```python\nservice.http.close()\n```\n"
@@ -44,8 +28,8 @@ def test_the_pages_python_gives_what_the_page_shows(url: str, tmp_path: Path) ->
         assert str(line.given) == line.shown, line
 
 
-def test_the_page_of_whole_datasets_gives_what_it_shows(url: str, tmp_path: Path) -> None:
-    page = OF_DATASETS.replace(DEFAULT_URL, url).replace("predictions.csv", str(tmp_path / "predictions.csv"))
+def test_the_page_of_whole_datasets_gives_what_it_shows(kiosk_url: str, tmp_path: Path) -> None:
+    page = OF_DATASETS.replace(DEFAULT_URL, kiosk_url).replace("predictions.csv", str(tmp_path / "predictions.csv"))
     closed = "\n```python\nservice.http.close()\n```\n"
     told = run(page.replace("examples/tour/kiosk.csv", str(kiosk.FILE)) + closed)
     assert len(told) >= 4
@@ -53,8 +37,8 @@ def test_the_page_of_whole_datasets_gives_what_it_shows(url: str, tmp_path: Path
         assert str(line.given) == line.shown, line
 
 
-def test_its_command_writes_the_file(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELEVANCE_URL", url)
+def test_its_command_writes_the_file(kiosk_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELEVANCE_URL", kiosk_url)
     monkeypatch.delenv("RELEVANCE_API_KEY", raising=False)
     (command,) = re.findall(r"^relevance (.*)$", OF_DATASETS, re.MULTILINE)
     for ending, first in (("csv", b'"litres","mean"'), ("parquet", b"PAR1")):

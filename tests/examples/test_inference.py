@@ -1,35 +1,16 @@
 """What docs/inference.md says is so."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from app.client import DEFAULT_URL, connect
-from examples.demo.service import running_service
-from examples.tour import kiosk
+from app.client import DEFAULT_URL
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "inference.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service with a version of the README's kiosk."""
-    directory = tmp_path_factory.mktemp("inference")
-    with running_service(directory / "inference.db", log=directory / "service.log") as address:
-        with connect(address) as service:
-            dataset = service.upload(kiosk.FILE)
-            job = service.trainings.finished(
-                service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
-            )
-            assert job.state == "succeeded", job
-        yield address
-
-
-def test_the_pages_python_gives_what_the_page_shows(url: str) -> None:
-    told = run(PAGE.replace(DEFAULT_URL, url))
+def test_the_pages_python_gives_what_the_page_shows(kiosk_url: str) -> None:
+    told = run(PAGE.replace(DEFAULT_URL, kiosk_url))
     assert len(told) >= 3
     for line in told:
         assert str(line.given) == line.shown, line

@@ -1,7 +1,6 @@
 """What docs/approximation.md, docs/images.md and docs/components.md show of a running service is so."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,19 +9,11 @@ from PIL import Image
 
 from app.client import connect
 from app.client.answers import ApproximationVersion, ImageVersion, Json
-from examples.demo.service import running_service
 from examples.tour import motor, spot, stop
 from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
 from examples.tour.terminal import printed, shape_of, spoken_in
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("known")
-    with running_service(directory / "known.db", log=directory / "service.log") as address:
-        yield address
 
 
 def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:

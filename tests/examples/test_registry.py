@@ -26,7 +26,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with connect(address) as service:
             dataset = service.upload(kiosk.FILE)
             for _ in range(2):
-                job = service.trainings.finished(
+                job = service.trainings.wait(
                     service.trainings.submit({"dataset_id": dataset.id, "target": "litres", "effort": "quick"}).id
                 )
                 assert job.state == "succeeded", job

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -11,7 +10,6 @@ import pytest
 
 from app.client.answers import Json
 from app.sparse_bayes.dictionaries import Dictionary
-from examples.demo.service import running_service
 from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE
@@ -50,13 +48,6 @@ class Told(msgspec.Struct):
     def functions(self) -> list[Part]:
         """All that are shown: `...` stands for more."""
         return [one for one in self.explanation if isinstance(one, Part)]
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = tmp_path_factory.mktemp("signals")
-    with running_service(directory / "signals.db", log=directory / "service.log") as address:
-        yield address
 
 
 def functions_in(answer: Json) -> list[Function]:

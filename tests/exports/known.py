@@ -34,7 +34,7 @@ def of_terms(
         ignored=(IgnoredColumn("note", "it holds no numbers"),),
         widths=(0.3,) * len(names),
         constant=constant,
-        most=terms,
+        max_functions=terms,
         density=density,
     )
     path = (TermsError(0, 1.0), TermsError(terms, 0.05))

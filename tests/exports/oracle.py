@@ -62,7 +62,7 @@ def prior_covariance(X: Array, model: Members) -> tuple[Array, Array]:
     alpha = np.array(model["alpha"], np.float64)
     others = alpha[E.shape[1] :]
     K = (F / others) @ F.T
-    amplitude = model["amplitude"]
+    amplitude = model["signal_variance"]
     if amplitude is None:
         return K + (E / alpha[: E.shape[1]]) @ E.T, np.zeros(len(X))
     assert isinstance(amplitude, float)
@@ -131,7 +131,7 @@ def variational_evidence(X: Array, t: Array, model: Members, ell: "Expectation")
     S = np.array(model["covariance"], np.float64).reshape(P.shape[1], P.shape[1])
     alpha = np.array(model["alpha"], np.float64)
     precision = np.diag(alpha)
-    amplitude = model["amplitude"]
+    amplitude = model["signal_variance"]
     if amplitude is not None:
         jitter = JITTER if model.get("jitter") is None else float(str(model["jitter"]))
         precision[:m, :m] = (own + jitter * np.eye(m)) / float(str(amplitude))
@@ -163,7 +163,7 @@ class Expectation:
                 return np.asarray(t * f[:, 0] - np.logaddexp(0.0, latent) @ (w / w.sum()))
             case "student_t":
                 assert self.scale is not None
-                dof = float(str(self.likelihood["dof"]))
+                dof = float(str(self.likelihood["degrees_of_freedom"]))
                 squares = (np.square(t - f[:, 0]) + v) / self.scale**2
                 constant = lgamma(0.5 * (dof + 1.0)) - lgamma(0.5 * dof) - 0.5 * log(dof * pi) - log(self.scale)
                 return np.asarray(constant - 0.5 * (dof + 1.0) * np.log1p(squares / dof))

@@ -15,6 +15,7 @@ from app.documents.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocu
 from app.documents.writing import document_of
 from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.exports import ExportedSupervised
+from app.domain.former_members import current_document
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from app.sparse_bayes.basis import SingleFunctions
@@ -79,8 +80,8 @@ def test_every_kind_of_function_is_among_the_versions_that_are_tested() -> None:
 
 
 def test_what_was_exported_when_there_were_no_other_tasks_is_read_as_it_was() -> None:
-    text = (Path(__file__).parent / "first_of_its_format.json").read_bytes()
-    back, now = read(text), small_version()
+    document = current_document(json.loads((Path(__file__).parent / "first_of_its_format.json").read_bytes()))
+    back, now = read(json.dumps(document).encode()), small_version()
     np.testing.assert_array_equal(back.predictor.model.mean, now.predictor.model.mean)
     np.testing.assert_array_equal(back.predictor.model.covariance, now.predictor.model.covariance)
     assert back.predictor.encoding == now.predictor.encoding
@@ -94,7 +95,7 @@ def test_figures_that_are_no_finite_numbers_stay_behind() -> None:
         made.report,
         metrics={"holdout": {"rmse": 0.5, "r2": float("-inf")}},
         alternatives=(),
-        plan=replace(made.report.plan, rivals=(spec,)),
+        plan=replace(made.report.plan, compared_models=(spec,)),
     )
     back = through_json(replace(made, report=report)).report
     assert back == replace(report, metrics={"holdout": {"rmse": 0.5}})

@@ -12,6 +12,7 @@ from app.documents.reading import version_of
 from app.documents.schema import DOCUMENT
 from app.domain.encoding import encode_inputs, encode_target
 from app.domain.exports import ExportedSupervised
+from app.domain.former_members import current_document
 from app.domain.models import ImportedFrom
 from app.domain.tables import NumberColumn
 from app.exports.formats import RENDERINGS
@@ -23,7 +24,8 @@ BEFORE = json.loads((Path(__file__).parent / "versions_before_members.json").rea
 
 
 def read(name: str) -> ExportedSupervised:
-    found = version_of(DOCUMENT.validate_json(BEFORE["versions"][name]["document"], strict=True))
+    document = current_document(json.loads(BEFORE["versions"][name]["document"]))
+    found = version_of(DOCUMENT.validate_json(json.dumps(document), strict=True))
     assert isinstance(found, ExportedSupervised)
     return found
 

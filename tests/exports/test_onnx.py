@@ -29,7 +29,7 @@ SERVICE = {
     "variance": "total",
     "variance_noise": "noise",
     "variance_weights": "weights",
-    "variance_beyond": "beyond",
+    "variance_residual": "beyond",
     "lower": "lower",
     "upper": "upper",
     "support": "support",

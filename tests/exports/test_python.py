@@ -89,7 +89,7 @@ def test_a_program_answers_as_the_service_does(told: Answers, name: str) -> None
     made = trained(name)
     expected = answered(made, block(made.predictor.encoding.inputs, 25, 5))
     found = told[f"case_{list(CASES).index(name)}"]
-    numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_beyond"}
+    numbers = {"mean", "variance", "variance_noise", "variance_weights", "variance_residual"}
     counts = members_of(made.predictor.learned)[0].likelihood.targets == "count"
     classes = {"probabilities", "latent_mean", "latent_variance"}
     least = classes if made.predictor.encoding.target.classes else numbers | (set() if counts else {"lower", "upper"})

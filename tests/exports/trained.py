@@ -74,7 +74,7 @@ MIXED = (
 PLAIN = (EncodedNumber("x", "number", 1.0, 0.5, None, False), EncodedNumber("z", "number", -3.0, 4.0, None, False))
 
 PROCESS = GaussianProcess("rows", 3.0, 12)
-FREE = GaussianProcess("free", 3.0, 8)
+FREE = GaussianProcess("optimised", 3.0, 8)
 INDEPENDENT = Independent()
 
 
@@ -248,7 +248,7 @@ def class_rows(rows: int, target: EncodedTarget) -> tuple[ClassRows, ...]:
 
 def _member(model: Model, predictor: SupervisedPredictor) -> Member:
     encoding = predictor.encoding
-    dof = model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
+    dof = model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else None
     kernels = [one.kernel for one in model.functions if isinstance(one, KernelFunctions)]
     kernel = kernels[0] if len(kernels) == 1 else None
     return Member(
@@ -261,7 +261,7 @@ def _member(model: Model, predictor: SupervisedPredictor) -> Member:
             widths=model_widths(model, encoding) or (InputWidth(None, 1.5),),
             warps=model_warps(model, encoding),
             terms=model_terms(model, encoding),
-            process_sd=user_process_sd(encoding.target, model.amplitude),
+            signal_sd=user_process_sd(encoding.target, model.amplitude),
             last_gain=model.last_gain,
             next_gain=model.next_gain,
         ),

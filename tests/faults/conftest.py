@@ -50,8 +50,8 @@ class Place:
         given = {
             "RELEVANCE_DATABASE_URL": self.settings.database_url,
             "RELEVANCE_SPOOL_DIRECTORY": str(self.folder / "spool"),
-            "RELEVANCE_HEARTBEAT_SECONDS": str(self.settings.heartbeat_seconds),
-            "RELEVANCE_SILENCE_SECONDS": str(self.settings.silence_seconds),
+            "RELEVANCE_HEARTBEAT_INTERVAL_SECONDS": str(self.settings.heartbeat_interval_seconds),
+            "RELEVANCE_HEARTBEAT_TIMEOUT_SECONDS": str(self.settings.heartbeat_timeout_seconds),
             "RELEVANCE_POLL_SECONDS": str(self.settings.poll_seconds),
             "RELEVANCE_CHECKPOINT_SECONDS": str(self.settings.checkpoint_seconds),
             "RELEVANCE_PORT": "0",
@@ -155,8 +155,8 @@ def make_place(database_url: str, tmp_path: Path) -> Iterator[MakePlace]:
         marks.mkdir()
         settings = Settings(
             database_url=database_url,
-            heartbeat_seconds=beat,
-            silence_seconds=limit,
+            heartbeat_interval_seconds=beat,
+            heartbeat_timeout_seconds=limit,
             poll_seconds=0.1,
             checkpoint_seconds=checkpoint,
         )
@@ -186,7 +186,9 @@ def lone_place(mortal: postgres.MortalServer, tmp_path: Path) -> Iterator[Place]
     """On a server of its own."""
     mortal.create("relevance")
     url = mortal.url("relevance").render_as_string(hide_password=False)
-    settings = Settings(database_url=url, heartbeat_seconds=0.3, silence_seconds=1.5, poll_seconds=0.1)
+    settings = Settings(
+        database_url=url, heartbeat_interval_seconds=0.3, heartbeat_timeout_seconds=1.5, poll_seconds=0.1
+    )
     migrate(settings)
     marks = tmp_path / "marks"
     marks.mkdir()

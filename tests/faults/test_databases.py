@@ -33,7 +33,7 @@ def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
     time.sleep(DOWN_SECONDS)
     mortal.start()
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
-    time.sleep(2 * place.settings.silence_seconds)  # so long that each may judge again
+    time.sleep(2 * place.settings.heartbeat_timeout_seconds)  # so long that each may judge again
     place.open_the_gate()
     ended = place.ended(job, seconds=60)
     assert (ended.state, ended.attempt) == ("succeeded", 1)

@@ -232,7 +232,7 @@ def served(database: Database, folder: Path, stale_seconds: float) -> Iterator[P
     with deployed(database.url, folder) as deployment:
         deployment.start("worker")
         api = deployment.api(
-            RELEVANCE_STALE_SECONDS=str(stale_seconds), RELEVANCE_LOG_REQUESTS="0", RELEVANCE_GRPC_PORT="0"
+            RELEVANCE_STALE_IF_ERROR_SECONDS=str(stale_seconds), RELEVANCE_LOG_REQUESTS="0", RELEVANCE_GRPC_PORT="0"
         )
         for _ in range(2):
             add_version(api.http, "numbers", version_of_numbers(Independent()))

@@ -19,7 +19,7 @@ from tests.worker import trainers
 
 @pytest.fixture(autouse=True)
 def _receivers_here_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RELEVANCE_WEBHOOK_ALLOW", "127.0.0.0/8")
+    monkeypatch.setenv("RELEVANCE_WEBHOOK_ALLOWED_HOSTS", "127.0.0.0/8")
 
 
 def kills(worker: subprocess.Popen[bytes]) -> Behaviour:

@@ -180,10 +180,10 @@ def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, r
     job = place.submit(trainers.marked)
     place.started()
     server.allow_connections(name, allowed=False)
-    time.sleep(3 * place.settings.silence_seconds)  # so long that everybody seems silent afterwards
+    time.sleep(3 * place.settings.heartbeat_timeout_seconds)  # so long that everybody seems silent afterwards
     server.allow_connections(name, allowed=True)
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
-    time.sleep(2 * place.settings.silence_seconds)  # so long that each may judge again
+    time.sleep(2 * place.settings.heartbeat_timeout_seconds)  # so long that each may judge again
     place.open_the_gate()
     ended = place.ended(job)
     assert (ended.state, ended.attempt) == ("succeeded", 1)
@@ -239,7 +239,7 @@ def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: 
     ahead = (faketime, "--exclude-monotonic", "-f", "+3600s")
     place.start_worker(before=ahead)
     until(lambda: len(workers_alive(place.settings)) == 2, seconds=60)
-    time.sleep(4 * place.settings.silence_seconds)
+    time.sleep(4 * place.settings.heartbeat_timeout_seconds)
     other = place.submit(trainers.quick)
     assert place.ended(other).state == "succeeded"
     place.open_the_gate()
@@ -263,7 +263,7 @@ def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: 
     job = place.submit(trainers.marked)
     (fit,) = place.started()
     offset.write_text(f"+{32 * 3600}s")
-    time.sleep(4 * place.settings.silence_seconds)
+    time.sleep(4 * place.settings.heartbeat_timeout_seconds)
     assert place.look(job).state == "running"
     place.open_the_gate()
     ended = place.ended(job)

@@ -19,7 +19,7 @@ def version_of_a_term(*, name: str = "terms") -> NewApproximationVersion:
         widths=(1.0,),
         constant=0.0,
         tolerance=0.1,
-        most=None,
+        max_functions=None,
         density=False,
     )
     expansion = Expansion.of_width(1.0, np.array([[1.0]]), np.array([2.0]))
@@ -31,7 +31,7 @@ def version_of_a_term(*, name: str = "terms") -> NewApproximationVersion:
         path=(),
         integral=expansion.mass,
         integral_kept=expansion.mass,
-        negative=0.0,
+        integral_negative=0.0,
         dataset_id=DATASET_ID,
         dataset_digest="ab" * 32,
         seconds=0.1,

@@ -25,7 +25,7 @@ def version_of_an_image(*, name: str = "spot") -> NewImageVersion:
         height=2,
         width=3,
         peak=1.0,
-        functions=2,
+        max_functions=2,
         psnr=None,
         noise_sd=None,
     )

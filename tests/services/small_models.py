@@ -134,7 +134,7 @@ def _plan(task: Task, name: str, classes: tuple[Label, ...], prior: Prior) -> Su
             Sequential() if isinstance(prior, Independent) else Greedy(),
         ),
         standardise=True,
-        missing="refuse",
+        missing="error",
         split=RandomSplit(),
         holdout=0.0,
     )
@@ -145,7 +145,7 @@ def member_of(model: Model, target: EncodedTarget, *, width: float = 1.5) -> Mem
     found = Hyperparameters(
         noise_sd=user_noise_sd(target, model.noise_sd),
         widths=(InputWidth(None, width),),
-        process_sd=user_process_sd(target, model.amplitude),
+        signal_sd=user_process_sd(target, model.amplitude),
     )
     return Member(Gaussian(), 1.0, len(model.mean), found, user_evidence(target, model.evidence, model.rows))
 

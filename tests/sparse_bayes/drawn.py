@@ -140,7 +140,7 @@ def process_spec(
     width: Width = EvidencePerInputWidth(),  # noqa: B008
     warp: Literal["none", "evidence"] = "none",
     inputs: bool = False,
-    vectors: Literal["rows", "free"] = "free",
+    vectors: Literal["rows", "optimised"] = "optimised",
     least_gain: float = 3.0,
     most: int | None = None,
     kernel: Covariance = Gaussian(),  # noqa: B008

@@ -32,6 +32,10 @@ class PartitionedRows:
     def precisions(self) -> Array | None:
         return self.whole.precisions
 
+    @property
+    def threads(self) -> int:
+        return self.whole.threads
+
     def reduce(self, reduction: Reduction[S]) -> S:
         found = PairwiseSum[S]()
         for part in self.parts:
@@ -59,6 +63,7 @@ class GeneratedRows:
     inputs: int
     t: Array
     precisions: Array | None = None
+    threads: int = 1
 
     def reduce(self, reduction: Reduction[S]) -> S:
         found, size = PairwiseSum[S](), row_source.BLOCK_ROWS

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from app.sparse_bayes.coupled import TOLERANCE_NEAR
 from app.sparse_bayes.hyperparameters import Hyperparameters
 from app.sparse_bayes.kernels import Covariance, Gaussian
 from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, LogVariance, OneAgainstRest
@@ -332,6 +333,6 @@ def test_from_sites_that_settled_nearby_the_bound_is_the_same(likelihood: Likeli
     vectors = on_rows(rows, [3, 17, 8, 30])
     near = bound(rows, vectors, Gaussian(), likelihood, h.unpacked(h.packed() + 0.1)).settled
     anew, goes_on = (bound(rows, vectors, Gaussian(), likelihood, h, near=start) for start in (None, near))
-    assert goes_on.value == pytest.approx(anew.value, abs=1e-7)
+    assert goes_on.value == pytest.approx(anew.value, abs=TOLERANCE_NEAR * (1.0 + abs(anew.value)))
     slopes = [bound_gradient(rows, vectors, Gaussian(), h, found)[0] for found in (anew, goes_on)]
     np.testing.assert_allclose(slopes[1], slopes[0], atol=1e-3)

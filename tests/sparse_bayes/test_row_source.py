@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.sparse_bayes import row_source
-from app.sparse_bayes.algorithms import Greedy
 from app.sparse_bayes.algorithms import task as tasks
 from app.sparse_bayes.algorithms.greedy import FindNearest
+from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.basis import KernelFunctions
 from app.sparse_bayes.errors import DataError, SparseBayesError
 from app.sparse_bayes.fitting import learned, pose_rows, standings
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.model import Model
-from app.sparse_bayes.problem import check_source
+from app.sparse_bayes.problem import Problem, check_source
 from app.sparse_bayes.row_source import ArrayRows, Moments, PairwiseSum, RowSource, n_blocks
 from app.sparse_bayes.sampling import Sampler
 from app.sparse_bayes.scales import InputMap
@@ -103,7 +103,6 @@ def test_the_nearest_rows_are_those_of_all_distances(rows: int, block_rows: int,
 
 X, T, _ = friedman(9_000, 5)
 SPEC = process_spec(GaussianNoise(), inputs=True)
-SMALL = {"ROWS_FOR_SCALES": 80, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (80, 100), "FEWEST_TOGETHER": 150}
 
 
 def written(folder: Path) -> MappedRows:
@@ -125,32 +124,49 @@ def sources(folder: Path) -> dict[str, RowSource]:
     }
 
 
-def fitted(source: RowSource) -> Model:
-    centres = Sampler(source, 0).sample(200)
-    problem = pose_rows(source, SPEC, centres=centres)
-    *_, last = standings(problem, SPEC)
+def posed(source: RowSource) -> Problem:
+    return pose_rows(source, SPEC, centres=Sampler(source, 0).sample(200))
+
+
+def fitted(source: RowSource, start: State | None = None) -> Model:
+    problem = posed(source)
+    *_, last = standings(problem, SPEC, start)
     return learned(problem, last)
 
 
-def test_a_fit_is_the_same_to_the_bit_however_its_rows_are_divided_and_wherever_they_are(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert isinstance(SPEC.algorithm, Greedy)
-    for name, value in SMALL.items():
+@pytest.fixture
+def few_rows_in_each_phase(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows are many more than those that are learned from together, and these more than a block."""
+    small = {"ROWS_FOR_SCALES": 80, "ROWS_FOR_STARTS": 60, "ROWS_FOR_FUNCTIONS": (80, 100), "FEWEST_TOGETHER": 150}
+    for name, value in {**small, "ROWS_PER_FUNCTION": 0, "MOST_CELLS": 0}.items():
         monkeypatch.setattr(tasks, name, value)
-    monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
-    monkeypatch.setattr(tasks, "MOST_CELLS", 0)
-    monkeypatch.setattr(row_source, "BLOCK_ROWS", 1_000)
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 100)
+
+
+@pytest.mark.usefixtures("few_rows_in_each_phase")
+def test_a_fit_is_the_same_to_the_bit_however_its_rows_are_divided_and_wherever_they_are(tmp_path: Path) -> None:
     expected = fitted(ArrayRows(X, T))
     (kernel, *_) = expected.functions
     assert isinstance(kernel, KernelFunctions)
     assert kernel.size > 5
     for name, source in sources(tmp_path).items():
-        found = fitted(source)
-        assert found.evidence == expected.evidence, name
-        assert found.noise_sd == expected.noise_sd, name
-        for one, other in zip(arrays_of(found), arrays_of(expected), strict=True):
-            np.testing.assert_array_equal(one, other, err_msg=name)
+        assert_same(fitted(source), expected, name)
+
+
+@pytest.mark.usefixtures("few_rows_in_each_phase")
+def test_a_fit_that_goes_on_with_rows_from_elsewhere_ends_with_the_same_bits() -> None:
+    problem = posed(ArrayRows(X, T))
+    *on_the_way, last = standings(problem, SPEC)
+    phases = {now.state.process.phase: now.state for now in on_the_way if now.state.process}
+    for phase in ("functions", "noise", "together", "rows"):
+        assert_same(fitted(generated(X, T), phases[phase]), learned(problem, last), phase)
+
+
+def assert_same(found: Model, expected: Model, name: str) -> None:
+    assert found.evidence == expected.evidence, name
+    assert found.noise_sd == expected.noise_sd, name
+    for one, other in zip(arrays_of(found), arrays_of(expected), strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=name)
 
 
 def arrays_of(model: Model) -> list[Array]:

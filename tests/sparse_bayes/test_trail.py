@@ -49,7 +49,7 @@ def classical(
 
 
 def process(likelihood: Likelihood, *, moving: bool = False) -> Spec:
-    prior = GaussianProcess(vectors="free" if moving else "rows")
+    prior = GaussianProcess(inducing_points="optimised" if moving else "rows")
     return Spec(likelihood, (KernelBasis(Matern52(), EACH), Bias(), Inputs()), prior, Greedy())
 
 

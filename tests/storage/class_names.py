@@ -2,19 +2,47 @@
 
 import importlib
 import pkgutil
+import re
 from functools import cache
 from inspect import getmembers, isclass
+
+from sqlalchemy import Engine, MetaData, select
 
 import app.domain
 import app.sparse_bayes
 
+PREAMBLE_SIZE = 24
+"""Of a frame of bytes; its JSON follows."""
+
 
 @cache
-def class_names() -> frozenset[bytes]:
-    """Those that are written like classes alone: of two capitals or more, which no word of a text has."""
+def class_names() -> frozenset[str]:
+    """Those of all modules."""
     found: set[str] = set()
     for package in (app.domain, app.sparse_bayes):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             members = getmembers(importlib.import_module(module.name), isclass)
             found |= {name for name, kind in members if kind.__module__.startswith("app.")}
-    return frozenset(name.encode() for name in found)
+    return frozenset(found)
+
+
+def stored_class_names(engine: Engine) -> dict[str, set[str]]:
+    """Names of classes in the texts and frames of a database, by column."""
+    found: dict[str, set[str]] = {}
+    there = MetaData()
+    with engine.connect() as connection:
+        there.reflect(connection)
+        for table in there.sorted_tables:
+            for row in connection.execute(select(table)):
+                for column, value in zip(table.columns, row, strict=True):
+                    if names := class_names_in(value):
+                        found.setdefault(str(column), set()).update(names)
+    return found
+
+
+def class_names_in(value: object) -> set[str]:
+    """Names of classes among the words of a text, or of the JSON of a frame."""
+    if isinstance(value, bytes) and value.startswith(b"RLVC"):
+        size = int.from_bytes(value[8:12], "little")
+        value = value[PREAMBLE_SIZE : PREAMBLE_SIZE + size].decode()
+    return set(re.findall(r"\w+", value)) & class_names() if isinstance(value, str) else set()

@@ -96,7 +96,7 @@ def plan(
         ignored=(),
         spec=Spec(likelihood=GaussianNoise(noise_sd=0.1)),
         standardise=True,
-        missing="refuse",
+        missing="error",
         split=SupervisedRequest(dataset_id=UUID(int=0), target=target).split,
         holdout=0.0,
     )
@@ -170,7 +170,7 @@ def vectors() -> tuple[RelevanceVector, ...]:
         RelevanceVector(1, "gaussian", 4, {"x": 0.1, "y": None, "colour": "rød", "n": 2**70}, -3.0, 0.1, 1e-308, 0.5),
         RelevanceVector(2, "gaussian", 0, {"x": -0.0, "y": True}, 3.0, 0.2, 2.0, 0.25),
         RelevanceVector(3, "bias", None, None, 1 / 3, 0.3, 3.0, 1.0),
-        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0, moved=True),
+        RelevanceVector(4, "gaussian", 2, {"x": 1e308}, -7.5, 0.4, 4.0, 0.0, optimised=True),
         RelevanceVector(5, "input", None, None, 0.01, 0.5, 5.0, 0.9, input="colour=rød 😀"),
     )
 
@@ -190,7 +190,7 @@ def new_version(made: SupervisedPlan | None = None, *, seed: int = 0) -> NewSupe
                     widths=(InputWidth("size", 0.5), InputWidth("colour=rød 😀", 1e300), InputWidth(None, 2.0)),
                     warps=(InputWarp("size", -0.1, 1 / 3),),
                     terms=(InputTerm("size", 1 / 3),),
-                    process_sd=1.1,
+                    signal_sd=1.1,
                     last_gain=3.3,
                     next_gain=0.0,
                 ),

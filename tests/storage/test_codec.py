@@ -1,4 +1,3 @@
-import re
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
@@ -62,10 +61,11 @@ from app.storage.codec import (
 from app.storage.codec.frame import PREAMBLE, Content, Json, write
 from app.storage.codec.records import pack
 from tests.narrowing import of_kind
+from tests.services.small_approximation import version_of_a_term
 from tests.services.small_components import version_of_components
 from tests.services.small_image import version_of_an_image
 from tests.storage import samples
-from tests.storage.class_names import class_names
+from tests.storage.class_names import class_names_in
 
 
 def _bits(column: Column) -> tuple[str, bytes, tuple[str, ...]]:
@@ -404,12 +404,13 @@ def test_a_pool_comes_back() -> None:
 def test_no_name_of_a_class_is_written() -> None:
     predictors: list[Predictor] = [
         samples.predictor(),
+        version_of_a_term().predictor,
         version_of_components().predictor,
         version_of_an_image().predictor,
     ]
-    for predictor in predictors:
-        encoded = encode_predictor(predictor)
-        assert not class_names() & set(re.findall(rb"[A-Za-z_]\w+", encoded[: encoded.rindex(b"}") + 1]))
+    assert {type(predictor) for predictor in predictors} == set(get_args(Predictor))
+    for data in [*map(encode_predictor, predictors), encode_trail((STATE,))]:
+        assert class_names_in(data) == set()
 
 
 def test_what_has_no_place_in_a_record_is_refused() -> None:

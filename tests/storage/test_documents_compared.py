@@ -25,11 +25,11 @@ def test_what_was_compared_comes_back_as_it_was_written() -> None:
 
 def test_rivals_of_a_plan_come_back_as_they_were_written() -> None:
     beside = Spec(GaussianNoise(), (KernelBasis(width=InheritedWidth()), Bias()), Independent(price=True))
-    made = replace(samples.plan(), rivals=(beside, replace(beside, likelihood=LogGaussian())))
+    made = replace(samples.plan(), compared_models=(beside, replace(beside, likelihood=LogGaussian())))
     assert PLAN.read(PLAN.write(made)) == made
 
 
 def test_a_plan_from_before_fits_were_compared_has_no_rivals() -> None:
     written = json.loads(PLAN.write(samples.plan()))
-    del written["rivals"]
+    del written["compared_models"]
     assert PLAN.read(json.dumps(written)) == samples.plan()

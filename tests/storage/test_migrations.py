@@ -18,6 +18,7 @@ from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
 from app.domain.exports import ExportedSupervised
+from app.domain.former_members import current_document
 from app.domain.models import InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork
 from app.sparse_bayes.marginal import LogEvidence
@@ -76,12 +77,12 @@ def test_versions_of_one_width_for_all_inputs_become_versions_of_named_widths(
     widths = tuple(InputWidth(None, width) for width in (0.5, 1e300, 2.0))
     before = samples.new_version().report
     (member,) = before.members
-    found = replace(member.hyperparameters, widths=widths, warps=(), process_sd=None, last_gain=None, next_gain=None)
+    found = replace(member.hyperparameters, widths=widths, warps=(), signal_sd=None, last_gain=None, next_gain=None)
     evidence = samples.predictor().model.evidence  # of the first versions its price was taken off
     evidence = LogEvidence(evidence.value - evidence.price - 10 * log(2.0), "exact")
     member = replace(member, functions=5, hyperparameters=found, evidence=evidence, evidence_unreduced=None, score=None)
     assert of_data(version.report).members == (member,)
-    assert vectors == tuple(replace(vector, input=None, moved=False) for vector in samples.vectors())
+    assert vectors == tuple(replace(vector, input=None, optimised=False) for vector in samples.vectors())
 
 
 BEFORE = json.loads((Path(__file__).parents[1] / "exports" / "versions_before_members.json").read_text())
@@ -103,7 +104,8 @@ def test_versions_from_before_they_had_members_are_read_as_documents_of_theirs_a
     with open_uow() as uow:
         version = uow.models.version(samples.OWNER, "prices")
         predictor = of_kind(SupervisedPredictor, uow.models.predictor(version.id))
-    exported = version_of(DOCUMENT.validate_json(written["document"], strict=True))
+    document = current_document(json.loads(written["document"]))
+    exported = version_of(DOCUMENT.validate_json(json.dumps(document), strict=True))
     assert isinstance(exported, ExportedSupervised)
     report = of_data(version.report)
     assert replace(report, plan=replace(report.plan, model="before")) == exported.report

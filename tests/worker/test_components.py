@@ -67,7 +67,7 @@ def run(made: ComponentsFit, block: Block) -> tuple[list[Step], NewComponentsVer
 
 def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_path: Path) -> None:
     block = table()
-    made = fit(block, replace(REQUEST, missing="drop_rows", explained=0.8, seed=3), tmp_path)
+    made = fit(block, replace(REQUEST, missing="drop_rows", min_explained_variance=0.8, seed=3), tmp_path)
     steps, version = run(made, block)
     report, predictor = version.report, version.predictor
     assert (report.rows, report.rows_drawn, report.rows_dropped, report.seconds) == (60, 60, 1, 1.5)
@@ -84,7 +84,7 @@ def test_what_is_recorded_is_what_the_core_finds_of_the_rows_without_gaps(tmp_pa
     assert report.functions == len(found.rows) == len(version.vectors)
     assert report.variances == tuple(found.variances.tolist())
     assert (report.noise_variance, report.log_marginal_likelihood) == (found.noise_variance, found.evidence)
-    assert report.reached == pytest.approx(1.0 - found.missed(inputs).mean())
+    assert report.explained_variance == pytest.approx(1.0 - found.missed(inputs).mean())
     *_, usual = usual_densities(inputs, found, seed=3)
     np.testing.assert_array_equal(predictor.log_densities, usual)
     told = [made.progress(step) for step in steps]

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.models import NewSupervisedVersion, SupervisedPredictor, TrainingWarning
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, SupervisedPlan, SupervisedRequest
+from app.domain.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.sparse_bayes.basis import Bias, KernelBasis
@@ -89,7 +89,7 @@ def test_a_table_given_twice_teaches_what_it_teaches_once(asked: SupervisedReque
         assert both.report.hyperparameters.noise_sd == pytest.approx(once.report.hyperparameters.noise_sd, rel=0.05)
     assert (both.report.rows, both.report.rows_dropped) == (100, 100)
     (warning,) = both.report.warnings
-    assert warning == TrainingWarning("copies", "100 rows repeat others in inputs and target: each counts once.")
+    assert warning == TrainingWarning("duplicates", "100 rows repeat others in inputs and target: each counts once.")
     assert once.report.warnings == ()
 
 
@@ -117,7 +117,7 @@ def test_rows_that_are_equal_by_chance_all_count(block: Block, tmp_path: Path) -
 
 def test_copies_in_another_group_are_kept_and_the_file_has_all_else(tmp_path: Path) -> None:
     block: Block = {**twice(sinc(40)), "g": texts(*["a", "b"] * 20, *["b", "a"] * 20)}
-    by_group = made(block, tmp_path, replace(ASKING, split=ColumnSplit("g")))
+    by_group = made(block, tmp_path, replace(ASKING, split=GroupSplit("g")))
     assert (by_group.training, by_group.copies) == (80, 0)
     found = made(twice(sinc(40), 3), tmp_path)
     rows = np.array(found.rows())
@@ -198,8 +198,8 @@ def test_lost_alternatives_and_jitter_are_told(tmp_path: Path) -> None:
     none, usual, more = (warnings(one, here) for one in of_pool(None, JITTER, 1e-3))
     said = "An alternative could not be computed and was left out: gaussian gaussian process with gaussian noise"
     assert none == usual
-    assert none == (TrainingWarning("not_computable", f"{said} (expected a positive definite matrix of order 59)."),)
-    assert [one.kind for one in more] == ["not_computable", "jitter"]
+    assert none == (TrainingWarning("numerical_failure", f"{said} (expected a positive definite matrix of order 59)."),)
+    assert [one.kind for one in more] == ["numerical_failure", "jitter"]
     assert more[1].detail.startswith("1e-03 was added to the diagonal of a kernel matrix, where 1e-05 is usual")
 
 

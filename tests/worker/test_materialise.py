@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.domain.encoding import column_names, encode_inputs, encode_target
 from app.domain.errors import TrainingFailedError
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
+from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn, block_rows
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.types import Array
@@ -72,7 +72,7 @@ def test_only_the_rows_to_train_on_decide_how_numbers_are_scaled(tmp_path: Path)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.integers(0, 60), max_size=4).map(sorted),
-    st.sampled_from([RandomSplit(), ColumnSplit("g"), OrderSplit("z"), OrderSplit()]),
+    st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z"), OrderSplit()]),
     st.sampled_from([0.0, 0.3]),
 )
 def test_where_blocks_end_does_not_change_the_file(
@@ -89,7 +89,7 @@ def test_where_blocks_end_does_not_change_the_file(
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.permutations(range(30)), st.sampled_from([RandomSplit(), ColumnSplit("g"), OrderSplit("z")]))
+@given(st.permutations(range(30)), st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z")]))
 def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, order: list[int], split: Split) -> None:
     block: Block = {**table(30), "g": texts(*("abcde"[row % 5] for row in range(30)))}
     wanted = plan_for(block, replace(ASKING, split=split, holdout=0.3))
@@ -140,7 +140,7 @@ def test_groups_stay_together_and_carry_one_key(tmp_path: Path) -> None:
     groups = ["abcdefgh"[row % 8] for row in range(80)]
     block: Block = {**table(80), "g": texts(*groups)}
     found = materialise(
-        plan_for(block, replace(ASKING, split=ColumnSplit("g"), holdout=0.25)),
+        plan_for(block, replace(ASKING, split=GroupSplit("g"), holdout=0.25)),
         reader(block, 33),
         tmp_path,
         most_cells=MANY,
@@ -204,7 +204,7 @@ def test_rows_held_out_with_a_category_unknown_in_training_are_dropped(tmp_path:
         ),
         (
             {"x": numbers(1, 2, 3, 4), "g": texts("a", "a", "a", "b"), "y": numbers(1, 2, 4, None)},
-            replace(ASKING, missing="drop_rows", split=ColumnSplit("g"), holdout=0.3),
+            replace(ASKING, missing="drop_rows", split=GroupSplit("g"), holdout=0.3),
             "nothing-to-hold-out",
         ),
         (

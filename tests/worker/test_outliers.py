@@ -58,7 +58,7 @@ def test_rows_that_count_less_than_a_quarter_are_outliers_by_their_dataset_numbe
     t[[3, 17, 20, 25]] = 5.0, -7.0, 3.0, 12.0
     found = outliers(constant(StudentT(DOF)), written(tmp_path, t))
     assert [outlier.row for outlier in found] == [975, 983, 997]
-    assert [outlier.typicality for outlier in found] == pytest.approx([typicality(y) for y in (12.0, -7.0, 5.0)])
+    assert [outlier.weight for outlier in found] == pytest.approx([typicality(y) for y in (12.0, -7.0, 5.0)])
 
 
 def test_a_row_on_either_side_of_a_quarter(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def recorded(of_fit: Trained, target: EncodedTarget, directory: Path) -> NewSupe
 
 def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
     """The first of these was taken; scores are -1, -2, ... in encoded units. It was measured by leave-one-out."""
-    specs = [Spec(likelihood, SPEC.basis, GaussianProcess(least_gain=2.0)) for likelihood in likelihoods]
+    specs = [Spec(likelihood, SPEC.basis, GaussianProcess(min_gain=2.0)) for likelihood in likelihoods]
     specs.append(Spec(GaussianNoise(), SPEC.basis, Independent(price=True)))
     contenders = tuple(Contender(spec, 3 + rank, -1.0 - rank) for rank, spec in enumerate(specs))
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
@@ -128,7 +128,7 @@ def compared(*likelihoods: GaussianNoise | LogGaussian) -> Trained:
 
 def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Path) -> None:
     report = recorded(compared(GaussianNoise(), LogGaussian()), OPEN, tmp_path).report
-    process, of_users = GaussianProcess(least_gain=2.0), -2 * log(10.0)
+    process, of_users = GaussianProcess(min_gain=2.0), -2 * log(10.0)
     assert report.integrated_evidence == -1.0 + of_users
     assert report.alternatives == (
         Alternative(SPEC.basis[0], process, LogGaussian(), 4, "integrated_evidence", -2.0 + of_users),
@@ -137,7 +137,7 @@ def test_what_was_compared_is_told_in_nats_of_the_users_own_target(tmp_path: Pat
 
 
 def test_what_folds_measured_is_told_in_nats_a_row_of_the_users_own_target(tmp_path: Path) -> None:
-    specs = [Spec(GaussianNoise(), SPEC.basis, GaussianProcess(least_gain=gain)) for gain in (1.0, 2.0)]
+    specs = [Spec(GaussianNoise(), SPEC.basis, GaussianProcess(min_gain=gain)) for gain in (1.0, 2.0)]
     model = model_of(Rows(X, np.arange(2.0)), specs[0])
     found = Trained(
         model,

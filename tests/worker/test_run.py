@@ -68,7 +68,7 @@ def test_a_successful_fit_is_recorded_in_the_users_units_with_the_users_rows(ben
         (),
     )
     assert report.metrics == {"holdout": pytest.approx({"rmse": 2.0 * scale, "nll": 1.0 + np.log(scale)})}
-    assert not any(vector.moved for vector in vectors)
+    assert not any(vector.optimised for vector in vectors)
     assert [(vector.number, vector.kind) for vector in vectors] == [(1, "gaussian"), (2, "gaussian"), (3, "bias")]
     for vector in vectors[:2]:
         assert vector.row is not None
@@ -98,9 +98,9 @@ def test_what_a_process_learned_is_told_by_the_names_of_the_inputs(bench: Bench)
         InputWidth("colour=red", 3.0),
     )
     assert found.warps[1] == InputWarp("colour=blue", 0.1, 0.0)
-    assert found.process_sd == pytest.approx(0.5 * 2.0)
+    assert found.signal_sd == pytest.approx(0.5 * 2.0)
     assert (found.last_gain, found.next_gain) == (4.5, 0.5)
-    assert [(vector.kind, vector.input, vector.moved) for vector in vectors] == [
+    assert [(vector.kind, vector.input, vector.optimised) for vector in vectors] == [
         ("gaussian", None, False),
         ("gaussian", None, True),
         ("bias", None, False),

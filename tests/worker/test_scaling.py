@@ -17,7 +17,7 @@ import pytest
 from app.domain.errors import InvalidRequestError, TrainingFailedError
 from app.domain.models import Learned, SupervisedPredictor, SupervisedReport
 from app.domain.planning import plan
-from app.domain.requests import ColumnSplit, KernelChoice, SupervisedRequest
+from app.domain.requests import GroupSplit, KernelChoice, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.services.answering import SupervisedAnswering, Wanted
 from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
@@ -279,7 +279,7 @@ def test_inputs_in_other_units_change_nothing(
     here = {name: NumberColumn(column.values[:: 1 + coupled]) for name, column in table(likelihood).items()}
     # Random folds are dealt by the bits of the inputs, which other units round: groups are the same in all units.
     here["group"] = NumberColumn(np.arange(len(here["y"].values), dtype=np.float64) % FOLDS)
-    asked = replace(asked, split=ColumnSplit("group"))
+    asked = replace(asked, split=GroupSplit("group"))
     units = {"x": (2.7e5, 31.0), "z": (-0.004, -3.0)}
     before, after = learned(asked, here, tmp_path), learned(asked, changed(here, **units), tmp_path)
     one, other = predicted(*before, rows), predicted(*after, changed(rows, **units))

@@ -22,7 +22,7 @@ from app.documents.reports import ReportError
 from app.documents.schema import DOCUMENT, VersionDocument
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
 from app.domain.exports import ExportedVersion
-from app.domain.former_members import with_temperatures
+from app.domain.former_members import current_document
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
@@ -139,7 +139,7 @@ def _read(body: bytes, media_type: str, *, most_bytes: int) -> ExportedVersion:
             check_containers(body)
             check_members(body, MAX_DOCUMENT_MEMBERS)
             value = decode(body)
-        document = checked(DOCUMENT, with_temperatures(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
+        document = checked(DOCUMENT, current_document(value), max_members=MAX_DOCUMENT_MEMBERS, max_elements=None)
         return _version_of(document)
     except RecursionError as error:
         raise MalformedBodyError("The document is nested too deeply.") from error

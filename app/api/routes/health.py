@@ -24,7 +24,9 @@ class ReadyOut(BaseModel):
     database: bool = Field(description="The database answers.")
     migrated: bool = Field(description="Its tables are those of this release.")
     worker: bool = Field(description="A worker was heard of lately; without one, trainings wait.")
-    holds_versions: bool = Field(description="Versions are in memory: they are predicted with without the database.")
+    has_loaded_versions: bool = Field(
+        description="Versions are in memory: they are predicted with without the database."
+    )
 
 
 @router.get("/live", summary="Is the process alive?")
@@ -59,5 +61,5 @@ async def ready(
         database=report.database,
         migrated=report.migrated,
         worker=report.worker,
-        holds_versions=report.holds_versions,
+        has_loaded_versions=report.has_loaded_versions,
     )

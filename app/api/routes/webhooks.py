@@ -19,7 +19,7 @@ from app.api.schemas.webhooks import (
     DeliveryOut,
     MessageOut,
     NewWebhookOut,
-    TrialMessageOut,
+    TestMessageOut,
     WebhookOut,
 )
 from app.domain.idempotency import KeptAnswer, Keyed
@@ -140,7 +140,7 @@ def _sent(
 
 
 def _tried(
-    _body: TrialMessageOut,
+    _body: TestMessageOut,
     webhook_id: Annotated[str, Header(description="The event's id, the same in every attempt.")],
     webhook_timestamp: Annotated[int, Header(description="When this attempt was made, in Unix seconds.")],
     webhook_signature: Annotated[str, Header(description='"v1," and HMAC-SHA256 of "id.timestamp.body", in base 64.')],

@@ -169,7 +169,7 @@ class InferenceTensorIn(BaseModel):
     data: Values | None = Field(None, description="Left out where it is in bytes after the JSON.")
 
 
-class WantedOutputIn(BaseModel):
+class RequestedOutputIn(BaseModel):
     """An output that is asked for."""
 
     name: str
@@ -184,7 +184,7 @@ class InferenceIn(BaseModel):
         None, description="`binary_data_output`: all outputs as bytes; `interval`: the probability between the bounds."
     )
     inputs: Sequence[InferenceTensorIn]
-    outputs: Sequence[WantedOutputIn] | None = Field(None, description="All of them where nothing is said.")
+    outputs: Sequence[RequestedOutputIn] | None = Field(None, description="All of them where nothing is said.")
 
 
 INFERENCE_IN: TypeAdapter[InferenceIn] = TypeAdapter(InferenceIn)

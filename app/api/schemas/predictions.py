@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.problems import PlaceOut
+from app.api.schemas.problems import ErrorOut
 from app.domain.tables import Label
 
 
@@ -18,7 +18,7 @@ class VarianceOut(BaseModel):
         "square of the row's own, or, where the table has no such column, the mean square of the rows learned from."
     )
     weights: float = Field(description="What is not known of the weights of the functions in the model.")
-    beyond: float = Field(
+    residual: float = Field(
         description="What these functions don't reach: of the Gaussian process that they are part of, or, under "
         "independent weights and Gaussian noise, of a further function at the point. It grows with the distance from "
         "the data; 0 where the model can't tell."
@@ -175,7 +175,7 @@ class RowProblemOut(BaseModel):
     title: str
     status: int
     detail: str
-    errors: Sequence[PlaceOut]
+    errors: Sequence[ErrorOut]
 
 
 class RowErrorOut(BaseModel):

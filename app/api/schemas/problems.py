@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 
-class PlaceOut(BaseModel):
+class ErrorOut(BaseModel):
     """One thing wrong, and where: a JSON pointer, parameter, header, row (from 0) and column, or line (from 1)."""
 
     detail: str
@@ -23,7 +23,7 @@ class ProblemOut(BaseModel):
     status: int
     detail: str = Field(description="What is wrong this time, and what to do.")
     instance: str = Field(description="The path that was asked for.")
-    errors: list[PlaceOut]
+    errors: list[ErrorOut]
     request_id: str | None
 
 
@@ -34,7 +34,7 @@ class JobProblemOut(BaseModel):
     title: str
     detail: str
     instance: str = Field(description="The job.")
-    errors: list[PlaceOut]
+    errors: list[ErrorOut]
 
 
 class InferenceProblemOut(ProblemOut):

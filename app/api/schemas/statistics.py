@@ -13,7 +13,7 @@ from app.services.counting import BOUNDS, LEAST_SUPPORT, Counted
 class LatencyBucketOut(BaseModel):
     """Requests that took longer than the bucket before, and no longer than this one."""
 
-    at_most: float | None = Field(description="Seconds; null for the last, which has no end.")
+    upper_bound: float | None = Field(description="Seconds; null for the last, which has no end.")
     requests: int
 
 
@@ -53,7 +53,7 @@ class StatisticsOut(BaseModel):
             share = counted.outside / counted.placed
             outside = OutsideSupportOut(rows=counted.outside, of=counted.placed, share=share)
         buckets = [
-            LatencyBucketOut(at_most=bound, requests=requests)
+            LatencyBucketOut(upper_bound=bound, requests=requests)
             for bound, requests in zip((*BOUNDS, None), counted.answered, strict=True)
         ]
         return cls(

@@ -63,7 +63,7 @@ class AttemptOut(FromDomain):
     at: datetime
     seconds: float
     status: int | None
-    obstacle: Obstacle | None
+    error: Obstacle | None
 
 
 class DeliveryOut(FromDomain):
@@ -80,8 +80,8 @@ class DeliveryOut(FromDomain):
                 "state": "delivered",
                 "next_attempt_at": None,
                 "attempts": [
-                    {"at": "2026-11-22T03:21:18.4Z", "seconds": 10.0, "status": None, "obstacle": "timeout"},
-                    {"at": "2026-11-22T03:21:34.1Z", "seconds": 0.08, "status": 204, "obstacle": None},
+                    {"at": "2026-11-22T03:21:18.4Z", "seconds": 10.0, "status": None, "error": "timeout"},
+                    {"at": "2026-11-22T03:21:34.1Z", "seconds": 0.08, "status": 204, "error": None},
                 ],
             }
         }
@@ -130,15 +130,15 @@ class MessageOut(BaseModel):
     data: EndedJobOut
 
 
-class TriedWebhookOut(BaseModel):
+class TestedWebhookOut(BaseModel):
     """Which webhook is tried."""
 
     webhook_id: UUID
 
 
-class TrialMessageOut(BaseModel):
+class TestMessageOut(BaseModel):
     """What a webhook is told when it is tried."""
 
     type: Literal["webhook.test"]
     timestamp: datetime = Field(description="When somebody asked for it.")
-    data: TriedWebhookOut
+    data: TestedWebhookOut

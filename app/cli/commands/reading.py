@@ -155,7 +155,7 @@ def models(
     name: Annotated[str | None, typer.Argument(help="Show this one, or NAME@ALIAS.")] = None,
     *,
     version: Version = None,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Show the functions that it keeps.")] = False,
+    vectors: Annotated[bool, typer.Option("--relevance-vectors", help="Show the functions that it keeps.")] = False,
     tag: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE", help="List those that have this tag.")] = None,
     limit: Annotated[int, typer.Option(help="Most models, or vectors, to list.", min=1)] = 20,
     as_json: AsJson = False,

@@ -64,7 +64,7 @@ def promote(
     dataset: Dataset = None,
     metric: Annotated[Metric | None, typer.Option(help="rmse of numbers, log_loss of classes by default.")] = None,
     margin: Annotated[float | None, typer.Option(help="By how much it has to be better; 0 by default.", min=0)] = None,
-    by: Annotated[By | None, typer.Option(help="The interval's lower end, by default, or the estimate.")] = None,
+    criterion: Annotated[By | None, typer.Option(help="The interval's lower end, by default, or the estimate.")] = None,
     groups: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Rows of one value belong together; the split's by default.")
     ] = None,
@@ -82,7 +82,7 @@ def promote(
         raise typer.BadParameter(f"{alias} names no alias", param_hint="MODEL@ALIAS")
     to = int(version) if version.isdecimal() else version
     with service(url) as client:
-        proof = Proof(metric, margin, by, groups)
+        proof = Proof(metric, margin, criterion, groups)
         promote(client, (named.model, named.version), to, file, dataset, proof, as_json=as_json)
 
 
@@ -103,8 +103,8 @@ def predict_dataset(
         list[str] | None, typer.Option("--outputs", metavar="OUTPUT", help="As of predict; may be repeated.")
     ] = None,
     interval: Annotated[float | None, typer.Option(help="The probability between lower and upper.")] = None,
-    refuse_bad_rows: Annotated[
-        bool, typer.Option("--refuse-bad-rows", help="End with the first that can't be predicted for.")
+    fail_on_error: Annotated[
+        bool, typer.Option("--fail-on-error", help="End with the first that can't be predicted for.")
     ] = False,
     csv_escape_formulas: Annotated[
         bool,
@@ -119,7 +119,7 @@ def predict_dataset(
 
     _refuse_unless_one(file, dataset)
     named = None if not outputs else tuple(outputs)
-    wanted = WantedFile(output, tuple(keep or ()), named, interval, refuse_bad_rows, csv_escape_formulas)
+    wanted = WantedFile(output, tuple(keep or ()), named, interval, fail_on_error, csv_escape_formulas)
     with service(url) as client:
         predict_dataset(client, model, file, dataset, wanted, as_json=as_json)
 

@@ -28,7 +28,7 @@ class Prior(StrEnum):
 class Missing(StrEnum):
     """What to do about gaps."""
 
-    REFUSE = "refuse"
+    ERROR = "error"
     DROP_ROWS = "drop_rows"
     INDICATOR = "indicator"
 
@@ -38,6 +38,7 @@ class Effort(StrEnum):
 
     QUICK = "quick"
     NORMAL = "normal"
+    THOROUGH = "thorough"
 
 
 class Prefer(StrEnum):
@@ -100,9 +101,9 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="The column of each row's known noise sd, in the target's units."),
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; error by default.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="random (the default), order, order:COLUMN, or column:COLUMN for groups.")
+        str | None, typer.Option(help="random (the default), order, order:COLUMN, or group:COLUMN for groups.")
     ] = None,
     holdout: Annotated[float | None, typer.Option(help="Share of rows only measured on.")] = None,
     validation: Annotated[
@@ -111,7 +112,10 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Decides folds and the rows held out.")] = None,
     effort: Annotated[
         Effort | None,
-        typer.Option(help="normal (the default): several models, weighted and measured by folds; quick: one model."),
+        typer.Option(
+            help="normal (the default): several models, weighted and measured by folds; thorough: more of both, for "
+            "some three times the time; quick: one model."
+        ),
     ] = None,
     prefer: Annotated[
         Prefer | None,

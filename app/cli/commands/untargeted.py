@@ -24,7 +24,7 @@ def approximate(
     ] = None,
     constant: Annotated[float | None, typer.Option(help="What the function has beside its terms.")] = None,
     tolerance: Annotated[float | None, typer.Option(help="Share of it that may be missed; 0.01 by default.")] = None,
-    most: Annotated[int | None, typer.Option(min=1, help="Keep so many terms at most.")] = None,
+    max_functions: Annotated[int | None, typer.Option(min=1, help="Keep so many terms at most.")] = None,
     density: Annotated[bool, typer.Option("--density", help="Keep it a density: none below 0, its integral.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
     as_json: AsJson = False,
@@ -45,7 +45,7 @@ def approximate(
         inputs=inputs or None,
         constant=constant,
         tolerance=tolerance,
-        most=most,
+        max_functions=max_functions,
         density=density,
     )
     with service(url) as client:
@@ -81,10 +81,10 @@ def components(
             "--standardise/--raw", help="Bring inputs to mean 0 and sd 1 first, or don't: by default without a --width."
         ),
     ] = None,
-    explained: Annotated[
+    min_explained_variance: Annotated[
         float | None, typer.Option(help="Share of the rows' variance that is no noise; 0.9 by default.")
     ] = None,
-    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; refuse by default.")] = None,
+    missing: Annotated[Missing | None, typer.Option(help="What to do about gaps; error by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Decides which rows are drawn where there are many.")] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Stay until it has ended.")] = True,
     as_json: AsJson = False,
@@ -105,7 +105,7 @@ def components(
         kernel=kernel,
         width=width,
         standardise=standardise,
-        explained=explained,
+        min_explained_variance=min_explained_variance,
         missing=missing,
         seed=seed,
     )
@@ -117,7 +117,7 @@ def encode(
     file: ReadableFile,
     *,
     model: Annotated[str | None, typer.Option(help="Name of the model; by default the file's.")] = None,
-    functions: Annotated[int | None, typer.Option(min=1, help="Of an image: keep so many at most.")] = None,
+    max_functions: Annotated[int | None, typer.Option(min=1, help="Of an image: keep so many at most.")] = None,
     psnr: Annotated[
         float | None, typer.Option(help="Of an image: the peak signal-to-noise ratio to reach, in dB.")
     ] = None,
@@ -132,7 +132,7 @@ def encode(
     """
     from app.cli.coding import encode
     from app.cli.connection import service
-    from app.client.codes import Wanted
+    from app.client.codes import EncodeOptions
 
     with service(url) as client:
-        encode(client, file, model, Wanted(functions, psnr, noise_sd), as_json=as_json)
+        encode(client, file, model, EncodeOptions(max_functions, psnr, noise_sd), as_json=as_json)

@@ -21,7 +21,9 @@ class End(StrEnum):
 def add(
     address: Annotated[str, typer.Argument(metavar="URL", help="Where messages are sent.")],
     *,
-    on: Annotated[list[End] | None, typer.Option(help="Tell it of this end; repeat for more. All by default.")] = None,
+    event: Annotated[
+        list[End] | None, typer.Option(help="Send messages of this end of a job; repeat for more. All by default.")
+    ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     as_json: AsJson = False,
     url: Url = HERE,
@@ -31,7 +33,7 @@ def add(
     from app.cli.webhooks import add_webhook
 
     with service(url) as client:
-        add_webhook(client, address, [str(end) for end in on or ()], description, as_json=as_json)
+        add_webhook(client, address, [str(end) for end in event or ()], description, as_json=as_json)
 
 
 def list_webhooks(*, as_json: AsJson = False, url: Url = HERE) -> None:

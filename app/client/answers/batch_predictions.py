@@ -10,10 +10,10 @@ from app.client.answers.jobs import JobBase
 
 @dataclass(frozen=True)
 class BatchPredicted:
-    """What was made: `rows` in a file of `size` bytes; those `unanswered` say in `error` why."""
+    """What was made: `rows` in a file of `size` bytes; those `rows_not_predicted` say in `error` why."""
 
     rows: int
-    unanswered: int
+    rows_not_predicted: int
     size: int
 
 
@@ -24,7 +24,7 @@ class BatchPrediction(JobBase, frozen=True, kw_only=True, tag=False):
     target: str | None
     format: str
     columns: tuple[str, ...]
-    on_error: Literal["per_row", "refuse"]
+    on_error: Literal["per_row", "fail"]
     result: BatchPredicted | None
 
     @property

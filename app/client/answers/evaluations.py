@@ -27,7 +27,7 @@ class NumberMetrics:
     mae: float | None
     r2: float | None
     nll: float | None
-    impossible: int
+    rows_of_zero_density: int
     coverage: tuple[Coverage, ...]
 
 
@@ -36,19 +36,19 @@ class ResidualBin:
     """Rows whose predictions are neighbours: mean prediction, residual, and size of that."""
 
     rows: int
-    lowest: float
-    highest: float
-    prediction: float
-    residual: float
-    absolute: float
+    lower: float
+    upper: float
+    mean_prediction: float
+    mean_residual: float
+    mean_absolute_residual: float
 
 
 @dataclass(frozen=True)
-class NumberPictures:
+class NumberDiagnostics:
     """What pictures of residuals are drawn of."""
 
-    steps: tuple[float, ...]
-    standardised: tuple[int, ...]
+    bin_edges: tuple[float, ...]
+    standardised_residuals: tuple[int, ...]
     pit: tuple[float, ...]
     residuals: tuple[ResidualBin, ...]
 
@@ -58,7 +58,7 @@ class Area:
     """The area under the receiver's curve, and by how much it may be off."""
 
     value: float
-    within: float
+    tolerance: float
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ClassMetrics:
     brier: float | None
     auc: Area | None
     ece: float | None
-    unknown: int
+    rows_of_unknown_class: int
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
-class ClassPictures:
+class ClassDiagnostics:
     """What pictures of classes are drawn of, in the order of `classes`."""
 
     classes: tuple[Label, ...]
-    areas: tuple[Area | None, ...]
+    auc_per_class: tuple[Area | None, ...]
     confusion: tuple[tuple[int, ...], ...]
     confidence: tuple[ReliabilityBin, ...]
     reliability: tuple[tuple[ReliabilityBin, ...], ...]
@@ -97,13 +97,13 @@ class ClassPictures:
 
 @dataclass(frozen=True)
 class EvaluationResult(Generic[M, P]):
-    """What was found, in lists without `pictures`; `rows_seen_in_training` is None where that is not known."""
+    """What was found, in lists without `diagnostics`; `rows_seen_in_training` is None where that is not known."""
 
     rows: int
     rows_without_target: int
-    rows_not_answered: int
+    rows_not_predicted: int
     metrics: M
-    pictures: P | None
+    diagnostics: P | None
     rows_seen_in_training: int | None = None
 
 
@@ -111,14 +111,14 @@ class NumbersEvaluation(JobBase, frozen=True, kw_only=True, tag="regression"):
     """How good predictions of numbers are; `result` once it succeeded."""
 
     target: str
-    result: EvaluationResult[NumberMetrics, NumberPictures] | None
+    result: EvaluationResult[NumberMetrics, NumberDiagnostics] | None
 
 
 class ClassesEvaluation(JobBase, frozen=True, kw_only=True, tag="classification"):
     """How good predictions of classes are; `result` once it succeeded."""
 
     target: str
-    result: EvaluationResult[ClassMetrics, ClassPictures] | None
+    result: EvaluationResult[ClassMetrics, ClassDiagnostics] | None
 
 
 Evaluation: TypeAlias = NumbersEvaluation | ClassesEvaluation

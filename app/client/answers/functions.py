@@ -18,8 +18,8 @@ class InputShape:
     """How a function lies in one input: where it stands, how far it spreads, and its cycles per unit."""
 
     input: str
-    place: float | None
-    span: float | None
+    location: float | None
+    scale: float | None
     frequency: float | None
 
 
@@ -40,7 +40,7 @@ class RelevanceVector:
     input: str | None
     shape: tuple[InputShape, ...]
     phase: float | None
-    moved: bool
+    optimised: bool
     weight_mean: float | None
     weight_means: tuple[ClassWeight, ...]
     weight_sd: float

@@ -86,7 +86,7 @@ class Ignored:
 
 
 @dataclass(frozen=True)
-class Rival:
+class ComparedModel:
     """Another way to fit the same functions."""
 
     prior: Choice
@@ -141,7 +141,7 @@ class SupervisedJob(Job, frozen=True, kw_only=True):
     basis: tuple[Choice, ...]
     prior: Choice
     algorithm: Choice
-    rivals: tuple[Rival, ...]
+    compared_models: tuple[ComparedModel, ...]
     standardise: bool
     missing: str
     split: Choice
@@ -169,7 +169,7 @@ class ApproximationJob(Job, frozen=True, kw_only=True, tag="approximation"):
     widths: tuple[float, ...]
     constant: float
     tolerance: float
-    most: int | None
+    max_functions: int | None
     density: bool
 
 
@@ -179,7 +179,7 @@ class ImageJob(Job, frozen=True, kw_only=True, tag="image"):
     height: int
     width: int
     peak: float
-    functions: int | None
+    max_functions: int | None
     psnr: float | None
     noise_sd: float | None
 
@@ -189,7 +189,7 @@ class ComponentsJob(Job, frozen=True, kw_only=True, tag="components"):
 
     kernel: Choice
     widths: tuple[float, ...] | None
-    explained: float
+    min_explained_variance: float
     standardise: bool
     missing: str
     seed: int

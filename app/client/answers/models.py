@@ -56,7 +56,7 @@ class InputTerm:
 class Hyperparameters:
     """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
 
-    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `process_sd` are of that; where the
+    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `signal_sd` are of that; where the
     noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
     Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
     best that did not. `temperature` is that of the probabilities of classes.
@@ -67,7 +67,7 @@ class Hyperparameters:
     widths: tuple[InputWidth, ...]
     warps: tuple[InputWarp, ...]
     terms: tuple[InputTerm, ...]
-    process_sd: float | None
+    signal_sd: float | None
     last_gain: float | None
     next_gain: float | None
     temperature: float | None = None
@@ -75,10 +75,10 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Outlier:
-    """A row learned from that counts `typicality` beside an ordinary row's 1."""
+    """A row learned from that counts `weight` beside an ordinary row's 1."""
 
     row: int
-    typicality: float
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approxim
     path: tuple[TermsError, ...]
     integral: float
     integral_kept: float
-    negative: float
+    integral_negative: float
     imported: ImportedFrom | None = None
 
 
@@ -299,8 +299,8 @@ class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"
     standardised: bool
     missing: str
     seed: int
-    explained: float
-    reached: float
+    min_explained_variance: float
+    explained_variance: float
     noise_variance: float
     variances: tuple[float, ...]
     log_marginal_likelihood: float

@@ -15,7 +15,7 @@ class Variance:
     total: float
     noise: float
     weights: float
-    beyond: float
+    residual: float
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from app.client.answers.evaluations import (
+    ClassDiagnostics,
     ClassMetrics,
-    ClassPictures,
     EvaluationResult,
+    NumberDiagnostics,
     NumberMetrics,
-    NumberPictures,
 )
 from app.client.answers.jobs import JobBase
 
@@ -26,8 +26,8 @@ class Improvement:
 
     metric: str
     rows: int
-    left_out: int
-    holder: float | None
+    rows_without_loss: int
+    champion: float | None
     challenger: float | None
     estimate: float | None
     lower: float | None
@@ -38,7 +38,7 @@ class Improvement:
 
 @dataclass(frozen=True)
 class PromotionResult(Generic[M, P]):
-    """Whether the alias moved, and why; `holder` and `improvement` are None where it pointed nowhere.
+    """Whether the alias moved, and why; `champion` and `improvement` are None where it pointed nowhere.
 
     `rows_seen_in_training` are those that one of both was trained on, which no figure counts.
     """
@@ -46,21 +46,21 @@ class PromotionResult(Generic[M, P]):
     moved: bool
     reason: str
     improvement: Improvement | None
-    lost_rows: int
+    rows_without_challenger_loss: int
     challenger: EvaluationResult[M, P]
-    holder: EvaluationResult[M, P] | None
+    champion: EvaluationResult[M, P] | None
     rows_seen_in_training: int | None = None
 
 
 class PromotionBase(JobBase, frozen=True, kw_only=True):
-    """What is compared, and how; `holder` is the version to which the alias pointed."""
+    """What is compared, and how; `champion` is the version to which the alias pointed."""
 
     target: str
     alias: str
-    holder: int | None
+    champion: int | None
     metric: str
     margin: float
-    by: str
+    criterion: str
     seed: int
     groups: str | None = None
 
@@ -68,13 +68,13 @@ class PromotionBase(JobBase, frozen=True, kw_only=True):
 class NumbersPromotion(PromotionBase, frozen=True, kw_only=True, tag="regression"):
     """Of versions that predict numbers."""
 
-    result: PromotionResult[NumberMetrics, NumberPictures] | None
+    result: PromotionResult[NumberMetrics, NumberDiagnostics] | None
 
 
 class ClassesPromotion(PromotionBase, frozen=True, kw_only=True, tag="classification"):
     """Of versions that predict classes."""
 
-    result: PromotionResult[ClassMetrics, ClassPictures] | None
+    result: PromotionResult[ClassMetrics, ClassDiagnostics] | None
 
 
 Promotion: TypeAlias = NumbersPromotion | ClassesPromotion

@@ -15,7 +15,7 @@ class DatasetOrigin:
     id: str
     digest: str
     name: str | None
-    is_kept: bool
+    exists: bool
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Parent:
     """The newest version when another one was recorded."""
 
     version: int
-    is_kept: bool
+    exists: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Lineage:
 class LatencyBucket:
     """Requests that took at most so many seconds, None for no end, and longer than those of the bucket before."""
 
-    at_most: float | None
+    upper_bound: float | None
     requests: int
 
 

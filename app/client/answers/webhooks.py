@@ -32,7 +32,7 @@ class Attempt:
     at: datetime
     seconds: float
     status: int | None
-    obstacle: str | None
+    error: str | None
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class Statistics:
         self._plan = plan
         self._inputs = InputStatistics(plan.inputs, standardise=plan.standardise, missing=plan.missing)
         self._target = ColumnStatistics()
-        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.rivals))
+        self._positive = any(isinstance(spec.likelihood, LogGaussian) for spec in (plan.spec, *plan.compared_models))
         self._log_targets = Moments()
 
     def add(self, block: Block, chosen: Mask) -> None:

@@ -35,7 +35,7 @@ class ApproximationReport:
     path: tuple[TermsError, ...]
     integral: float
     integral_kept: float
-    negative: float
+    integral_negative: float
     dataset_id: UUID
     dataset_digest: str
     seconds: float

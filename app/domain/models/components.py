@@ -32,7 +32,7 @@ class ComponentsReport:
     rows_drawn: int
     rows_dropped: int
     widths: tuple[InputWidth, ...]
-    reached: float
+    explained_variance: float
     noise_variance: float
     variances: tuple[float, ...]
     log_marginal_likelihood: float

@@ -54,23 +54,23 @@ class InputTerm:
 class Outlier:
     """A row that the model takes for noise: its number in the dataset, and by how much it counts less than others.
 
-    `typicality` is the expected precision of its noise beside that of the others: about 1 for an ordinary row.
+    `weight` is the expected precision of its noise beside that of the others: about 1 for an ordinary row.
     """
 
     row: int
-    typicality: float
+    weight: float
 
 
 @dataclass(frozen=True)
 class TrainingWarning:
     """What a training left out, or could not do as it was planned, in a sentence.
 
-    `outlying_input`: rows whose input lies far from all others are left out. `copies`: rows that repeat others count
-    once. `not_computable`: an alternative that could not be fitted. `jitter`: more than the usual was added to a kernel
-    matrix.
+    `outlying_input`: rows whose input lies far from all others are left out. `duplicates`: rows that repeat others
+    count once. `numerical_failure`: an alternative that could not be fitted. `jitter`: more than the usual was added to
+    a kernel matrix.
     """
 
-    kind: Literal["outlying_input", "copies", "not_computable", "jitter"]
+    kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"]
     detail: str
 
 
@@ -79,8 +79,8 @@ class Hyperparameters:
     """What one model learned, in the user's units; None or empty where it has no such thing.
 
     `widths` are those in encoded inputs, for each kernel dictionary with functions in the model one, or one for each
-    column; `terms` are the inputs that a process sees apart from the others. `process_sd` is the process's (of the
-    latent function for classes and counts). Where the target's logarithm is learned, `noise_sd` and `process_sd` are of
+    column; `terms` are the inputs that a process sees apart from the others. `signal_sd` is the process's (of the
+    latent function for classes and counts). Where the target's logarithm is learned, `noise_sd` and `signal_sd` are of
     that. `last_gain` and `next_gain` are the nats that the last function brought that entered, and the best would have
     brought that did not.
     """
@@ -90,7 +90,7 @@ class Hyperparameters:
     widths: tuple[InputWidth, ...] = ()
     warps: tuple[InputWarp, ...] = ()
     terms: tuple[InputTerm, ...] = ()
-    process_sd: float | None = None
+    signal_sd: float | None = None
     last_gain: float | None = None
     next_gain: float | None = None
 

@@ -26,8 +26,8 @@ class InputShape:
     """
 
     input: str
-    place: float | None
-    span: float | None
+    location: float | None
+    scale: float | None
     frequency: float | None
 
 
@@ -65,7 +65,7 @@ class RelevanceVector:
     alpha: float
     gamma: float
     input: str | None = None
-    moved: bool = False
+    optimised: bool = False
     weight_means: tuple[ClassWeight, ...] = ()
     shape: tuple[InputShape, ...] = ()
     phase: float | None = None

@@ -40,7 +40,7 @@ def plan_approximation(request: ApproximationRequest, dataset: Dataset) -> Appro
         widths=widths,
         constant=request.constant,
         tolerance=request.tolerance,
-        most=request.most,
+        max_functions=request.max_functions,
         density=request.density,
     )
 
@@ -135,8 +135,8 @@ def _number_faults(request: ApproximationRequest) -> list[Fault]:
     faults = []
     if not 0.0 < request.tolerance < 1.0:
         faults.append(Fault(f"A tolerance is a share above 0 and below 1, got {request.tolerance:g}.", "/tolerance"))
-    if request.most is not None and request.most < 1:
-        faults.append(Fault(f"At least one term is kept, got {request.most}.", "/most"))
+    if request.max_functions is not None and request.max_functions < 1:
+        faults.append(Fault(f"At least one term is kept, got {request.max_functions}.", "/max_functions"))
     if not math.isfinite(request.constant):
         faults.append(Fault("The constant is a finite number.", "/constant"))
     elif request.density and request.constant != 0.0:

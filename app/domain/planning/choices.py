@@ -14,7 +14,7 @@ from app.sparse_bayes.algorithms import Greedy, Sequential
 from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
 from app.sparse_bayes.dictionaries import Dictionary, Gabor
 from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.kernels import Covariance, Matern32
+from app.sparse_bayes.kernels import CityBlock, Covariance, Kernel, Matern32
 from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
 from app.sparse_bayes.priors import GaussianProcess, Independent
 from app.sparse_bayes.scales import (
@@ -72,8 +72,8 @@ def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
             if not _process_fits(request):
                 return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
             classes = isinstance(likelihood, ClassLikelihood)
-            asked = GaussianProcess(vectors="rows") if classes else GaussianProcess()
-    return asked if asked.least_gain is not None else replace(asked, least_gain=likelihood.least_gain)
+            asked = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
+    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.least_gain)
 
 
 def _process_fits(request: SupervisedRequest) -> bool:
@@ -142,11 +142,13 @@ def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tupl
         return ()
     if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
         return ()
-    kernels = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    kernels: tuple[Kernel, ...] = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    if request.basis is None and request.effort == "thorough":
+        kernels += (CityBlock(),)
     each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
     one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
     warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]
-    prior = GaussianProcess(vectors="rows", least_gain=spec.prior.least_gain)
+    prior = GaussianProcess(inducing_points="rows", min_gain=spec.prior.min_gain)
     found = [replace(spec, basis=(kernel, Bias(), Inputs()), prior=prior) for kernel in [*each, *one, *warped]]
     return tuple(found) if len(found) > 1 else ()
 

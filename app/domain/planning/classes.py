@@ -5,7 +5,7 @@ from dataclasses import replace
 from app.domain.requests import AutomaticPrior, KernelChoice, SupervisedRequest
 from app.sparse_bayes.algorithms import Greedy
 from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.kernels import CityBlock
+from app.sparse_bayes.kernels import CityBlock, Matern32
 from app.sparse_bayes.likelihoods import ClassLikelihood
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth
@@ -36,4 +36,6 @@ def class_alternatives(request: SupervisedRequest, spec: Spec, *, inputs: int) -
     if request.effort != "quick":
         kernels += [KernelBasis(asked.kernel, each, warp)] if inputs > 1 else []
         kernels += [KernelBasis(CityBlock(), each)] if request.basis is None else []
+    if request.effort == "thorough":
+        kernels += [KernelBasis(Matern32(), each)] if request.basis is None and inputs > 1 else []
     return tuple(replace(spec, basis=(kernel, Bias())) for kernel in kernels)

@@ -24,9 +24,9 @@ def plan_components(request: ComponentsRequest, dataset: Dataset) -> ComponentsP
         *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
         *name_faults(request.model),
         *_width_faults(request),
-        *_explained_faults(request.explained),
+        *_explained_faults(request.min_explained_variance),
         *seed_faults(request.seed),
-        *(gap_faults(dataset, inputs) if request.missing == "refuse" else ()),
+        *(gap_faults(dataset, inputs) if request.missing == "error" else ()),
         *(share_faults(dataset, 0.0, columns) if request.missing == "drop_rows" else ()),
     ]
     if faults:
@@ -38,7 +38,7 @@ def plan_components(request: ComponentsRequest, dataset: Dataset) -> ComponentsP
         ignored=ignored,
         kernel=request.kernel,
         widths=width if isinstance(width, tuple) else None if width is None else (width,),
-        explained=request.explained,
+        min_explained_variance=request.min_explained_variance,
         standardise=standardise,
         missing=request.missing,
         seed=request.seed,
@@ -48,7 +48,7 @@ def plan_components(request: ComponentsRequest, dataset: Dataset) -> ComponentsP
 def _explained_faults(explained: float) -> list[Fault]:
     if 0.0 < explained < 1.0:
         return []
-    return [Fault(f"What is explained is a share above 0 and below 1, got {explained:g}.", "/explained")]
+    return [Fault(f"What is explained is a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
 
 
 def _width_faults(request: ComponentsRequest) -> list[Fault]:

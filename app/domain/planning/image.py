@@ -42,7 +42,7 @@ def plan_image(request: ImageRequest, dataset: Dataset) -> ImagePlan:
         height=size.height,
         width=size.width,
         peak=_peak(intensity),
-        functions=request.functions,
+        max_functions=request.max_functions,
         psnr=request.psnr,
         noise_sd=request.noise_sd,
     )
@@ -69,8 +69,8 @@ def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fau
 
 def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]:
     faults = []
-    if request.functions is not None and not 1 <= request.functions <= pixels:
-        faults.append(Fault(f"From one function to one a pixel are kept, got {request.functions:,}.", "/functions"))
+    if request.max_functions is not None and not 1 <= request.max_functions <= pixels:
+        faults.append(Fault(f"From one function to one a pixel are kept, got {request.max_functions:,}.", "/functions"))
     if request.psnr is not None and not 0.0 < request.psnr <= MOST_PSNR:
         faults.append(Fault(f"A ratio is above 0 and at most {MOST_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
     least, most = sd / NOISE_SPAN, sd * NOISE_SPAN

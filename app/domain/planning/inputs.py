@@ -7,7 +7,7 @@ from app.domain.datasets import Dataset
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
-from app.domain.requests import ColumnSplit, IgnoredColumn, InputColumn, RandomSplit, Split
+from app.domain.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary
 
 FEWEST_ROWS_FOR_IDS = 20
@@ -38,7 +38,7 @@ def chosen_inputs(
         return _named(dataset, asked, target=target, split=split, noise=noise)
     uses = {} if noise is None else {noise: "it holds the noise of each row"}
     if not isinstance(split, RandomSplit) and split.column is not None:
-        use = "keep groups apart" if isinstance(split, ColumnSplit) else "order the rows"
+        use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
         uses.setdefault(split.column, f"it is used to {use}")
     reasons = [
         (column, uses.get(column.name) or _unfit(column, dataset.rows))
@@ -118,7 +118,7 @@ def _named(
             wrong = f"`{name}` is named twice."
         elif name == noise:
             wrong = f"`{name}` holds the noise of each row (`likelihood`), so it can't be an input."
-        elif isinstance(split, ColumnSplit) and name == split.column:
+        elif isinstance(split, GroupSplit) and name == split.column:
             wrong = (
                 f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."
             )

@@ -84,9 +84,9 @@ def likelihood_faults(likelihood: TargetLikelihood, task: Task, target: ColumnSu
             yield Fault(f"The noise sd must be above 0, got {noise_sd:g}.", "/likelihood/noise_sd")
         case GaussianNoise(noise_sd=float() | int() as noise_sd) if not is_near(noise_sd, target.sd or 1.0):
             yield Fault(too_far(noise_sd, target.name, target.sd or 1.0), "/likelihood/noise_sd")
-        case StudentT(dof=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
-            detail = f"`dof` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
-            yield Fault(detail, "/likelihood/dof")
+        case StudentT(degrees_of_freedom=float() | int() as dof) if not LEAST_DOF < dof <= MOST_DOF:
+            detail = f"`degrees_of_freedom` must be above {LEAST_DOF:g} and at most {MOST_DOF:g}, got {dof:g}."
+            yield Fault(detail, "/likelihood/degrees_of_freedom")
         case Bernoulli() if classes > 2:
             others = 'use "bernoulli_per_class" or "categorical"'
             detail = f'"bernoulli" is for two classes, and `{target.name}` has {classes}; {others}.'

@@ -7,7 +7,7 @@ from app.domain.errors import Fault
 from app.domain.planning.inputs import Placed, is_constant
 from app.domain.planning.noise import POINTER as NOISE_POINTER
 from app.domain.planning.target import unknown_column
-from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedRequest
+from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest
 from app.domain.split import held_out_rows
 from app.domain.tables import ColumnSummary
 
@@ -42,8 +42,8 @@ def row_faults(dataset: Dataset, request: SupervisedRequest, target: ColumnSumma
         needed += [("/split/column", splitter)] if splitter is not None else []
     noise = None if request.noise_column is None else dataset.column(request.noise_column)
     needed += [(NOISE_POINTER, noise)] if noise is not None else []
-    gaps = gap_faults(dataset, [*needed, *inputs]) if request.missing == "refuse" else []
-    dropped_by = {"refuse": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
+    gaps = gap_faults(dataset, [*needed, *inputs]) if request.missing == "error" else []
+    dropped_by = {"error": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
     dropping = [column for _, column in dropped_by]
     shares = share_faults(dataset, request.holdout, dropping)
     return [*gaps, *(shares or _fold_faults(dataset, request, dropping))]
@@ -98,7 +98,7 @@ def _fold_faults(dataset: Dataset, request: SupervisedRequest, dropping: Sequenc
     if rows < needed:
         detail = f"{folds} folds need at least {needed} rows to train on, and there are {rows}; ask for fewer."
         return [Fault(detail, "/validation/folds")]
-    if not isinstance(request.split, ColumnSplit):
+    if not isinstance(request.split, GroupSplit):
         return []
     column = dataset.column(request.split.column)
     if column is None or column.distinct is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.domain.datasets import Dataset
 from app.domain.errors import ConflictError, Fault, InvalidRequestError
 from app.domain.models import SupervisedReport, Version
-from app.domain.requests import ColumnSplit, EvaluationPlan, EvaluationRequest, PromotionPlan, PromotionRequest, Task
+from app.domain.requests import EvaluationPlan, EvaluationRequest, GroupSplit, PromotionPlan, PromotionRequest, Task
 from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS, Metric
 from app.domain.tables import ColumnKind
 
@@ -42,7 +42,7 @@ def plan_promotion(
         report.plan.target,
         metric,
         request.margin,
-        request.by,
+        request.criterion,
         request.seed,
         _groups(request, reports, dataset),
     )
@@ -56,7 +56,7 @@ def _groups(request: PromotionRequest, reports: Sequence[SupervisedReport], data
             raise InvalidRequestError(detail, [Fault(detail, pointer="/groups")])
         return request.groups
     splits = (report.plan.split for report in reports)
-    columns = (split.column for split in splits if isinstance(split, ColumnSplit))
+    columns = (split.column for split in splits if isinstance(split, GroupSplit))
     return next((column for column in columns if dataset.column(column) is not None), None)
 
 

@@ -67,7 +67,7 @@ def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedP
         split=request.split,
         holdout=request.holdout,
         validation=request.validation,
-        rivals=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
+        compared_models=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
         noise_column=request.noise_column,
         pool=tuple(pool),
         alternatives=tuple(alternatives),

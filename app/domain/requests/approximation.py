@@ -13,7 +13,7 @@ class ApproximationRequest:
 
     The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are the same and f integrates
     to 1. `width` is r, one for all inputs or one for each. As few terms as miss no more than the share `tolerance` of f
-    are kept, at most `most`. Of a `density` none is below 0, and the integral is the same.
+    are kept, at most `max_functions`. Of a `density` none is below 0, and the integral is the same.
     """
 
     dataset_id: UUID
@@ -22,7 +22,7 @@ class ApproximationRequest:
     inputs: tuple[str, ...] | None = None
     constant: float = 0.0
     tolerance: float = 0.01
-    most: int | None = None
+    max_functions: int | None = None
     density: bool = False
     model: str | None = None
     task: Literal["approximation"] = "approximation"
@@ -39,7 +39,7 @@ class ApproximationPlan:
     widths: tuple[float, ...]
     constant: float
     tolerance: float
-    most: int | None
+    max_functions: int | None
     density: bool
     task: Literal["approximation"] = "approximation"
 

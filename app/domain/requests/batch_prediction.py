@@ -16,7 +16,7 @@ class PredictionRequest:
 
     `format` is the name of a format of files. `interval`, `outputs`, `components` and `deciding` are as in predict
     calls. The columns of the dataset named in `keep` stand before the predictions. A row that can't be predicted for
-    says why in a column `error`, or ends the job where these are to `refuse` it. `csv_escape_formulas`: in CSV no text
+    says why in a column `error`, or ends the job where these are to `fail` it. `csv_escape_formulas`: in CSV no text
     is a formula for a spreadsheet.
     """
 
@@ -27,7 +27,7 @@ class PredictionRequest:
     interval: float = 0.95
     outputs: tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
-    on_error: Literal["per_row", "refuse"] = "per_row"
+    on_error: Literal["per_row", "fail"] = "per_row"
     components: int | None = None
     deciding: Deciding | None = None
     csv_escape_formulas: bool = False

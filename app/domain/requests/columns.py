@@ -5,7 +5,7 @@ from typing import Literal
 
 from app.domain.tables import ColumnKind
 
-Missing = Literal["refuse", "drop_rows", "indicator"]
+Missing = Literal["error", "drop_rows", "indicator"]
 
 
 @dataclass(frozen=True)

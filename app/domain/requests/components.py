@@ -13,16 +13,17 @@ class ComponentsRequest:
     """As it came; None is "not said".
 
     `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not said goes by
-    the distances between rows. What does not count among the components that explain the share `explained` is noise.
+    the distances between rows. What does not count among the components that explain the share
+    `min_explained_variance` is noise.
     """
 
     dataset_id: UUID
     inputs: tuple[str, ...] | None = None
     kernel: Covariance = field(default_factory=Gaussian, metadata={"discriminator": "type"})
     width: float | tuple[float, ...] | None = None
-    explained: float = 0.9
+    min_explained_variance: float = 0.9
     standardise: bool | None = None
-    missing: Missing = "refuse"
+    missing: Missing = "error"
     model: str | None = None
     seed: int = 0
     task: Literal["components"] = "components"
@@ -37,7 +38,7 @@ class ComponentsPlan:
     ignored: tuple[IgnoredColumn, ...]
     kernel: Covariance
     widths: tuple[float, ...] | None
-    explained: float
+    min_explained_variance: float
     standardise: bool
     missing: Missing
     seed: int

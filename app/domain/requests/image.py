@@ -9,14 +9,14 @@ from app.domain.requests.columns import IgnoredColumn, InputColumn
 
 @dataclass(frozen=True)
 class ImageRequest:
-    """So many `functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
+    """At most `max_functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
 
     Where neither is said the image is taken to have noise, of the sd `noise_sd` or of one that is learned, and
     functions enter that earn their price.
     """
 
     dataset_id: UUID
-    functions: int | None = None
+    max_functions: int | None = None
     psnr: float | None = None
     noise_sd: float | None = None
     model: str | None = None
@@ -36,7 +36,7 @@ class ImagePlan:
     height: int
     width: int
     peak: float
-    functions: int | None
+    max_functions: int | None
     psnr: float | None
     noise_sd: float | None
     ignored: tuple[IgnoredColumn, ...] = ()

@@ -47,7 +47,7 @@ class PromotionRequest:
     version: Selector = None
     metric: Metric | None = None
     margin: float = 0.0
-    by: Proof = "interval"
+    criterion: Proof = "interval"
     seed: int = 0
     groups: str | None = None
     kind: Literal["promotion"] = "promotion"
@@ -55,7 +55,7 @@ class PromotionRequest:
 
 @dataclass(frozen=True)
 class PromotionPlan:
-    """The request resolved: the challenger's number, and that of the alias's `holder` where it has one.
+    """The request resolved: the challenger's number, and that of the alias's `champion` where it has one.
 
     `groups` is the column whose values say which rows depend on each other, None where each row stands for itself.
     """
@@ -63,12 +63,12 @@ class PromotionPlan:
     model: str
     version: int
     alias: str
-    holder: int | None
+    champion: int | None
     task: Task
     target: str
     metric: Metric
     margin: float
-    by: Proof
+    criterion: Proof
     seed: int
     groups: str | None = None
     kind: Literal["promotion"] = "promotion"
@@ -86,7 +86,7 @@ ScoringPlan: TypeAlias = JudgingPlan | PredictionPlan
 def scored(plan: ScoringPlan) -> tuple[int, ...]:
     """The numbers of the versions that are asked: first the one that it is about."""
     match plan:
-        case PromotionPlan(holder=int(holder)):
-            return plan.version, holder
+        case PromotionPlan(champion=int(champion)):
+            return plan.version, champion
         case EvaluationPlan() | PromotionPlan() | PredictionPlan():
             return (plan.version,)

@@ -22,11 +22,11 @@ class RandomSplit:
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    by: Literal["random"] = "random"
+    type: Literal["random"] = "random"
 
 
 @dataclass(frozen=True)
-class ColumnSplit:
+class GroupSplit:
     """Rows with one value of `column` (patient, customer, machine) stay together: a group is never divided.
 
     The column is not an input.
@@ -35,7 +35,7 @@ class ColumnSplit:
     __pydantic_config__ = {"extra": "forbid"}
 
     column: str
-    by: Literal["column"] = "column"
+    type: Literal["group"] = "group"
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class OrderSplit:
     __pydantic_config__ = {"extra": "forbid"}
 
     column: str | None = None
-    by: Literal["order"] = "order"
+    type: Literal["order"] = "order"
 
 
-Split = RandomSplit | ColumnSplit | OrderSplit
+Split = RandomSplit | GroupSplit | OrderSplit
 
-Effort = Literal["quick", "normal"]
-"""How much a training may compute: one fit, or, of numbers, all that is open and its score by folds."""
+Effort = Literal["quick", "normal", "thorough"]
+"""How much a training may compute: one fit; all that is open, by five folds; or more of it, by ten."""
 
 Prefer = Literal["accuracy", "small"]
 """Whether a pool keeps functions until little is lost, or fewer of them."""
@@ -141,7 +141,7 @@ class SupervisedRequest:
     prior: PriorChoice | None = None
     algorithm: Algorithm | None = None
     standardise: bool | None = None
-    missing: Missing = "refuse"
+    missing: Missing = "error"
     split: Split = field(default_factory=RandomSplit)
     holdout: float = 0.0
     validation: Validation | None = None
@@ -157,11 +157,10 @@ class SupervisedPlan:
     """The request resolved against the dataset's statistics: all that a worker needs to know.
 
     `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
-    `target_kind` is the kind of the target's column. `rivals` are fitted beside `spec`, and the best of all is taken.
-    `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
+    `target_kind` is the kind of the target's column. `compared_models` are fitted beside `spec`, and the best of all is
+    taken. `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
     `max_score_loss` nats a row of their score by their reduction to few functions. Of `spec` and its `alternatives`, of
-    classes, folds choose one.
-    `noise_column` holds each row's noise sd, in the target's units, where that is known.
+    classes, folds choose one. `noise_column` holds each row's noise sd, in the target's units, where that is known.
     """
 
     task: Task
@@ -177,7 +176,7 @@ class SupervisedPlan:
     missing: Missing
     split: Split
     holdout: float
-    rivals: tuple[Spec, ...] = ()
+    compared_models: tuple[Spec, ...] = ()
     validation: Validation | None = None
     noise_column: str | None = None
     pool: tuple[Spec, ...] = ()

@@ -20,11 +20,11 @@ class ResidualBin:
     """Neighbouring predictions: how many, from where to where, their mean, and their mean and mean absolute error."""
 
     rows: int
-    lowest: float
-    highest: float
-    prediction: float
-    residual: float
-    absolute: float
+    lower: float
+    upper: float
+    mean_prediction: float
+    mean_residual: float
+    mean_absolute_residual: float
 
 
 @dataclass(frozen=True, eq=False)

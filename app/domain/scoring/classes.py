@@ -18,22 +18,22 @@ from app.sparse_bayes.types import Array
 class ClassResult:
     """What predictions of `rows` classes were worth; with no rows every figure is None.
 
-    `unknown` of the rows are of a class that the version has never seen: an error each, of no share in `log_loss` and
-    the pictures of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
-    `areas`, of each class against the rest, None where none can be told. `ece` is the mean distance between the
+    `rows_of_unknown_class` are of a class that the version has never seen: an error each, of no share in `log_loss` and
+    the curves of single classes. `brier` is half of the squared distance from certainty. `auc` is the mean of
+    `auc_per_class`, of each class against the rest, None where none can be told. `ece` is the mean distance between the
     probability of the predicted label and how often it was right, in bins of which `confidence` has the curve;
     `reliability` are those of each class. `confusion` counts rows, by true class and in it by predicted label.
     """
 
     rows: int
-    unknown: int
+    rows_of_unknown_class: int
     error: float | None
     log_loss: float | None
     brier: float | None
     auc: Area | None
     ece: float | None
     classes: tuple[Label, ...]
-    areas: tuple[Area | None, ...]
+    auc_per_class: tuple[Area | None, ...]
     confusion: tuple[tuple[int, ...], ...]
     confidence: tuple[ReliabilityBin, ...]
     reliability: tuple[tuple[ReliabilityBin, ...], ...]
@@ -97,14 +97,14 @@ class ClassScores:
         told = [area for area in areas if area is not None]
         return ClassResult(
             rows=self.error.rows,
-            unknown=self.log_loss.left_out,
+            rows_of_unknown_class=self.log_loss.left_out,
             error=self.error.value,
             log_loss=self.log_loss.value,
             brier=self.brier.value,
             auc=_mean(told) if told else None,
             ece=self.confidence.expected_error,
             classes=self.classes,
-            areas=areas,
+            auc_per_class=areas,
             confusion=tuple(tuple(map(int, row)) for row in self.confusion),
             confidence=tuple(self.confidence.bins()),
             reliability=tuple(tuple(curve.bins()) for curve in self.reliability),
@@ -112,4 +112,4 @@ class ClassScores:
 
 
 def _mean(areas: list[Area]) -> Area:
-    return Area(sum(one.value for one in areas) / len(areas), sum(one.within for one in areas) / len(areas))
+    return Area(sum(one.value for one in areas) / len(areas), sum(one.tolerance for one in areas) / len(areas))

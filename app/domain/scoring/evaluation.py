@@ -11,14 +11,14 @@ from app.domain.scoring.numbers import NumberResult
 class Evaluation:
     """What a version's predictions for a dataset were worth.
 
-    Rows `without_target` have nothing to be judged by; `unanswered` ones have, but hold what the version can't predict
-    for. Neither are among the `figures`. Of the rows that are, the version was trained on `seen_in_training`; in a
-    promotion these are left out of the figures. None where the training rows are not known: of an imported version, of
-    one whose training dataset is deleted, and in evaluations that are older than this.
+    Rows `without_target` have nothing to be judged by; `rows_not_predicted` have, but hold what the version can't
+    predict for. Neither are among the `figures`. Of the rows that are, the version was trained on `seen_in_training`;
+    in a promotion these are left out of the figures. None where the training rows are not known: of an imported
+    version, of one whose training dataset is deleted, and in evaluations that are older than this.
     """
 
     figures: NumberResult | ClassResult
     without_target: int
-    unanswered: int
+    rows_not_predicted: int
     seen_in_training: int | None = None
     kind: Literal["evaluation"] = "evaluation"

@@ -32,10 +32,10 @@ class Coverage:
 class NumberResult:
     """What predictions of `rows` numbers were worth; with no rows every figure is None.
 
-    `r2` is 0 where the target is constant. `nll` leaves out `impossible` rows, of which the version held what came for
-    impossible. `standardised` counts (target - mean)/sd between `steps`, the first and the last bin open; `pit` is the
-    share of rows, in bins of equal width, at which the prediction put what came, P(y' <= y): flat where it is right.
-    `residuals` are bins of about as many predictions each.
+    `r2` is 0 where the target is constant. `nll` leaves out `rows_of_zero_density`, of which the version held what came
+    for impossible. `standardised_residuals` counts (target - mean)/sd between `bin_edges`, the first and the last bin
+    open; `pit` is the share of rows, in bins of equal width, at which the prediction put what came, P(y' <= y): flat
+    where it is right. `residuals` are bins of about as many predictions each.
     """
 
     rows: int
@@ -43,10 +43,10 @@ class NumberResult:
     mae: float | None
     r2: float | None
     nll: float | None
-    impossible: int
+    rows_of_zero_density: int
     coverage: tuple[Coverage, ...]
-    steps: tuple[float, ...]
-    standardised: tuple[int, ...]
+    bin_edges: tuple[float, ...]
+    standardised_residuals: tuple[int, ...]
     pit: tuple[float, ...]
     residuals: tuple[ResidualBin, ...]
 
@@ -116,14 +116,14 @@ class NumberScores:
             mae=self.sizes.value,
             r2=self._explained(rmse) if rows else None,
             nll=self.nll.value,
-            impossible=self.nll.left_out,
+            rows_of_zero_density=self.nll.left_out,
             coverage=tuple(
                 Coverage(percent, inside.mean, width.mean)
                 for percent, inside, width in zip(COVERAGES, self.inside, self.widths, strict=True)
                 if rows
             ),
-            steps=tuple(STEPS.tolist()),
-            standardised=tuple(int(count) for count in self.standardised),
+            bin_edges=tuple(STEPS.tolist()),
+            standardised_residuals=tuple(int(count) for count in self.standardised),
             pit=tuple((self.pit / max(rows, 1)).tolist()),
             residuals=tuple(self.cells.bins()),
         )

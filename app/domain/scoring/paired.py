@@ -35,18 +35,18 @@ population's. Chosen by `python -m benchmarks promotion`."""
 
 @dataclass(frozen=True)
 class Improvement:
-    """A metric of a holder and of a challenger on the same `rows`: `estimate` is the holder's less the challenger's.
+    """A metric of a champion and of a challenger on the same `rows`: `estimate` is the first less the second.
 
     Above 0 the challenger is better: all of these are losses. `lower` and `upper` are the ends of its 95 % interval.
     `groups` is the number of groups of dependent rows, and `effective_groups` the number of groups of equal size that
-    tell as much; None where each row stands for itself. Rows that have no such loss under one of both, `left_out`,
+    tell as much; None where each row stands for itself. `rows_without_loss` have no such loss under one of both, and
     count for neither. None where no row is left; the interval also where there is one row or group alone.
     """
 
     metric: Metric
     rows: int
-    left_out: int
-    holder: float | None
+    rows_without_loss: int
+    champion: float | None
     challenger: float | None
     estimate: float | None
     lower: float | None

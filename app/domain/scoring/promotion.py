@@ -19,18 +19,18 @@ MIN_GROUPS = 10
 class Promotion:
     """What came of it: whether the alias `moved`, and why.
 
-    `holder` and `improvement` are None where the alias pointed nowhere. `lost_rows` are those that cost the holder
-    something, and for which the challenger has no such loss: it can't predict for them, or held what came for
-    impossible. `rows_seen_in_training` are the rows that one of both was trained on: they are left out of all figures.
-    None in promotions that are older than this, which left none out.
+    `champion` and `improvement` are None where the alias pointed nowhere. `rows_without_challenger_loss` are those for
+    which the champion has such a loss and the challenger has none: it can't predict for them, or its density there is
+    0. `rows_seen_in_training` are the rows that one of both was trained on: they are left out of all figures. None in
+    promotions that are older than this, which left none out.
     """
 
     moved: bool
     reason: str
     challenger: Evaluation
-    holder: Evaluation | None = None
+    champion: Evaluation | None = None
     improvement: Improvement | None = None
-    lost_rows: int = 0
+    rows_without_challenger_loss: int = 0
     rows_seen_in_training: int | None = None
     kind: Literal["promotion"] = "promotion"
 
@@ -38,14 +38,14 @@ class Promotion:
 def verdict(improvement: Improvement, *, margin: float, by: Proof, lost_rows: int) -> tuple[bool, str]:
     """Whether the challenger is better by more than the margin, and the sentence that says so.
 
-    A challenger that answers fewer rows than the holder is not: what it left out might have been its worst.
+    A challenger that predicts fewer rows than the champion is not: what it left out might have been its worst.
     """
     name = improvement.metric
     if improvement.estimate is None:
         return False, f"There is no row on which both have a {name}."
-    figures = f"{name} {improvement.holder:.6g} -> {improvement.challenger:.6g}, {_difference(improvement)}"
+    figures = f"{name} {improvement.champion:.6g} -> {improvement.challenger:.6g}, {_difference(improvement)}"
     if lost_rows:
-        return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the holder answers."
+        return False, f"{figures}, but the challenger has no {name} for {lost_rows:,} rows that the champion predicts."
     if (too_few := _too_few(improvement)) is not None:
         return False, f"{figures}, but {too_few}."
     proved, what = improvement.estimate, "the improvement"

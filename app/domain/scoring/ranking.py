@@ -17,10 +17,10 @@ GREATEST_LOGIT = 40.0
 
 @dataclass(frozen=True)
 class Area:
-    """P(a row of the class scores above another row), ties counting half, and by how much that may be off."""
+    """P(a row of the class scores above another row), ties counting half, and its error at most, `tolerance`."""
 
     value: float
-    within: float
+    tolerance: float
 
 
 @dataclass(frozen=True, eq=False)

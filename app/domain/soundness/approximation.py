@@ -57,8 +57,10 @@ def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
         yield from column_name_faults(plan.coefficients, f"{where}/coefficients")
     if len(plan.widths) != len(plan.inputs) or not all(width in WIDTH for width in plan.widths):
         yield Fault(f"Expected {len(plan.inputs)} widths, each of them {WIDTH}, one for each input.", f"{where}/widths")
-    tolerance, most = plan.tolerance, plan.most
-    yield from figure_faults([(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/most", most, POSITIVE_COUNT)])
+    tolerance, most = plan.tolerance, plan.max_functions
+    yield from figure_faults(
+        [(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/max_functions", most, POSITIVE_COUNT)]
+    )
 
 
 def _of_report(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
@@ -67,7 +69,10 @@ def _of_report(predictor: ApproximationPredictor, report: ApproximationReport) -
     if report.functions > report.rows:
         yield Fault(f"Expected {report.functions} rows at least, one for each term kept.", "/report/rows")
     yield from figure_faults(
-        [("/report/error", report.error, NOT_NEGATIVE), ("/report/negative", report.negative, NOT_NEGATIVE)]
+        [
+            ("/report/error", report.error, NOT_NEGATIVE),
+            ("/report/integral_negative", report.integral_negative, NOT_NEGATIVE),
+        ]
     )
     for place, one in enumerate(report.path):
         where = f"/report/path/{place}"

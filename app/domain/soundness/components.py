@@ -67,7 +67,10 @@ def _of_plan(report: ComponentsReport) -> Iterator[Fault]:
         detail = f"Expected one width, {WIDTH}, or one for each of {len(plan.inputs)} inputs."
         yield Fault(detail, "/report/plan/widths")
     yield from figure_faults(
-        [("/report/plan/explained", plan.explained, OPEN_SHARE), ("/report/plan/seed", plan.seed, SEED)]
+        [
+            ("/report/plan/min_explained_variance", plan.min_explained_variance, OPEN_SHARE),
+            ("/report/plan/seed", plan.seed, SEED),
+        ]
     )
 
 
@@ -78,7 +81,7 @@ def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iter
     yield from figure_faults(
         [
             ("/report/rows_drawn", report.rows_drawn, Interval(1, report.rows)),
-            ("/report/reached", report.reached, REACHED),
+            ("/report/reached", report.explained_variance, REACHED),
         ]
     )
     yield from figure_faults(

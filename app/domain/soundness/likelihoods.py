@@ -27,8 +27,8 @@ def likelihood_faults(likelihood: TargetLikelihood, where: str, classes: int) ->
     match likelihood:
         case GaussianNoise(noise_sd=float() | int() as sd):
             figures.append((f"{where}/noise_sd", sd, NOISE_SD))
-        case StudentT(dof=float() | int() as dof):
-            figures.append((f"{where}/dof", dof, DEGREES_OF_FREEDOM))
+        case StudentT(degrees_of_freedom=float() | int() as dof):
+            figures.append((f"{where}/degrees_of_freedom", dof, DEGREES_OF_FREEDOM))
         case LogVariance():
             yield Fault("It is the likelihood of squares, and of no target.", where)
         case Bernoulli() | Categorical() | OneAgainstRest() | BernoulliPerClass():

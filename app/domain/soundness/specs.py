@@ -24,7 +24,7 @@ def spec_faults(plan: SupervisedPlan, columns: int) -> Iterator[Fault]:
     count the inputs.
     """
     inputs = len(plan.inputs)
-    rivals = [(f"{PLAN}/rivals/{number}", spec, inputs) for number, spec in enumerate(plan.rivals)]
+    rivals = [(f"{PLAN}/compared_models/{number}", spec, inputs) for number, spec in enumerate(plan.compared_models)]
     pool = [(f"{PLAN}/pool/{number}", spec, inputs) for number, spec in enumerate(plan.pool)]
     alternatives = [(f"{PLAN}/alternatives/{number}", spec, inputs) for number, spec in enumerate(plan.alternatives)]
     for where, spec, widths in [(f"{PLAN}/spec", plan.spec, columns), *rivals, *pool, *alternatives]:

@@ -194,7 +194,9 @@ def _of_prior(model: Model) -> Iterator[Fault]:
         if not isinstance(first, KernelFunctions) or not isinstance(first.kernel, Covariance | Additive):
             yield Fault("Where there is an amplitude, a covariance's functions come first.", "/model/functions")
         if kept is not None:
-            yield Fault("Either an amplitude or an augmentation: they go with different priors.", "/model/amplitude")
+            yield Fault(
+                "Either an amplitude or an augmentation: they go with different priors.", "/model/signal_variance"
+            )
     if kept is None:
         return
     where = "/model/augmentation"

@@ -22,7 +22,7 @@ from app.domain.models import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from app.domain.requests import ColumnSplit, RandomSplit, Split
+from app.domain.requests import GroupSplit, RandomSplit, Split
 from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.soundness.columns import column_name_faults
 from app.domain.soundness.figures import (
@@ -135,11 +135,14 @@ def _plain(kernel: Kernel | Additive) -> Kernel:
 
 def _of_hyperparameters(found: Hyperparameters, model: Model, encoding: Encoding, where: str) -> Iterator[Fault]:
     """These follow from the model; widths without kernels in it are those that were asked for."""
-    target, dof = encoding.target, model.likelihood.dof if isinstance(model.likelihood, StudentT) else None
+    target, dof = (
+        encoding.target,
+        model.likelihood.degrees_of_freedom if isinstance(model.likelihood, StudentT) else None,
+    )
     yield from difference_faults(
         [
             (f"{where}/noise_sd", found.noise_sd, user_noise_sd(target, model.noise_sd)),
-            (f"{where}/process_sd", found.process_sd, user_process_sd(target, model.amplitude)),
+            (f"{where}/signal_sd", found.signal_sd, user_process_sd(target, model.amplitude)),
             (f"{where}/last_gain", found.last_gain, model.last_gain),
             (f"{where}/next_gain", found.next_gain, model.next_gain),
             (f"{where}/degrees_of_freedom", found.degrees_of_freedom, None if dof == "learned" else dof),
@@ -227,7 +230,7 @@ def _of_rows(report: SupervisedReport) -> Iterator[Fault]:
     figures: Iterator[Figure] = chain.from_iterable(
         (
             (f"{WHERE}/outliers/{place}/row", one.row, Interval(0, last)),
-            (f"{WHERE}/outliers/{place}/typicality", one.typicality, SHARE),
+            (f"{WHERE}/outliers/{place}/weight", one.weight, SHARE),
         )
         for place, one in enumerate(report.outliers)
     )
@@ -242,5 +245,5 @@ def _of_rows(report: SupervisedReport) -> Iterator[Fault]:
 def _of_split(split: Split) -> Iterator[Fault]:
     if isinstance(split, RandomSplit):
         return
-    if isinstance(split, ColumnSplit) or split.column is not None:
+    if isinstance(split, GroupSplit) or split.column is not None:
         yield from column_name_faults(split.column or "", f"{WHERE}/plan/split/column")

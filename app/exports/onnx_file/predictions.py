@@ -82,7 +82,7 @@ def of_classes(likelihood: BernoulliPerClass, found: Sequence[Found]) -> dict[st
 
 
 def _parts(target: EncodedTarget, mean: Value, noise: Value, weights: Value, beyond: Value) -> dict[str, Value]:
-    parts = {"noise": noise, "weights": weights, "beyond": beyond}
+    parts = {"noise": noise, "weights": weights, "residual": beyond}
     in_units = {f"variance_{name}": part * target.scale * target.scale for name, part in parts.items()}
     total = (noise + weights + beyond) * target.scale * target.scale
     return {"mean": mean * target.scale + target.shift, "variance": total, **in_units}

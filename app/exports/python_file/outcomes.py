@@ -50,7 +50,7 @@ def in_units(mean: Array, noise: Array, weights: Array, beyond: Array, shift: fl
         "variance": (noise + weights + beyond) * scale * scale,
         "variance_noise": noise * scale * scale,
         "variance_weights": weights * scale * scale,
-        "variance_beyond": beyond * scale * scale,
+        "variance_residual": beyond * scale * scale,
     }
 
 

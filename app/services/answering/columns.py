@@ -15,7 +15,7 @@ from app.sparse_bayes.types import Array
 _REAL = {
     "mean": ("mean",),
     "sd": ("sd",),
-    "variance": ("variance_total", "variance_noise", "variance_weights", "variance_beyond"),
+    "variance": ("variance_total", "variance_noise", "variance_weights", "variance_residual"),
     "interval": ("lower", "upper"),
     "support": ("support",),
 }
@@ -58,7 +58,7 @@ def real_columns(answer: RegressionAnswer) -> dict[str, Array]:
         "variance_total": answer.total,
         "variance_noise": answer.noise,
         "variance_weights": answer.weights,
-        "variance_beyond": answer.beyond,
+        "variance_residual": answer.beyond,
         "lower": answer.lower,
         "upper": answer.upper,
     }

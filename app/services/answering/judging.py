@@ -28,7 +28,7 @@ from app.sparse_bayes.types import Array, Mask
 class JudgedBlock:
     """Those of a block's rows that can be judged, `chosen` (N,) of them, a piece after the other, and why not others.
 
-    `without_target` lack the truth; `unanswered` have it, but hold what the version can't predict for.
+    `without_target` lack the truth; `rows_not_predicted` have it, but hold what the version can't predict for.
     """
 
     chosen: Mask

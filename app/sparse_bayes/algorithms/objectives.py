@@ -1,6 +1,7 @@
 """What the phases of a Gaussian process climb, in the packed hyperparameters."""
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from app.sparse_bayes.algorithms.burst import Objective
 from app.sparse_bayes.algorithms.state import State
 from app.sparse_bayes.algorithms.task import MOST_PIVOTS, Task, process_of
 from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.process import Bound, Rows, Vectors, bound_gradient, exact
+from app.sparse_bayes.problem import Problem
+from app.sparse_bayes.process import Rows, Vectors, bound_gradient, exact
+from app.sparse_bayes.process_gradient import summed_bound
 from app.sparse_bayes.types import Array
 from app.sparse_bayes.variational import Settled
 
@@ -18,26 +21,46 @@ def with_hyperparameters(state: State, h: Hyperparameters) -> State:
     return replace(state, alpha=h.alpha, beta=h.beta, process=replace(process_of(state), hyperparameters=h))
 
 
+class Evaluate(Protocol):
+    """L of functions at some rows with its gradient, at hyperparameters and places of the functions."""
+
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
+        """L, dL/dtheta, and dL/dmoved (m, d) where the vectors move; raises NotPositiveDefiniteError."""
+
+
 @dataclass(eq=False)
-class Bounded:
-    """L of functions at some rows, each time from where the sites settled before; and how often it was computed."""
+class AtOnce:
+    """From the columns at all the rows, each time from where the sites settled before."""
 
     task: Task
     rows: Rows
     near: Settled | None = None
-    evaluations: int = 0
 
-    def __call__(self, vectors: Vectors, h: Hyperparameters) -> Bound:
-        """L at hyperparameters and places of the functions; raises NotPositiveDefiniteError."""
-        self.evaluations += 1
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
         found = self.task.bound(self.rows, vectors, h, self.near)
         self.near = found.settled
-        return found
+        return found.value, *bound_gradient(self.rows, vectors, self.task.kernel, h, found)
+
+
+@dataclass(eq=False)
+class InBlocks:
+    """By sums over the blocks of a problem's rows, each time from the mean before, at first from `origin`."""
+
+    task: Task
+    problem: Problem
+    fixed: tuple[int, ...]
+    origin: Array
+
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
+        kernel = self.task.kernel
+        reached, slope, places = summed_bound(self.problem, self.fixed, vectors, kernel, h, self.origin)
+        self.origin = reached.posterior.mean
+        return reached.value, slope, places
 
 
 def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST_PIVOTS) -> Objective:
     """Of the process itself on few rows, or through `pivots` functions where its evidence has no closed form."""
-    vectors, through = task.spread(rows, pivots), Bounded(task, rows)
+    vectors, through = task.spread(rows, pivots), AtOnce(task, rows)
 
     def objective(theta: Array) -> tuple[float, Array]:
         h = like.unpacked(theta)
@@ -45,8 +68,7 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST
         if vectors is None:
             value, gradient, _ = exact(rows, task.kernel, h)
         else:
-            found = through(vectors, h)
-            value, (gradient, _) = found.value, bound_gradient(rows, vectors, task.kernel, h, found)
+            value, gradient, _ = through(vectors, h)
         return value + prior, gradient + slope
 
     return objective
@@ -54,15 +76,17 @@ def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST
 
 def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
     """Of the functions chosen, theta and the places of the vectors that move."""
-    own, n, through = task.vectors(state), len(like.packed()), Bounded(task, rows)
+    own, n, part = task.vectors(state), len(like.packed()), task.in_blocks(rows)
+    through: Evaluate = AtOnce(task, rows)
+    if part is not None:
+        through = InBlocks(task, part, state.active[: len(state.alpha)], task.near(part, state, like))
 
     def objective(joined: Array) -> tuple[float, Array]:
         h = like.unpacked(joined[:n])
         vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
-        found = through(vectors, h)
-        gradient, places = bound_gradient(rows, vectors, task.kernel, h, found)
+        value, gradient, places = through(vectors, h)
         prior, slope = task.log_prior(h)
         whole = gradient + slope if places is None else np.append(gradient + slope, places)
-        return found.value + prior, whole
+        return value + prior, whole
 
     return objective

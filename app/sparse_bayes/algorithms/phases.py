@@ -90,8 +90,8 @@ def _functions(task: Task, state: State, process: Process) -> State:
         precision=precision,
         fixed=rows.F,
         alpha=h.alpha,
-        least=task.prior.least_gain or task.problem.likelihood.least_gain,
-        most=task.prior.most or MOST_FUNCTIONS,
+        least=task.prior.min_gain or task.problem.likelihood.least_gain,
+        most=task.prior.max_functions or MOST_FUNCTIONS,
     )
     numbers = (int(number) for number in task.first + places[chosen.places])
     found = replace(
@@ -105,14 +105,16 @@ def _functions(task: Task, state: State, process: Process) -> State:
 
 def _noise(task: Task, state: State, process: Process) -> State:
     h = process.hyperparameters
-    moves = task.prior.vectors == "free" and len(state.active) > len(h.alpha) and task.learns
+    moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.learns
     moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
     state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
     rows = task.rows_together(state)
+    part = task.in_blocks(rows)
+    sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
     best, value = h, -inf
     for falls in NOISIER if task.free(h)[0] else (0.0,):
         tried = replace(h, beta=h.beta * float(np.exp(-falls)))
-        reached = task.bound(rows, task.vectors(state), tried).value
+        reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
         if reached > value:
             best, value = tried, reached
     prior, _ = task.log_prior(best)

@@ -19,6 +19,7 @@ from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.process import Bound, Rows, Vectors, bound
 from app.sparse_bayes.process_sums import RowSums, row_sums
+from app.sparse_bayes.row_source import ArrayRows, n_blocks
 from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.terms import WIDE
 from app.sparse_bayes.types import Array, Indices, Mask
@@ -272,10 +273,33 @@ class Task:
 
     def sums(self, state: State) -> RowSums:
         """Over all rows; their origin is what the rows together know of the weights."""
-        h, vectors = process_of(state).hyperparameters, self.vectors(state)
-        near = self.bound(self.rows_together(state), vectors, h).settled.posterior.mean
-        fixed = state.active[: len(state.alpha)]
-        return row_sums(self.problem, fixed, vectors, self.kernel, h, near, self.prior.rho)
+        h, rows = process_of(state).hyperparameters, self.rows_together(state)
+        part = self.in_blocks(rows)
+        if part is None:
+            near = self.bound(rows, self.vectors(state), h).settled.posterior.mean
+        else:
+            near = self.near(part, state, h)
+        return self.sums_over(self.problem, state, near)
+
+    def in_blocks(self, rows: Rows) -> Problem | None:
+        """The problem of these rows alone where L is had by sums over their blocks: they have more than one.
+
+        Sums know L for Gaussian noise and rho of 0. None where all columns at the rows are needed at once, or are few.
+        """
+        if not self.problem.likelihood.conjugate or self.prior.rho or n_blocks(len(rows.t)) < 2:
+            return None
+        source = ArrayRows(rows.X, rows.t, rows.precisions, self.problem.source.threads)
+        return replace(self.problem, source=source)
+
+    def near(self, problem: Problem, state: State, h: Hyperparameters) -> Array:
+        """Weights near their mean at some rows, from which sums lose nothing to cancellation."""
+        nowhere = problem.unweighted(len(state.active))
+        return self.sums_over(problem, state, nowhere).at(h).posterior.mean
+
+    def sums_over(self, problem: Problem, state: State, origin: Array) -> RowSums:
+        """Over all rows of a problem, from weights near the mean."""
+        h, fixed = process_of(state).hyperparameters, state.active[: len(state.alpha)]
+        return row_sums(problem, fixed, self.vectors(state), self.kernel, h, origin, self.prior.rho)
 
     def rested(self, state: State) -> tuple[Posterior, Likelihood]:
         """The posterior of the whitened weights on all rows, and the likelihood with what it learned itself."""

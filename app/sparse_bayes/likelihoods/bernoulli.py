@@ -1,4 +1,8 @@
-"""Two classes."""
+"""Two classes.
+
+[MONAHAN1992] is Monahan & Stefanski, Normal scale mixture approximations to F*(z) and computation of the
+logistic-normal integral, in: Balakrishnan (ed.), Handbook of the Logistic Distribution.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -7,7 +11,7 @@ import numpy as np
 import scipy
 
 from app.sparse_bayes.errors import DataError, OneClassError
-from app.sparse_bayes.likelihoods.base import POINTS, WEIGHTS, LikelihoodBase, Targets
+from app.sparse_bayes.likelihoods.base import LikelihoodBase, Targets
 from app.sparse_bayes.likelihoods.predictive import ClassPrediction, Latent
 from app.sparse_bayes.likelihoods.sites import Sites
 from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of, tempered
@@ -74,50 +78,45 @@ class Bernoulli(LikelihoodBase):
 NARROW = 3.0
 """Latent sd up to which the Gaussian is integrated by its own variable, above by the sigmoid's."""
 
-WIDE = 1.6
-"""Latent sd above which Gauss-Hermite quadrature is off by more than 1e-9."""
-
-SIGMOID_POINTS = np.linspace(-21.0, 21.0, 49)
-SIGMOID_WEIGHTS = 1.0 / (4.0 * np.cosh(0.5 * SIGMOID_POINTS) ** 2)
-SIGMOID_WEIGHTS = SIGMOID_WEIGHTS / SIGMOID_WEIGHTS.sum()
-"""The trapezoidal rule in the sigmoid's variable: points and shares of its slope, to about 5e-8."""
+MIXTURE_SHARES = np.array(
+    [
+        0.003246343272134,
+        0.051517477033972,
+        0.195077912673858,
+        0.315569823632818,
+        0.274149576158423,
+        0.131076880695470,
+        0.027912418727972,
+        0.001449567805354,
+    ]
+)
+MIXTURE_PRECISIONS = np.square(
+    [
+        1.365340806296348,
+        1.059523971016916,
+        0.830791313765644,
+        0.650732166639391,
+        0.508135425366489,
+        0.396313345166341,
+        0.308904252267995,
+        0.238212616409306,
+    ]
+)
+"""The logistic distribution as a mixture of eight normal ones around 0: shares and precisions [MONAHAN1992]."""
 
 
 def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array]:
     """The expectations of log(1 + e^f), sigma(f) and sigma(f)(1 - sigma(f)) under N(mean, variance), each (N,).
 
-    Narrow Gaussians by Gauss-Hermite quadrature with NODES points. In wide ones its points are farther apart than the
-    sigmoid is wide: there log(1 + e^f) is a sum of (f - y)_+ over points y of the sigmoid's slope, whose expectations
-    are closed, so that each is the exact derivative of the one before it.
+    sigma is the distribution function of a logistic variable y, and log(1 + e^f) the expectation of (f - y)_+. With y
+    a mixture of normal variables f - y is one too, and all three are closed, each the exact derivative of the one
+    before it; they are within 1e-8, 3e-9 and 2e-8 of the expectations for every variance.
     """
-    sd = np.sqrt(variance)
-    wide = sd > WIDE
-    if not wide.any():
-        return _narrow_softplus(mean, sd)
-    found = np.empty((3, len(mean)))
-    found[:, ~wide] = _narrow_softplus(mean[~wide], sd[~wide])
-    found[:, wide] = _wide_softplus(mean[wide], sd[wide])
-    return found[0], found[1], found[2]
-
-
-def _narrow_softplus(mean: Array, sd: Array) -> tuple[Array, Array, Array]:
-    latent = mean[:, None] + sd[:, None] * POINTS
-    small = np.exp(-np.abs(latent))
-    upper = 1.0 / (1.0 + small)
-    lower = small * upper
-    sigma = np.where(latent > 0.0, upper, lower)
-    softplus = np.log1p(small) + np.maximum(latent, 0.0)
-    return softplus @ WEIGHTS, sigma @ WEIGHTS, (upper * lower) @ WEIGHTS
-
-
-def _wide_softplus(mean: Array, sd: Array) -> tuple[Array, Array, Array]:
-    off = (mean[:, None] - SIGMOID_POINTS) / sd[:, None]
+    sd = np.sqrt(variance[:, None] + 1.0 / MIXTURE_PRECISIONS)
+    off = mean[:, None] / sd
     below, density = scipy.special.ndtr(off), np.exp(-0.5 * np.square(off)) / np.sqrt(2.0 * np.pi)
-    return (
-        sd * ((off * below + density) @ SIGMOID_WEIGHTS),
-        below @ SIGMOID_WEIGHTS,
-        (density @ SIGMOID_WEIGHTS) / sd,
-    )
+    sigma, slope = below @ MIXTURE_SHARES, (density / sd) @ MIXTURE_SHARES
+    return mean * sigma + (sd * density) @ MIXTURE_SHARES, sigma, slope
 
 
 def integrated_sigmoid(mean: Array, variance: Array) -> Array:

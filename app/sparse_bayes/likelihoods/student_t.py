@@ -95,7 +95,7 @@ class StudentT(NumberLikelihood):
     and sites that stay positive: lam = (dof + 1) beta / (dof + beta E r^2), so that a row far off has little to say.
     """
 
-    dof: Dof = "learned"
+    degrees_of_freedom: Dof = "learned"
     type: Literal["student_t"] = "student_t"
 
     targets: ClassVar[Targets] = "real"
@@ -108,20 +108,27 @@ class StudentT(NumberLikelihood):
 
     def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
         """With the degrees of freedom of greatest sum of ell at latents N(f, v)."""
-        if self.dof != "learned":
+        if self.degrees_of_freedom != "learned":
             return self
         squares = beta * ((t - f) ** 2 + v)
         if _dof_slope(LEAST_DOF, squares) <= 0.0:
-            return replace(self, dof=LEAST_DOF)
+            return replace(self, degrees_of_freedom=LEAST_DOF)
         if _dof_slope(MOST_DOF, squares) >= 0.0:
-            return replace(self, dof=MOST_DOF)
+            return replace(self, degrees_of_freedom=MOST_DOF)
         return replace(
-            self, dof=float(scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12))
+            self,
+            degrees_of_freedom=float(
+                scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12)
+            ),
         )
 
     def noise(self, beta: ForRows) -> float | None:
         """The noise's sd; None while the degrees of freedom are not known."""
-        return None if self.dof == "learned" else (self.dof / (self.dof - 2.0)) ** 0.5 * noise_sd_of(beta)
+        return (
+            None
+            if self.degrees_of_freedom == "learned"
+            else (self.degrees_of_freedom / (self.degrees_of_freedom - 2.0)) ** 0.5 * noise_sd_of(beta)
+        )
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log T(t_n; f_n, beta^-1/2, dof), (N,)."""
@@ -167,7 +174,7 @@ class StudentT(NumberLikelihood):
     @property
     def dof_or_first(self) -> float:
         """The degrees of freedom that are given or have been learned; until then, what their learning begins with."""
-        return FIRST_DOF if self.dof == "learned" else float(self.dof)
+        return FIRST_DOF if self.degrees_of_freedom == "learned" else float(self.degrees_of_freedom)
 
 
 def _log_densities(squares: Array, dof: float) -> Array:

@@ -1,12 +1,12 @@
 """Which members of a pool stay, and through how many functions: what loses least among predictions of bounded cost."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from app.sparse_bayes.pooling.densities import Densities
+from app.sparse_bayes.pooling.densities import Densities, log_normal
 from app.sparse_bayes.pooling.learning import Ordered
 from app.sparse_bayes.types import Array
 
@@ -38,16 +38,30 @@ def prediction_cost(functions: int, inputs: int) -> float:
     return MEMBER_COST + functions * (INPUT_COST * inputs + PAIR_COST * functions)
 
 
-def losses(member: Ordered) -> Array:
-    """What a member's score is estimated to lose through its first 0, 1, ... functions, (M + 1,), in nats a row.
+def widening(member: Ordered) -> Array:
+    """By what a member's variance grows through its first 0, 1, ... functions, (M + 1,).
 
     With g the nats a row that the functions left out would bring: the variance that they explain goes to the noise,
-    whose precision they raise by the factor 1 + 2 g at most, which costs 1/2 log(1 + 2 g). The mean makes up for some
-    of it. On five public tables, from 30 to 500 functions, new rows lost at most half of that, which is taken here.
+    whose precision they raise by the factor 1 + 2 g at most, and the mean makes up for some of it. On five public
+    tables, from 30 to 500 functions, new rows lost at most half of what such a variance costs: here it grows by the
+    root of 1 + 2 g, which costs 1/4 log(1 + 2 g).
     """
     gains = member.chosen.gains
     left = np.append(np.cumsum(gains[::-1])[::-1], 0.0) / member.rows
-    return np.asarray(0.25 * np.log1p(2.0 * left))
+    return np.asarray(np.sqrt(1.0 + 2.0 * left))
+
+
+def expected_log_density(folds: Densities, t: Array, weights: Array, wider: Array) -> float:
+    """Nats a row that a pool is expected to reach where its members' variances grow by the factors `wider` (K,).
+
+    What a member k no longer explains, of variance (wider_k - 1) v_k, is in its mean too, and members miss the same:
+    with the shares r_k of the wider densities, E log N(t; m, v) = log N(t; m, v) - (sum_k r_k sd_k)^2 / 2v. A member
+    that is less sure of itself counts less, so that the pool loses less than its members.
+    """
+    here = Densities(folds.means, folds.variances * wider)
+    mean, variance = here.product(weights)
+    missed = np.vecdot(here.shares(weights), np.sqrt(folds.variances * (wider - 1.0)))
+    return float((log_normal(t, mean, variance) - 0.5 * np.square(missed) / variance).mean())
 
 
 def reduced(
@@ -64,37 +78,33 @@ def reduced(
     for count in range(1, len(members) + 1):
         for places in combinations(range(len(members)), count):
             some = folds.taken(np.array(places))
-            weights = some.best_weights(t)
-            lost = max(best - float(some.log_density(t, weights).mean()), 0.0)
-            left = max(max_score_loss - lost, 0.0)
-            fewest = _fewest([members[place] for place in places], weights, left, max_cost)
+            fewest = _fewest([members[place] for place in places], some, t, best, max_score_loss, max_cost)
             if fewest is not None:
-                sizes, loss, cost = fewest
-                tried.append(Reduction(places, weights, sizes, lost + loss, cost))
+                tried.append(replace(fewest, places=places))
     least = min(one.loss for one in tried)
     most = max(least, min(least + NEXT_TO_NOTHING, max_score_loss))
     return min((one for one in tried if one.loss <= most), key=lambda one: one.cost)
 
 
 def _fewest(
-    members: Sequence[Ordered], weights: Array, max_loss: float, max_cost: float
-) -> tuple[tuple[int, ...], float, float] | None:
-    """The functions, loss and cost of some members; None where several cost too much whatever they keep.
+    members: Sequence[Ordered], folds: Densities, t: Array, best: float, max_loss: float, max_cost: float
+) -> Reduction | None:
+    """All these members through few functions, `loss` below `best`; None where several cost too much.
 
-    A function enters where its gain times its member's weight reaches one price for all of them: of the prices at which
-    one more enters, the greatest that loses at most `max_loss`, else the least that costs at most `max_cost`.
+    A function enters where what it brings the whole reaches one price for all of them: of the prices at which one more
+    enters, the greatest that loses at most `max_loss`, else the least that costs at most `max_cost`.
     """
-    found = None
-    for sizes in _sizes(members, weights):
+    weights = folds.best_weights(t)
+    widenings, found = [widening(member) for member in members], None
+    for sizes in _sizes(members, weights * folds.shares(weights).mean(axis=0)):
         cost = sum(
             prediction_cost(size, member.whole.problem.X.shape[1]) for size, member in zip(sizes, members, strict=True)
         )
         if cost > max_cost and (found is not None or len(members) > 1):
             break
-        loss = sum(
-            weight * float(losses(member)[size]) for weight, member, size in zip(weights, members, sizes, strict=True)
-        )
-        found = sizes, loss, cost
+        wider = np.array([one[size] for one, size in zip(widenings, sizes, strict=True)])
+        loss = max(best - expected_log_density(folds, t, weights, wider), 0.0)
+        found = Reduction(tuple(range(len(members))), weights, sizes, loss, cost)
         if loss <= max_loss or cost > max_cost:
             break
     return found
@@ -104,9 +114,13 @@ STEPS = 64
 """Prices that are tried."""
 
 
-def _sizes(members: Sequence[Ordered], weights: Array) -> Iterator[tuple[int, ...]]:
-    """Numbers of functions (K,), from none to all."""
-    gains = np.concatenate([member.chosen.gains * weight for member, weight in zip(members, weights, strict=True)])
+def _sizes(members: Sequence[Ordered], counts: Array) -> Iterator[tuple[int, ...]]:
+    """Numbers of functions (K,), from none to all.
+
+    What a function brings its member counts in the whole by the member's weight times its share in the mean, `counts`
+    (K,): the slope of the whole's loss in the log of the member's variance, as far as the others don't make up for it.
+    """
+    gains = np.concatenate([member.chosen.gains * count for member, count in zip(members, counts, strict=True)])
     prices = np.unique(np.quantile(gains, np.linspace(0.0, 1.0, STEPS))) if len(gains) else np.zeros(1)
     for price in [np.inf, *prices[::-1]]:
-        yield tuple(member.worth(price / weight) for member, weight in zip(members, weights, strict=True))
+        yield tuple(member.worth(price / count) for member, count in zip(members, counts, strict=True))

@@ -17,17 +17,18 @@ JITTER = 1e-5
 class GaussianProcess:
     """w ~ N(0, s E_mm^-1) on the functions k(., z_m): the process they are part of, and c what they leave of it.
 
-    `vectors`: the z stay on training rows, or move freely from there. A function enters while it brings `least_gain`
-    nats (None: the likelihood's), at most `most` of them (None: 512). With the price of what is left out in L this is
-    the variational sparse process [TITSIAS2009; SPARSE_GP 2]. The share `rho` of what is left out is taken for noise of
-    each row instead, for Gaussian noise alone: power EP [BUI2017]; the functions are chosen as without it.
+    `inducing_points`: the z stay on training rows, or are optimised from there. A function enters while it brings
+    `min_gain` nats (None: the likelihood's), at most `max_functions` of them (None: 512). With the price of what is
+    left out in L this is the variational sparse process [TITSIAS2009; SPARSE_GP 2]. The share `rho` of what is left out
+    is taken for noise of each row instead, for Gaussian noise alone: power EP [BUI2017]; the functions are chosen as
+    without it.
     """
 
     __pydantic_config__ = {"extra": "forbid"}
 
-    vectors: Literal["rows", "free"] = "free"
-    least_gain: float | None = field(default=None, metadata={"gt": 0, "allow_inf_nan": False})
-    most: int | None = field(default=None, metadata={"ge": 1, "le": 512})
+    inducing_points: Literal["rows", "optimised"] = "optimised"
+    min_gain: float | None = field(default=None, metadata={"gt": 0, "allow_inf_nan": False})
+    max_functions: int | None = field(default=None, metadata={"ge": 1, "le": 512})
     rho: float = field(default=0.0, metadata={"ge": 0, "le": 1, "allow_inf_nan": False})
     type: Literal["gaussian_process"] = "gaussian_process"
 
@@ -69,7 +70,11 @@ class Whitening:
         dE = D L^-1; through the factor, E_mm gets -1/2 L^-T (Phi + Phi') L^-1, Phi the lower triangle of D'B with
         half its diagonal [MURRAY2016].
         """
-        lower_half = np.tril(D.T @ B)
+        return solve_lower_transposed(self.lower, D.T).T, self.pull_factor(D.T @ B)
+
+    def pull_factor(self, products: Array) -> Array:
+        """dL/dE_mm (m, m, symmetric) from D'B (m, m), D = dL/dB."""
+        lower_half = np.tril(products)
         lower_half.flat[:: len(lower_half) + 1] *= 0.5
         half = solve_lower_transposed(self.lower, lower_half + lower_half.T)
-        return solve_lower_transposed(self.lower, D.T).T, -0.5 * solve_lower_transposed(self.lower, half.T)
+        return -0.5 * solve_lower_transposed(self.lower, half.T)

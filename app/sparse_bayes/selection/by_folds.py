@@ -20,18 +20,14 @@ from app.sparse_bayes.pool import ready_of
 from app.sparse_bayes.prediction import Measured
 from app.sparse_bayes.scales import EvidencePerInputWidth
 from app.sparse_bayes.selection.classes import FittedClasses, learns_temperature
-from app.sparse_bayes.selection.pooled import Compared
 from app.sparse_bayes.selection.rows import Rows, Step
-from app.sparse_bayes.selection.scoring import figures
+from app.sparse_bayes.selection.scoring import Compared, figures
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail
 from app.sparse_bayes.types import Array
 
 Learn = Callable[[Rows, Spec], Generator[Step, None, FittedClasses]]
 """The fit of an alternative to some rows, at temperature 1."""
-
-BUDGET = 3e9
-"""Evaluations times their rows and functions that all folds of a training may take: some minutes of one core."""
 
 FEWEST_FOLDS = 3
 """Of so many of five folds all alternatives are compared, where all are beyond the budget."""
@@ -72,15 +68,15 @@ class Chosen:
 
 
 def chosen(
-    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, trail: Trail, *, bounded: bool
+    rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], learn: Learn, trail: Trail, *, budget: float | None
 ) -> Generator[Step, None, Chosen]:
     """Choose one of the alternatives `specs` by the folds `splits` and fit it to rows with classes t (N,).
 
-    Where `bounded`, what is beyond BUDGET is left out: folds first, then all alternatives but the first. An alternative
-    that can't be fitted is named with the reason. Raises NotPositiveDefiniteError where none can.
+    What is beyond `budget`, in work as `Bounds` has it, is left out: folds first, then all alternatives but the first.
+    An alternative that can't be fitted is named with the reason. Raises NotPositiveDefiniteError where none can.
     """
     splits = [(others, fold) for others, fold in splits if len(np.unique(rows.t[others])) > 1]
-    plan = affordable(rows, specs, splits) if bounded else Comparison(len(specs), len(splits))
+    plan = Comparison(len(specs), len(splits)) if budget is None else affordable(rows, specs, splits, budget)
     table = yield from _tables(rows, specs[: plan.alternatives], splits[: plan.folds], learn, trail)
     judged = Judgement(rows.t, tuple(splits[: plan.folds]), table, learned=learns_temperature(specs[0]))
     reasons: dict[int, str] = dict.fromkeys(range(plan.alternatives, len(specs)), UNAFFORDABLE)
@@ -113,12 +109,12 @@ class Comparison:
     folds: int
 
 
-def affordable(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split]) -> Comparison:
-    """What BUDGET allows: all alternatives by all folds, or by FEWEST_FOLDS; else the first by either; else none."""
+def affordable(rows: Rows, specs: Sequence[Spec], splits: Sequence[Split], budget: float) -> Comparison:
+    """What `budget` allows: all alternatives by all folds, or by FEWEST_FOLDS; else the first by either; else none."""
     each = [work(spec, len(rows.t)) for spec in specs]
     for alternatives in (len(specs), 1):
         for folds in (len(splits), min(FEWEST_FOLDS, len(splits))):
-            if folds * sum(each[:alternatives]) <= BUDGET:
+            if folds * sum(each[:alternatives]) <= budget:
                 return Comparison(alternatives, folds)
     return Comparison(1, 0)
 

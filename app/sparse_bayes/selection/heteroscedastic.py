@@ -125,7 +125,7 @@ def heteroscedastic(
 def noise_spec(spec: Spec) -> Spec:
     """The fit of the log noise variance: a smooth process about a linear function of the inputs."""
     basis = (KernelBasis(width=EvidencePerInputWidth()), Bias(), Inputs())
-    return replace(spec, likelihood=LogVariance(), basis=basis, prior=GaussianProcess(vectors="rows"))
+    return replace(spec, likelihood=LogVariance(), basis=basis, prior=GaussianProcess(inducing_points="rows"))
 
 
 def expected_squares(mean: Model, rows: Rows) -> Array:

@@ -16,9 +16,8 @@ from app.sparse_bayes.prediction import Ready
 from app.sparse_bayes.problem import Problem, check_rows
 from app.sparse_bayes.sampling import Sampler
 from app.sparse_bayes.scales import CrossValidationWidth, InheritedWidth
-from app.sparse_bayes.selection.pooled import Compared
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
-from app.sparse_bayes.selection.scoring import work_of
+from app.sparse_bayes.selection.scoring import Compared, work_of
 from app.sparse_bayes.selection.widths import with_width
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Trail

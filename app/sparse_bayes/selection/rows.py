@@ -79,3 +79,7 @@ class Step:
     log_marginal_likelihood: float | None = None
     functions: int | None = None
     noise_sd: float | None = None
+
+
+FIT = Step("fit", 0, None, "looks")
+"""The one with which a fit to all rows begins."""

@@ -19,15 +19,6 @@ from app.sparse_bayes.types import Array
 
 FOLDS = 5
 
-MAX_ROWS_IN_FOLDS = 5_000
-"""More rows are folded as so many of them, drawn by content, ..."""
-
-MAX_ROWS_FOR_FOLDS = 20_000
-"""... and above this a tenth of all rows is measured, by what was learned from the others."""
-
-BUDGET = 5e10
-"""Evaluations times their rows and functions that all folds of a training may take: some minutes of one core."""
-
 EVALUATIONS_OF_SCALES, EVALUATIONS_TOGETHER = 105, 120
 """Of the evidence at most: three starts and the climb from the best of them, then all hyperparameters together."""
 
@@ -36,32 +27,55 @@ FITS_OF_SEARCH = 40
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """How a training is scored: by so many `folds`, 0 for not at all.
+class Bounds:
+    """What the folds of a training may take, in rows and work: evaluations times their rows and functions.
 
-    `bounded` where their cost is: they are of MAX_ROWS_IN_FOLDS rows at most, one tenth takes their place above
-    MAX_ROWS_FOR_FOLDS rows, and no more are made than BUDGET allows. Else they are of all rows, whatever the cost.
+    More rows than `max_rows` are folded as so many of them, drawn by content, and of more than `max_rows_for_folds` a
+    tenth is measured, by what was learned from the others. Folds are made while they take `budget` together; where
+    they choose among alternatives, what `budget_of_choice` does not allow is left out before it begins. A pool of more
+    rows than tell its scales learns those of a fold from `max_rows_for_scales`.
+    """
+
+    max_rows: int = 5_000
+    max_rows_for_folds: int = 20_000
+    budget: float = 5e10
+    budget_of_choice: float = 3e9
+    max_rows_for_scales: int = 700
+
+
+NORMAL = Bounds()
+"""Some minutes of one core; a fold of a pool of many rows costs a third of the fit to all rows."""
+
+THOROUGH = Bounds(20_000, 100_000, 5e11, 3e10, ROWS_FOR_SCALES)
+"""Ten times that."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a training is scored: by so many `folds`, 0 for not at all, within `bounds`.
+
+    Without bounds they are of all rows, whatever the cost.
     """
 
     folds: int = 0
-    bounded: bool = False
+    bounds: Bounds | None = None
 
     def splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
         """Pairs of rows to learn from and rows to measure on, both of at least one row, and two to learn from."""
         return [(others, fold) for others, fold in self._splits(rows, folding, seed) if len(fold) and len(others) > 1]
 
     def _splits(self, rows: Rows, folding: Folding, seed: int) -> list[Split]:
-        if not self.bounded or len(rows.t) <= MAX_ROWS_IN_FOLDS:
+        if self.bounds is None or len(rows.t) <= self.bounds.max_rows:
             return folding.splits(rows, self.folds, seed)
-        if len(rows.t) > MAX_ROWS_FOR_FOLDS:
+        if len(rows.t) > self.bounds.max_rows_for_folds:
             return [folding.tenth(rows, seed)]
-        some = subset(rows.X, rows.t, MAX_ROWS_IN_FOLDS, seed)
+        some = subset(rows.X, rows.t, self.bounds.max_rows, seed)
         splits = folding.take(some).splits(rows.take(some), self.folds, seed)
         return [(some[others], some[fold]) for others, fold in splits]
 
     def affordable(self, splits: int, work: float) -> int:
         """How many of some splits are measured where a training takes so much `work`."""
-        return min(splits, int(BUDGET // max(work, 1.0))) if self.bounded else splits
+        return splits if self.bounds is None else min(splits, int(self.bounds.budget // max(work, 1.0)))
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,19 @@ class Score:
     def none(cls, reason: str) -> "Score":
         """No score, and why."""
         return cls(None, None, 0, 0, reason)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was fitted and not taken: its mean log density of the folds' rows in nats, or why there is none.
+
+    Some are not `computable` in floating point.
+    """
+
+    spec: Spec
+    score: float | None
+    reason: str | None = None
+    computable: bool = True
 
 
 def work_of(problem: Problem, spec: Spec, last: State) -> float:

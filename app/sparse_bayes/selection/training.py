@@ -19,10 +19,10 @@ from app.sparse_bayes.selection.classes import (
 )
 from app.sparse_bayes.selection.heteroscedastic import with_log_noise
 from app.sparse_bayes.selection.leave_one_out import leave_one_out, with_temperature
-from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Compared, Member, pooled
+from app.sparse_bayes.selection.pooled import MAX_SCORE_LOSS, Member, pooled
 from app.sparse_bayes.selection.ranking import Contender, FitContext, fitted_to, ranked
 from app.sparse_bayes.selection.rows import Folding, Rows, Step
-from app.sparse_bayes.selection.scoring import FOLDS, Score, Scoring, score_of, work_of
+from app.sparse_bayes.selection.scoring import FOLDS, NORMAL, Bounds, Compared, Score, Scoring, score_of, work_of
 from app.sparse_bayes.selection.validation import validated
 from app.sparse_bayes.spec import Spec, check, is_heteroscedastic
 from app.sparse_bayes.trail import Trail
@@ -70,7 +70,7 @@ def train(
     folding: Folding | None = None,
     held_out: Rows | None = None,
     folds: int = 0,
-    bounded: bool = False,
+    bounds: Bounds | None = None,
     max_score_loss: float = MAX_SCORE_LOSS,
     threads: int = 1,
     trail: Trail | None = None,
@@ -82,7 +82,7 @@ def train(
     With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
     temperature: of whole folds where there are any, else of folds of the weights alone.
     A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
-    each fold's other rows, within bounds where these are `bounded`: see `Scoring`. `threads` share passes over all
+    each fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all
     rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
     first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
     IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
@@ -92,15 +92,17 @@ def train(
         check(each)
     folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, most_cells)
     if pool:
-        scoring = Scoring(folds or FOLDS, bounded or not folds)
+        scoring = Scoring(folds or FOLDS, bounds if folds else bounds or NORMAL)
         yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
         return
     if isinstance(spec.likelihood, ClassLikelihood):
-        scoring = Scoring(folds or FOLDS, bounded or not folds) if alternatives else Scoring(folds, bounded)
+        scoring = (
+            Scoring(folds or FOLDS, bounds if folds else bounds or NORMAL) if alternatives else Scoring(folds, bounds)
+        )
         yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
         return
     if is_heteroscedastic(spec.likelihood):
-        yield from _with_log_noise(rows, spec, folding, Scoring(folds, bounded), on, held_out)
+        yield from _with_log_noise(rows, spec, folding, Scoring(folds, bounds), on, held_out)
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
@@ -113,7 +115,7 @@ def train(
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation, score = dict[str, float](), Score.none(NOT_ASKED)
     if folds:
-        scoring = Scoring(folds, bounded)
+        scoring = Scoring(folds, bounds)
         splits = scoring.splits(rows, folding, spec.seed)
         affordable = scoring.affordable(len(splits), best.work)
         validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
@@ -161,7 +163,16 @@ def _pooled(
     for spec in (*specs, *rivals):
         spec.likelihood.check(rows.t)
     splits = scoring.splits(rows, folding, specs[0].seed)
-    found = yield from pooled(rows, specs, rivals, splits, on.trail, max_score_loss=max_score_loss)
+    bounds = scoring.bounds or NORMAL
+    found = yield from pooled(
+        rows,
+        specs,
+        rivals,
+        splits,
+        on.trail,
+        max_score_loss=max_score_loss,
+        max_rows_for_scales=bounds.max_rows_for_scales,
+    )
     measured = {}
     if held_out is not None:
         prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
@@ -198,7 +209,8 @@ def _classes(
     if len(specs) > 1:
         splits = scoring.splits(rows, folding, first.seed)
         learn = partial(_learned_classes, folding=folding, on=on)
-        found = yield from chosen(rows, specs, splits, learn, on.trail, bounded=scoring.bounded)
+        budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
+        found = yield from chosen(rows, specs, splits, learn, on.trail, budget=budget)
         fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
         score = score_of(validation, found.folds, found.total)
         model = _tempered(fitted, rows, folding, spec, found.temperature)

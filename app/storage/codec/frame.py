@@ -70,7 +70,7 @@ def write(content: Content, value: Json, arrays: Sequence[Stored], *, compressib
 class Arrays:
     """The arrays of a frame by position, each a copy; raises UnreadableBytesError where the type is another."""
 
-    body: bytes
+    body: bytes | memoryview
     described: tuple[tuple[str, tuple[int, ...], int], ...]
 
     def real(self, number: int) -> NDArray[np.float64]:
@@ -110,7 +110,7 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
     if len(data) != PREAMBLE.size + header_size + body_size:
         wanted = PREAMBLE.size + header_size + body_size
         raise UnreadableBytesError(f"expected {wanted} bytes, got {len(data)}")
-    header, stored = data[PREAMBLE.size : PREAMBLE.size + header_size], data[PREAMBLE.size + header_size :]
+    header, stored = data[PREAMBLE.size : PREAMBLE.size + header_size], memoryview(data)[PREAMBLE.size + header_size :]
     if checksum != _checksum(data[: PREAMBLE.size - CHECKSUM.size], header, stored):
         raise UnreadableBytesError("the checksum is wrong: the bytes are damaged")
     if kind != content:
@@ -121,7 +121,7 @@ def read(content: Content, data: bytes) -> tuple[Json, Arrays]:
     return parsed["value"], Arrays(body, described)
 
 
-def _checksum(*parts: bytes) -> int:
+def _checksum(*parts: bytes | memoryview) -> int:
     checksum = 0
     for part in parts:
         checksum = zlib.crc32(part, checksum)

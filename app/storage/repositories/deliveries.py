@@ -146,7 +146,7 @@ class SqlDeliveries:
                 at=attempt.at,
                 seconds=attempt.seconds,
                 status=attempt.status,
-                obstacle=attempt.obstacle,
+                obstacle=attempt.error,
             )
         )
         self.session.flush()

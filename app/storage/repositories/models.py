@@ -278,7 +278,7 @@ def _vector(row: RelevanceVectorRow) -> RelevanceVector:
         alpha=row.alpha,
         gamma=row.gamma,
         input=row.input,
-        moved=row.moved,
+        optimised=row.moved,
         weight_means=() if row.weight_means is None else WEIGHTS.read(row.weight_means),
         shape=() if row.shape is None else SHAPE.read(row.shape),
         phase=row.phase,

@@ -113,7 +113,7 @@ def _vector(version_id: UUID, vector: RelevanceVector) -> RelevanceVectorRow:
         alpha=vector.alpha,
         gamma=vector.gamma,
         input=vector.input,
-        moved=vector.moved,
+        moved=vector.optimised,
         weight_means=WEIGHTS.write(vector.weight_means) if vector.weight_means else None,
         shape=SHAPE.write(vector.shape) if vector.shape else None,
         phase=vector.phase,

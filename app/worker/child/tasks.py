@@ -9,7 +9,7 @@ import numpy as np
 
 from app.sparse_bayes.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
 from app.sparse_bayes.images import ImageCode, steps
-from app.sparse_bayes.selection import MAX_SCORE_LOSS, Folding, Rows, Step, Trained
+from app.sparse_bayes.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
@@ -35,7 +35,7 @@ class SupervisedTask:
     by: Literal["random", "groups", "order"]
     rivals: tuple[Spec, ...] = ()
     folds: int = 0
-    bounded: bool = False
+    bounds: Bounds | None = None
     pool: tuple[Spec, ...] = ()
     alternatives: tuple[Spec, ...] = ()
     max_score_loss: float = MAX_SCORE_LOSS
@@ -109,7 +109,7 @@ class Trainer(Protocol):
         folding: Folding,
         held_out: Rows | None = None,
         folds: int = 0,
-        bounded: bool = False,
+        bounds: Bounds | None = None,
         max_score_loss: float = MAX_SCORE_LOSS,
         threads: int = 1,
         trail: Trail | None = None,
@@ -157,7 +157,7 @@ def _trained(task: SupervisedTask, train: Trainer, limits: Limits, trail: Trail)
         folding=Folding(task.by, None if task.by == "random" else keys),
         held_out=_rows(task, table[task.training :]) if task.held_out else None,
         folds=task.folds,
-        bounded=task.bounded,
+        bounds=task.bounds,
         max_score_loss=task.max_score_loss,
         threads=limits.threads,
         trail=trail,

@@ -52,7 +52,7 @@ class ApproximationFit:
             coefficients=plan.coefficients is not None,
             constant=plan.constant,
             tolerance=plan.tolerance,
-            most=plan.most,
+            most=plan.max_functions,
             density=plan.density,
         )
 
@@ -73,7 +73,7 @@ class ApproximationFit:
             path=tuple(TermsError(number, error) for number, error in found.path),
             integral=result.integral,
             integral_kept=expansion.mass,
-            negative=result.negative,
+            integral_negative=result.negative,
             dataset_id=self.dataset.id,
             dataset_digest=self.dataset.digest,
             seconds=seconds,

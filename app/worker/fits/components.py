@@ -51,7 +51,13 @@ class ComponentsFit:
             pairs = zip(widths, made.encoding.inputs, strict=True)
             widths = tuple(width for width, column in pairs for _ in range(column.width))
         return ComponentsTask(
-            made.path, made.rows, made.encoding.width, plan.kernel, widths, explained=plan.explained, seed=plan.seed
+            made.path,
+            made.rows,
+            made.encoding.width,
+            plan.kernel,
+            widths,
+            explained=plan.min_explained_variance,
+            seed=plan.seed,
         )
 
     def progress(self, step: Step) -> Progress:
@@ -70,7 +76,7 @@ class ComponentsFit:
             rows_drawn=result.drawn,
             rows_dropped=self.made.dropped,
             widths=self._widths(found),
-            reached=result.reached,
+            explained_variance=result.reached,
             noise_variance=found.noise_variance,
             variances=tuple(found.variances.tolist()),
             log_marginal_likelihood=found.evidence,

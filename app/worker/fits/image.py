@@ -51,7 +51,7 @@ class ImageFit:
     def task(self) -> ImageTask:
         """What the child is asked for."""
         plan = self.plan
-        return ImageTask(self.path, plan.height, plan.width, plan.functions, plan.error, plan.noise_sd)
+        return ImageTask(self.path, plan.height, plan.width, plan.max_functions, plan.error, plan.noise_sd)
 
     def progress(self, step: Step) -> Progress:
         """A step, in the unit of the intensities."""
@@ -100,8 +100,8 @@ class ImageFit:
             lies = tuple(
                 InputShape(
                     names[place],
-                    place=shape.place[place],
-                    span=shape.span,
+                    location=shape.place[place],
+                    scale=shape.span,
                     frequency=shape.frequency[place] if shape.frequency else None,
                 )
                 for place in shape.inputs

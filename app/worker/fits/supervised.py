@@ -8,8 +8,8 @@ from app.domain.datasets import Dataset
 from app.domain.encoding import in_columns, in_target_units
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
-from app.domain.requests import ColumnSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
-from app.sparse_bayes.selection import FOLDS, Step, Trained
+from app.domain.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from app.sparse_bayes.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
 from app.worker.materialise import Materialised, materialise
@@ -44,11 +44,11 @@ class SupervisedFit:
             made.inputs,
             in_target_units(in_columns(plan.spec, made.encoding), target),
             _folding(plan.split),
-            rivals=tuple(in_target_units(rival, target) for rival in plan.rivals),
+            rivals=tuple(in_target_units(rival, target) for rival in plan.compared_models),
             pool=tuple(in_target_units(member, target) for member in plan.pool),
             alternatives=plan.alternatives,
             folds=_folds(plan),
-            bounded=plan.validation is None,
+            bounds=_bounds(plan),
             max_score_loss=plan.max_score_loss,
         )
 
@@ -64,17 +64,25 @@ class SupervisedFit:
 
 
 def _folds(plan: SupervisedPlan) -> int:
-    """Those asked for; else the usual ones, unless the effort is quick."""
+    """Those asked for; else as many as the effort has."""
+    return plan.validation.folds if plan.validation is not None else FOLDS_OF[plan.effort]
+
+
+def _bounds(plan: SupervisedPlan) -> Bounds | None:
+    """None where folds are asked for: they are made whatever they cost."""
     if plan.validation is not None:
-        return plan.validation.folds
-    return FOLDS if plan.effort != "quick" else 0
+        return None
+    return THOROUGH if plan.effort == "thorough" else NORMAL
+
+
+FOLDS_OF: dict[Effort, int] = {"quick": 0, "normal": FOLDS, "thorough": 2 * FOLDS}
 
 
 def _folding(split: Split) -> Literal["random", "groups", "order"]:
     match split:
         case RandomSplit():
             return "random"
-        case ColumnSplit():
+        case GroupSplit():
             return "groups"
         case OrderSplit():
             return "order"

@@ -13,8 +13,7 @@ from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
 from app.domain.tables import Block, block_rows, taken
-from app.formats import BATCH_FORMATS, named
-from app.formats.arrow import Arrow
+from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat
@@ -27,9 +26,6 @@ MOST_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""
 
 MOST_FAULTS_TOLD = 20
-
-ASSEMBLED_FROM = Arrow()
-"""The parts of which files are assembled."""
 
 T = TypeVar("T")
 

@@ -35,9 +35,9 @@ HOLDER_CHANGED = Problem(
 def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
     """What is to become of the alias; raises NoLongerOurs, HandedBack."""
     challenger = _Compared.of(attempt, job, plan.version)
-    if plan.holder is None:
+    if plan.champion is None:
         return _without_holder(attempt, job, challenger)
-    holder = _Compared.of(attempt, job, plan.holder)
+    holder = _Compared.of(attempt, job, plan.champion)
     differences, lost_rows = PairedDifferences(plan.metric, grouped=plan.groups is not None), 0
     seen = 0
     for whole in told_blocks(attempt, job, phase="compare"):
@@ -48,7 +48,7 @@ def promote(attempt: Attempt, job: Job, plan: PromotionPlan) -> Promotion:
         groups = None if plan.groups is None else content_hash(block, (plan.groups,), KEY_SEED)
         differences.add(costs_of_holder, costs, groups)
     improvement = differences.result()
-    moved, reason = verdict(improvement, margin=plan.margin, by=plan.by, lost_rows=lost_rows)
+    moved, reason = verdict(improvement, margin=plan.margin, by=plan.criterion, lost_rows=lost_rows)
     reason += _unknown(challenger, holder)
     return Promotion(
         moved,
@@ -127,7 +127,7 @@ def conclude(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion) 
 def _end(attempt: Attempt, job: Job, plan: PromotionPlan, found: Promotion, uow: UnitOfWork) -> None:
     # Held first: nobody moves an alias of the model between this look and the move.
     uow.models.hold(job.owner, plan.model)
-    if _holder(uow, job.owner, plan) != plan.holder:
+    if _holder(uow, job.owner, plan) != plan.champion:
         uow.jobs.fail(attempt.job_id, attempt.number, HOLDER_CHANGED)
     elif uow.jobs.conclude(attempt.job_id, attempt.number, found) and found.moved:
         reason = f"Promotion {attempt.job_id}: {found.reason}"[:LONGEST_REASON]

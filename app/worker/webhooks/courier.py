@@ -68,7 +68,7 @@ class Courier:
     def _attempt(self, errand: Errand, body: bytes) -> Attempt:
         at, began = self.clock(), time.monotonic()
         if not errand.enabled:
-            return Attempt(at, 0.0, obstacle="disabled")
+            return Attempt(at, 0.0, error="disabled")
         said = int(at.timestamp())
         headers = {
             "User-Agent": f"Relevance/{__version__}",
@@ -80,13 +80,13 @@ class Courier:
             target = read_target(errand.url)
             status = self.post(target, headers, body, allowed=self.allowed, patience=Patience(self.stopping))
         except NotSent as error:
-            return Attempt(at, time.monotonic() - began, obstacle=error.obstacle)
+            return Attempt(at, time.monotonic() - began, error=error.obstacle)
         except InvalidRequestError:  # what was taken once, and no longer is
-            return Attempt(at, time.monotonic() - began, obstacle="address-refused")
+            return Attempt(at, time.monotonic() - began, error="address-refused")
         return Attempt(at, time.monotonic() - began, status=status)
 
     def _record(self, entry: UUID, errand: Errand, attempt: Attempt, uow: UnitOfWork) -> None:
-        unwanted = attempt.status == GONE or attempt.obstacle == "disabled"
+        unwanted = attempt.status == GONE or attempt.error == "disabled"
         retry_in = None if unwanted else self.pause(errand.tries)
         if not uow.deliveries.record(entry, attempt, retry_in=retry_in):
             return
@@ -98,7 +98,7 @@ class Courier:
                 extra={
                     "webhook": errand.webhook_id,
                     "delivery": errand.delivery_id,
-                    "why": attempt.obstacle or attempt.status,
+                    "why": attempt.error or attempt.status,
                     "again_in": retry_in,
                 },
             )
@@ -123,7 +123,7 @@ class Finder:
         with courier.open_uow() as uow:
             late = dict(uow.deliveries.overdue(seconds=OVERDUE_SECONDS, limit=OVERDUE_AT_ONCE))
         for entry in self.recovery.endings(list(late)):
-            attempt = Attempt(courier.clock(), 0.0, obstacle="interrupted")
+            attempt = Attempt(courier.clock(), 0.0, error="interrupted")
             with courier.open_uow() as uow:
                 uow.deliveries.record(entry, attempt, retry_in=courier.pause(late[entry]))
             logger.warning("an attempt to tell a webhook was lost", extra={"entry": entry})

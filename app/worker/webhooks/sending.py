@@ -30,7 +30,7 @@ DROP_SECONDS = 0.5
 
 
 class NotSent(Exception):
-    """No status came back; `obstacle` is why."""
+    """No status came back; `error` is why."""
 
     def __init__(self, obstacle: Obstacle) -> None:
         super().__init__(obstacle)

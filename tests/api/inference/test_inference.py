@@ -123,7 +123,7 @@ def test_a_model_says_what_it_reads_and_answers(client: TestClient) -> None:
         "variance_total",
         "variance_noise",
         "variance_weights",
-        "variance_beyond",
+        "variance_residual",
         "lower",
         "upper",
     ]
@@ -182,7 +182,7 @@ def test_tensors_get_the_predictions_that_rows_get(client: TestClient) -> None:
     assert found["lower"] == [row["lower"] for row in rows]
     assert found["upper"] == [row["upper"] for row in rows]
     assert found["variance_total"] == [row["variance"]["total"] for row in rows]
-    for part in ("noise", "weights", "beyond"):
+    for part in ("noise", "weights", "residual"):
         assert found[f"variance_{part}"] == [row["variance"][part] for row in rows]
 
 

@@ -36,7 +36,7 @@ def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(tmp
             split = divided(small_table(task), 0)
             written(split.table, split.learned, tmp_path / f"{task}.csv")
             dataset = calls.upload(tmp_path / f"{task}.csv", name=task).id
-            job = calls.trainings.finished(calls.trainings.submit({"dataset_id": dataset, "target": "target"}).id)
+            job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "target"}).id)
             assert job.state == "succeeded", job
             rows = written(split.table, split.measured, tmp_path / "measured.csv")
             served = calls.predict(task, {"names": names, "rows": rows}).predictions

@@ -20,21 +20,21 @@ def in_pieces(judged: JudgedClasses, *, of: int) -> ClassResult:
 
 
 def areas(found: ClassResult) -> list[float]:
-    return [area.value for area in found.areas if area is not None]
+    return [area.value for area in found.auc_per_class if area is not None]
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas(count: int) -> None:
     judged = classes(400, count=count)
     found, truth, given = scored(judged), judged.truth, judged.probabilities
-    assert (found.rows, found.unknown, found.classes) == (400, 0, STATES[:count])
+    assert (found.rows, found.rows_of_unknown_class, found.classes) == (400, 0, STATES[:count])
     assert found.error == pytest.approx((given.argmax(axis=1) != truth).mean())
     assert found.log_loss == pytest.approx(log_loss(truth, given, labels=np.arange(count)), rel=1e-12)
     assert found.brier == pytest.approx(0.5 * ((given - np.eye(count)[truth]) ** 2).sum(axis=1).mean())
     assert areas(found) == pytest.approx([roc_auc_score(truth == k, given[:, k]) for k in range(count)], rel=1e-12)
     assert found.auc is not None
     assert found.auc.value == pytest.approx(sum(areas(found)) / count)
-    assert found.auc.within == 0.0
+    assert found.auc.tolerance == 0.0
     assert np.array_equal(found.confusion, confusion_matrix(truth, given.argmax(axis=1)))
 
 
@@ -81,10 +81,10 @@ def test_many_rows_are_counted_in_bins_and_the_area_is_within_what_is_said(monke
     exact = areas(scored(judged))
     monkeypatch.setattr(ranking, "MOST_NUMBERS", 2_000)
     for binned in (scored(judged), in_pieces(judged, of=500)):
-        for area, expected in zip(binned.areas, exact, strict=True):
+        for area, expected in zip(binned.auc_per_class, exact, strict=True):
             assert area is not None
-            assert 0.0 < area.within < 2e-3
-            assert abs(area.value - expected) <= area.within
+            assert 0.0 < area.tolerance < 2e-3
+            assert abs(area.value - expected) <= area.tolerance
     assert areas(in_pieces(judged, of=500)) == pytest.approx(areas(scored(judged)), rel=1e-12)
 
 
@@ -100,13 +100,17 @@ def test_a_class_never_seen_is_an_error_and_leaves_log_loss_and_curves_of_classe
     with_strangers[:5] = -1
     found = scored(judged_classes(with_strangers, judged.probabilities))
     known = scored(some_classes(judged, np.arange(5, 50)))
-    assert (found.rows, found.unknown, known.unknown) == (50, 5, 0)
+    assert (found.rows, found.rows_of_unknown_class, known.rows_of_unknown_class) == (50, 5, 0)
     assert known.error is not None
     assert known.brier is not None
     assert found.error == pytest.approx((5 + 45 * known.error) / 50)
     strangers = 0.5 * (np.square(judged.probabilities[:5]).sum(axis=1) + 1.0)
     assert found.brier == pytest.approx((strangers.sum() + 45 * known.brier) / 50)
-    assert (found.log_loss, found.confusion, found.areas) == (known.log_loss, known.confusion, known.areas)
+    assert (found.log_loss, found.confusion, found.auc_per_class) == (
+        known.log_loss,
+        known.confusion,
+        known.auc_per_class,
+    )
     assert found.reliability == known.reliability
     assert sum(one.rows for one in found.confidence) == 50
 
@@ -115,4 +119,4 @@ def test_what_no_row_tells_is_none() -> None:
     nothing = ClassScores.empty(STATES).result()
     assert (nothing.rows, nothing.error, nothing.log_loss, nothing.brier, nothing.auc, nothing.ece) == (0, *[None] * 5)
     one_class = scored(judged_classes(np.zeros(4, np.intp), np.full((4, 3), 1 / 3)))
-    assert (one_class.auc, one_class.areas) == (None, (None, None, None))
+    assert (one_class.auc, one_class.auc_per_class) == (None, (None, None, None))

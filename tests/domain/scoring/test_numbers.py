@@ -39,26 +39,28 @@ def test_figures_are_those_of_scikit_learn_and_of_the_plain_formulas() -> None:
 def test_figures_of_pieces_added_are_those_of_the_whole(size: int) -> None:
     judged = numbers(500)
     whole, added = scored(judged), in_pieces(judged, of=size)
-    assert (added.standardised, added.rows) == (whole.standardised, whole.rows)
+    assert (added.standardised_residuals, added.rows) == (whole.standardised_residuals, whole.rows)
     assert added.pit == pytest.approx(whole.pit)
     for name in ("rmse", "mae", "r2", "nll"):
         assert getattr(added, name) == pytest.approx(getattr(whole, name), rel=1e-12)
     assert [one.share for one in added.coverage] == pytest.approx([one.share for one in whole.coverage])
-    assert [one.residual for one in added.residuals] == pytest.approx([one.residual for one in whole.residuals])
+    assert [one.mean_residual for one in added.residuals] == pytest.approx(
+        [one.mean_residual for one in whole.residuals]
+    )
 
 
 def test_pictures_of_right_predictions_are_those_of_the_normal_and_flat() -> None:
     found = in_pieces(numbers(40_000), of=8_192)
-    expected = np.diff(norm.cdf([-np.inf, *found.steps, np.inf])) * found.rows
-    assert np.abs(np.array(found.standardised) - expected).max() < 5.0 * np.sqrt(expected.max())
+    expected = np.diff(norm.cdf([-np.inf, *found.bin_edges, np.inf])) * found.rows
+    assert np.abs(np.array(found.standardised_residuals) - expected).max() < 5.0 * np.sqrt(expected.max())
     assert np.array(found.pit) == pytest.approx(0.05, abs=0.006)
-    assert sum(found.standardised) == found.rows == sum(one.rows for one in found.residuals)
+    assert sum(found.standardised_residuals) == found.rows == sum(one.rows for one in found.residuals)
     assert len(found.residuals) == 20
     for one in found.residuals:
         assert one.rows == pytest.approx(2_000, rel=0.01)
-        assert one.lowest <= one.prediction <= one.highest
-        assert one.residual == pytest.approx(0.0, abs=0.08)
-        assert one.absolute == pytest.approx(0.7 * np.sqrt(2.0 / np.pi), abs=0.06)
+        assert one.lower <= one.mean_prediction <= one.upper
+        assert one.mean_residual == pytest.approx(0.0, abs=0.08)
+        assert one.mean_absolute_residual == pytest.approx(0.7 * np.sqrt(2.0 / np.pi), abs=0.06)
 
 
 def test_residuals_go_with_predictions_exactly_while_rows_are_few() -> None:
@@ -66,8 +68,8 @@ def test_residuals_go_with_predictions_exactly_while_rows_are_few() -> None:
     order = np.argsort(judged.mean)
     for one, rows in zip(scored(judged).residuals, order.reshape(20, 50), strict=True):
         error = (judged.target - judged.mean)[rows]
-        assert (one.rows, one.lowest, one.highest) == (50, judged.mean[rows].min(), judged.mean[rows].max())
-        assert (one.residual, one.absolute) == pytest.approx((error.mean(), np.abs(error).mean()))
+        assert (one.rows, one.lower, one.upper) == (50, judged.mean[rows].min(), judged.mean[rows].max())
+        assert (one.mean_residual, one.mean_absolute_residual) == pytest.approx((error.mean(), np.abs(error).mean()))
 
 
 def test_too_little_doubt_shows_in_coverage_and_at_the_ends_of_the_bins() -> None:
@@ -90,7 +92,7 @@ def test_what_was_held_for_impossible_is_counted_and_leaves_the_density_out() ->
     density = judged.log_density.copy()
     density[4] = -np.inf
     found = scored(replace(judged, log_density=density))
-    assert (found.rows, found.impossible) == (10, 1)
+    assert (found.rows, found.rows_of_zero_density) == (10, 1)
     assert found.nll == pytest.approx(-np.delete(density, 4).mean())
     assert found.rmse == scored(judged).rmse
 
@@ -109,4 +111,4 @@ def test_figures_stay_finite_at_the_ends_of_the_range() -> None:
     found = in_pieces(judged, of=1)
     told = [found.rmse, found.mae, found.r2, *(one.width for one in found.coverage)]
     assert np.isfinite(np.array(told, np.float64)).all()
-    assert all(np.isfinite([one.residual, one.absolute]).all() for one in found.residuals)
+    assert all(np.isfinite([one.mean_residual, one.mean_absolute_residual]).all() for one in found.residuals)

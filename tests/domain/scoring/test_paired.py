@@ -32,8 +32,8 @@ def drawn(rows: int = 2_000) -> tuple[Array, Array]:
 def test_the_estimate_is_the_difference_of_the_means() -> None:
     holder, challenger = drawn()
     found = compared(holder, challenger)
-    assert (found.rows, found.left_out) == (2_000, 0)
-    assert (found.holder, found.challenger) == pytest.approx((holder.mean(), challenger.mean()))
+    assert (found.rows, found.rows_without_loss) == (2_000, 0)
+    assert (found.champion, found.challenger) == pytest.approx((holder.mean(), challenger.mean()))
     assert found.estimate == pytest.approx((holder - challenger).mean())
 
 
@@ -114,7 +114,7 @@ def test_a_row_without_a_loss_under_one_counts_for_neither() -> None:
     gaps[::10] = np.nan
     found = compared(gaps, challenger)
     kept = np.arange(100) % 10 > 0
-    assert (found.rows, found.left_out) == (90, 10)
+    assert (found.rows, found.rows_without_loss) == (90, 10)
     assert found.challenger == pytest.approx(challenger[kept].mean())
 
 
@@ -126,7 +126,7 @@ def test_a_version_is_no_better_than_itself() -> None:
 
 def test_of_no_rows_nothing_is_told_and_of_one_only_itself() -> None:
     nothing = PairedDifferences("mae").result()
-    assert (nothing.rows, nothing.holder, nothing.estimate, nothing.lower) == (0, None, None, None)
+    assert (nothing.rows, nothing.champion, nothing.estimate, nothing.lower) == (0, None, None, None)
     one = compared(np.array([3.0]), np.array([2.0]))
     assert (one.estimate, one.lower, one.upper) == (1.0, None, None)
 

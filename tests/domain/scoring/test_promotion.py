@@ -7,7 +7,7 @@ import pytest
 from app.domain.scoring import Improvement, Proof, verdict
 from benchmarks.promotion import DESIGNS, DIFFERENCES, Design, false_promotions
 
-FOUND = Improvement("nll", 100, 0, holder=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
+FOUND = Improvement("nll", 100, 0, champion=1.5, challenger=1.25, estimate=0.25, lower=0.1, upper=0.4)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_what_is_proved_has_to_be_above_the_margin(margin: float, by: Proof, mov
 
 
 def test_a_worse_challenger_is_no_improvement_in_words_either() -> None:
-    worse = Improvement("rmse", 100, 0, holder=1.0, challenger=2.0, estimate=-1.0, lower=-1.5, upper=-0.5)
+    worse = Improvement("rmse", 100, 0, champion=1.0, challenger=2.0, estimate=-1.0, lower=-1.5, upper=-0.5)
     assert verdict(worse, margin=0.0, by="interval", lost_rows=0) == (
         False,
         "rmse 1 -> 2, improvement -1 (95 %: -1.5 to -0.5): the interval's lower end is not above the margin of 0.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from app.domain.tables import Cell
 
 FlatRow = dict[str, Cell]
-PARTS = frozenset({"total", "noise", "weights", "beyond", "mean", "variance", "detail"})
+PARTS = frozenset({"total", "noise", "weights", "residual", "mean", "variance", "detail"})
 
 
 def written(rows: Sequence[FlatRow]) -> bytes:

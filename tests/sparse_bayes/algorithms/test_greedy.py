@@ -154,7 +154,7 @@ def test_on_rows_vectors_stay(name: str, width: FixedWidth) -> None:
 
 def test_free_vectors_leave_their_rows_and_raise_the_bound() -> None:
     X, t = sinc(40, 1)
-    free, on_rows = (fit(X, t, process_spec(GaussianNoise(), vectors=vectors)) for vectors in ("free", "rows"))
+    free, on_rows = (fit(X, t, process_spec(GaussianNoise(), vectors=vectors)) for vectors in ("optimised", "rows"))
     functions = kernel_functions_of(free)
     assert (functions.centres != X[functions.rows]).any()
     assert free.evidence.value > on_rows.evidence.value - 0.5

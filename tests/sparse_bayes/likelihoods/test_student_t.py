@@ -83,19 +83,19 @@ def residuals(dof: float) -> tuple[Array, Array]:
 def test_degrees_of_freedom_are_learned_from_the_rows(dof: float) -> None:
     t, v = residuals(dof)
     found = StudentT().tuned(t, np.zeros(4_000), v, 1.0)
-    assert isinstance(found.dof, float)
-    assert found.dof == pytest.approx(dof, rel=0.15)
+    assert isinstance(found.degrees_of_freedom, float)
+    assert found.degrees_of_freedom == pytest.approx(dof, rel=0.15)
     here, *there = (
         float(StudentT(dof).expected(t, np.zeros(4_000), v, 1.0).value.sum())
-        for dof in (found.dof, found.dof * 1.01, found.dof / 1.01)
+        for dof in (found.degrees_of_freedom, found.degrees_of_freedom * 1.01, found.degrees_of_freedom / 1.01)
     )
     assert here > max(there)
 
 
 def test_gaussian_noise_has_the_most_degrees_of_freedom_and_wild_noise_the_least() -> None:
     rng, none = np.random.default_rng(1), np.zeros(2_000)
-    assert StudentT().tuned(rng.uniform(-1.0, 1.0, 2_000), none, none, 1.0).dof == MOST_DOF
-    assert StudentT().tuned(rng.standard_cauchy(2_000), none, none, 1.0).dof == LEAST_DOF
+    assert StudentT().tuned(rng.uniform(-1.0, 1.0, 2_000), none, none, 1.0).degrees_of_freedom == MOST_DOF
+    assert StudentT().tuned(rng.standard_cauchy(2_000), none, none, 1.0).degrees_of_freedom == LEAST_DOF
 
 
 def test_given_degrees_of_freedom_stay() -> None:

@@ -10,7 +10,7 @@ from app.sparse_bayes.kernels import Gaussian, Matern32
 from app.sparse_bayes.likelihoods import GaussianNoise
 from app.sparse_bayes.pooling.densities import Densities
 from app.sparse_bayes.pooling.learning import Ordered, whole
-from app.sparse_bayes.pooling.reduction import losses, prediction_cost, reduced
+from app.sparse_bayes.pooling.reduction import expected_log_density, prediction_cost, reduced, widening
 from app.sparse_bayes.selection.rows import Rows
 from app.sparse_bayes.trail import Trail
 from tests.sparse_bayes.drawn import friedman, process_spec
@@ -51,12 +51,46 @@ def test_fewer_functions_are_worth_a_higher_price() -> None:
         assert (member.chosen.gains[: sizes[2]] >= 1.0).all()
 
 
-def test_a_loss_falls_with_each_function_to_nothing() -> None:
+def test_a_member_is_as_sure_of_itself_as_its_functions_allow() -> None:
     for member in ordered():
-        found = losses(member)
+        found = widening(member)
         assert len(found) == len(member.chosen.gains) + 1
         assert (np.diff(found) <= 0.0).all()
-        assert found[-1] == 0.0
+        assert found[-1] == 1.0
+
+
+def test_a_pool_whose_members_miss_something_is_expected_to_reach_what_draws_of_it_reach() -> None:
+    """Against 20,000 draws of what all members miss, each in proportion to its own."""
+    rng, weights, wider = np.random.default_rng(1), np.array([0.7, 0.3]), np.array([1.2, 2.5])
+    missed = np.sqrt(folds().variances * (wider - 1.0))
+    variances = folds().variances * wider
+    draws = [
+        Densities(folds().means + missed * rng.standard_normal((len(rows().t), 1)), variances) for _ in range(20_000)
+    ]
+    reached = [float(one.log_density(rows().t, weights).mean()) for one in draws]
+    expected = expected_log_density(folds(), rows().t, weights, wider)
+    assert expected == pytest.approx(np.mean(reached), abs=4.0 * float(np.std(reached)) / len(reached) ** 0.5)
+
+
+def test_a_single_member_loses_a_half_of_the_logarithm_of_its_variance() -> None:
+    """Where its errors are as large as it says."""
+    rng = np.random.default_rng(2)
+    t, one = rng.standard_normal(200_000), np.ones(1)
+    sure = Densities(np.zeros((len(t), 1)), np.ones((len(t), 1)))
+    lost = expected_log_density(sure, t, one, one) - expected_log_density(sure, t, one, np.array([1.5]))
+    assert lost == pytest.approx(0.5 * np.log(1.5), abs=0.003)
+
+
+def test_a_member_of_little_weight_keeps_few_functions() -> None:
+    """At one price what it brings the whole counts, which is less than its weight's share of what it brings itself."""
+    spread = np.sqrt(folds().variances[0, 0])
+    noisy = rows().t + 2.0 * spread * np.random.default_rng(3).standard_normal(len(rows().t))
+    unequal = Densities(np.column_stack([folds().means[:, 0], noisy]), folds().variances * np.array([1.0, 4.0]))
+    alike = reduced([ordered()[0]] * 2, unequal, rows().t, max_score_loss=0.001, max_cost=UNBOUNDED)
+    assert alike.places == (0, 1)
+    (heavy, light), (many, few) = alike.weights, alike.sizes
+    assert light < heavy
+    assert few < many
 
 
 def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
@@ -79,7 +113,7 @@ def test_the_estimate_is_not_below_what_new_rows_lose() -> None:
         mean = gain @ some.t + member.whole.problem.centre
         variance = h.amplitude + (F**2 / h.alpha).sum(axis=1) - np.einsum("nk,nk->n", gain, known) + 1.0 / h.beta
         nll = float(0.5 * (np.log(2.0 * np.pi * variance) + (t - mean) ** 2 / variance).mean())
-        assert nll - whole_nll <= losses(member)[size]
+        assert nll - whole_nll <= 0.5 * np.log(widening(member)[size])
 
 
 def test_what_is_allowed_to_be_lost_decides_how_many_functions_there_are() -> None:

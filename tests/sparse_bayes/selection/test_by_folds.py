@@ -22,7 +22,7 @@ from app.sparse_bayes.per_class import PerClass, without_functions
 from app.sparse_bayes.pool import LearnedModel, likelihood_of, ready_of
 from app.sparse_bayes.prediction import predict, scores
 from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth
-from app.sparse_bayes.selection import Rows, Step, Trained, by_folds, train
+from app.sparse_bayes.selection import NORMAL, Rows, Step, Trained, by_folds, train
 from app.sparse_bayes.selection.by_folds import BEHIND, NOT_FITTED, Comparison, affordable, chosen
 from app.sparse_bayes.selection.classes import FittedClasses
 from app.sparse_bayes.spec import Spec
@@ -122,7 +122,8 @@ def test_the_score_agrees_with_new_rows() -> None:
     assert abs(told["log_loss"] - scores(prediction, t)["log_loss"]) < 3.0 * told["log_loss_se"]
 
 
-def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
+@pytest.mark.parametrize("places", [2, pytest.param(8, marks=pytest.mark.thorough)])
+def test_a_training_that_is_broken_off_anywhere_ends_the_same(places: int) -> None:
     expected = probabilities(trained(), rows().X)
     marks: list[tuple[Mark, ...]] = []
     trail = Trail()
@@ -131,7 +132,7 @@ def test_a_training_that_is_broken_off_anywhere_ends_the_same() -> None:
         if not marks or len(marks[-1]) != len(kept) or any(a is not b for a, b in zip(marks[-1], kept, strict=True)):
             marks.append(kept)
     assert len(marks) > 20
-    for kept in marks[:: max(1, len(marks) // 8)]:
+    for kept in marks[:: max(1, len(marks) // places)]:
         again = ended(train(rows(), ONE, alternatives=(EACH, STEPS), trail=Trail(kept)))
         np.testing.assert_array_equal(probabilities(again, rows().X), expected)
         assert again.validation == trained().validation
@@ -200,7 +201,7 @@ def of_constants(n: int, shares: dict[Spec, float | None]) -> tuple[by_folds.Cho
     rng = np.random.default_rng(0)
     some = Rows(rng.standard_normal((n, 2)), (rng.random(n) < 0.3).astype(np.float64))
     learn = Constant(shares)
-    steps = chosen(some, tuple(shares), fifths(n), learn, Trail(), bounded=True)
+    steps = chosen(some, tuple(shares), fifths(n), learn, Trail(), budget=NORMAL.budget_of_choice)
     while True:
         try:
             next(steps)
@@ -251,7 +252,7 @@ def test_a_training_fails_only_where_nothing_can_be_fitted() -> None:
         of_constants(200, {one: None, each: None, steps: None})
 
 
-def test_what_is_beyond_the_budget_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_beyond_the_budget_is_left_out_and_named() -> None:
     some = Rows(np.zeros((300, 2)), np.zeros(300))
     specs, splits = [ONE, EACH, STEPS], fifths(300)
     unit = 300.0 * 200.0
@@ -265,18 +266,17 @@ def test_what_is_beyond_the_budget_is_left_out_and_named(monkeypatch: pytest.Mon
         (5 * 75 * unit - 1, Comparison(1, 3)),
         (3 * 75 * unit - 1, Comparison(1, 0)),
     ):
-        monkeypatch.setattr(by_folds, "BUDGET", budget)
-        assert affordable(some, specs, splits) == expected
-    monkeypatch.setattr(by_folds, "BUDGET", 5 * by_folds.work(ONE, 60))
-    found = ended(train(rows(), ONE, alternatives=(STEPS,)))
+        assert affordable(some, specs, splits, budget) == expected
+    for_one = replace(NORMAL, budget_of_choice=5 * by_folds.work(ONE, 60))
+    found = ended(train(rows(), ONE, alternatives=(STEPS,), bounds=for_one))
     assert found.spec == ONE
     assert found.score.rows == 60
     assert {one.reason for one in found.compared} == {by_folds.UNAFFORDABLE}
 
 
-def test_without_a_fold_the_temperature_is_that_of_weights_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_folds, "BUDGET", 0.0)
-    unmeasured, quick = ended(train(rows(), ONE, alternatives=(STEPS,))), ended(train(rows(), ONE))
+def test_without_a_fold_the_temperature_is_that_of_weights_learned_anew() -> None:
+    nothing = replace(NORMAL, budget_of_choice=0.0)
+    unmeasured, quick = ended(train(rows(), ONE, alternatives=(STEPS,), bounds=nothing)), ended(train(rows(), ONE))
     assert unmeasured.validation == {}
     assert unmeasured.score.value is None
     assert unmeasured.score.reason is not None

@@ -182,7 +182,9 @@ def test_the_search_is_told_fit_by_fit() -> None:
 def test_where_it_has_a_closed_form_the_widths_are_those_of_the_process() -> None:
     X, t, f = friedman(240, 0)
     X, t, f = (X - X.mean(axis=0)) / X.std(axis=0), (t - t.mean()) / t.std(), (f - t.mean()) / t.std()
-    process = Spec(GaussianNoise(), (KernelBasis(width=EACH), Bias()), GaussianProcess(vectors="rows"), Greedy())
+    process = Spec(
+        GaussianNoise(), (KernelBasis(width=EACH), Bias()), GaussianProcess(inducing_points="rows"), Greedy()
+    )
     problem = pose(X, t, process)
     *_, member = whole(problem, process, Trail())
     found = trained(X, t, SPECS["all at once"])

@@ -29,7 +29,7 @@ def signs() -> Rows:
 @pytest.fixture(scope="module")
 def model(signs: Rows) -> Model:
     spec = process_spec(GaussianNoise(), inputs=True, warp="evidence")
-    spec = replace(spec, prior=GaussianProcess(vectors="rows", rho=1.0, least_gain=2.0))
+    spec = replace(spec, prior=GaussianProcess(inducing_points="rows", rho=1.0, min_gain=2.0))
     problem = pose(signs.X, signs.t, spec)
     (last,) = deque(standings(problem, spec), maxlen=1)
     return learned(problem, last)

@@ -21,8 +21,8 @@ from app.sparse_bayes.prediction import RealPrediction
 from app.sparse_bayes.priors import Independent
 from app.sparse_bayes.problem import Problem
 from app.sparse_bayes.scales import EvidenceWidth, InheritedWidth
-from app.sparse_bayes.selection import Folding, Rows, Step, Trained, pooled, train
-from app.sparse_bayes.selection.pooled import NEXT_TO_NO_NOISE
+from app.sparse_bayes.selection import Folding, Rows, Step, Trained, pool_members, train
+from app.sparse_bayes.selection.pool_members import NEXT_TO_NO_NOISE
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
@@ -166,7 +166,7 @@ def test_a_member_that_cannot_be_learned_is_left_out_and_named(monkeypatch: pyte
             raise NotPositiveDefiniteError("expected a positive definite matrix")
         return whole(problem, spec, trail)
 
-    monkeypatch.setattr(pooled, "whole", broken)
+    monkeypatch.setattr(pool_members, "whole", broken)
     found = ended(train(rows(), SMOOTH, pool=(ROUGH, ONE_WIDTH)))
     lost = found.compared[1]
     assert (lost.spec, lost.score) == (ROUGH, None)

@@ -1,7 +1,7 @@
 """Which rows a training is measured on, and what that may cost."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from app.sparse_bayes.prediction import scores
 from app.sparse_bayes.priors import GaussianProcess
 from app.sparse_bayes.scales import CrossValidationWidth
 from app.sparse_bayes.selection import Folding, Rows, Step, Trained, scoring, train
-from app.sparse_bayes.selection.scoring import Scoring, score_of
+from app.sparse_bayes.selection.scoring import NORMAL, THOROUGH, Bounds, Scoring, score_of
 from app.sparse_bayes.trail import Trail
 from tests.sparse_bayes.drawn import friedman, process_spec, sinc, spec_for
 
@@ -29,18 +29,16 @@ def ended(steps: Iterator[Step | Trained]) -> Trained:
     return last
 
 
-@pytest.fixture
-def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "MAX_ROWS_IN_FOLDS", 50)
-    monkeypatch.setattr(scoring, "MAX_ROWS_FOR_FOLDS", 100)
+SMALL = Bounds(max_rows=50, max_rows_for_folds=100)
 
 
-def measured(rows: int, folding: Folding | None = None, *, bounded: bool = True) -> list[tuple[set[int], set[int]]]:
-    splits = Scoring(5, bounded).splits(Rows(*sinc(rows, 0)), folding or Folding(), 0)
+def measured(
+    rows: int, folding: Folding | None = None, bounds: Bounds | None = SMALL
+) -> list[tuple[set[int], set[int]]]:
+    splits = Scoring(5, bounds).splits(Rows(*sinc(rows, 0)), folding or Folding(), 0)
     return [(set(others.tolist()), set(fold.tolist())) for others, fold in splits]
 
 
-@pytest.mark.usefixtures("small_bounds")
 def test_few_rows_are_all_folded_more_as_some_of_them_and_of_many_a_tenth_is_measured() -> None:
     few, more, many = measured(50), measured(100), measured(101)
     assert [len(splits) for splits in (few, more, many)] == [5, 5, 1]
@@ -53,12 +51,10 @@ def test_few_rows_are_all_folded_more_as_some_of_them_and_of_many_a_tenth_is_mea
         assert not others & fold
 
 
-@pytest.mark.usefixtures("small_bounds")
 def test_folds_that_are_asked_for_are_of_all_rows() -> None:
-    assert sum(len(fold) for _, fold in measured(120, bounded=False)) == 120
+    assert sum(len(fold) for _, fold in measured(120, bounds=None)) == 120
 
 
-@pytest.mark.usefixtures("small_bounds")
 def test_a_tenth_is_of_whole_groups_or_the_last_in_time() -> None:
     groups = np.repeat(np.arange(40.0), 3)
     ((others, fold),) = measured(120, Folding("groups", groups))
@@ -68,29 +64,31 @@ def test_a_tenth_is_of_whole_groups_or_the_last_in_time() -> None:
     assert fold == set(range(12))
 
 
-def test_the_same_rows_in_another_order_are_measured(small_bounds: None) -> None:
+def test_the_same_rows_in_another_order_are_measured() -> None:
     X, t = sinc(80, 0)
     turned = np.random.default_rng(1).permutation(80)
-    one = Scoring(5, bounded=True).splits(Rows(X, t), Folding(), 0)
-    other = Scoring(5, bounded=True).splits(Rows(X[turned], t[turned]), Folding(), 0)
+    one = Scoring(5, SMALL).splits(Rows(X, t), Folding(), 0)
+    other = Scoring(5, SMALL).splits(Rows(X[turned], t[turned]), Folding(), 0)
     for (_, fold), (_, moved) in zip(one, other, strict=True):
         assert set(X[fold, 0].tolist()) == set(X[turned][moved, 0].tolist())
+
+
+def test_a_thorough_training_folds_more_rows_and_may_take_more_in_everything() -> None:
+    assert all(more > less for more, less in zip(astuple(THOROUGH), astuple(NORMAL), strict=True))
 
 
 # --- What it may cost -----------------------------------------------------------------------------------------------
 
 
-def test_folds_end_where_the_work_is_spent_and_the_score_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folds_end_where_the_work_is_spent_and_the_score_says_so() -> None:
     rows, spec = Rows(*sinc(40, 0)), spec_for(GaussianNoise())
-    whole_score = ended(train(rows, spec, folds=4, bounded=True)).score
+    whole_score = ended(train(rows, spec, folds=4, bounds=NORMAL)).score
     assert (whole_score.folds, whole_score.rows, whole_score.reason) == (4, 40, None)
     assert whole_score.value is not None
     assert whole_score.standard_error is not None
-    work = scoring.BUDGET
     found = []
     for share in np.geomspace(1e-8, 1.0, 60):
-        monkeypatch.setattr(scoring, "BUDGET", work * share)
-        found.append(ended(train(rows, spec, folds=4, bounded=True)).score)
+        found.append(ended(train(rows, spec, folds=4, bounds=replace(NORMAL, budget=NORMAL.budget * share))).score)
         if found[-1].folds == 4:
             break
     folds = [score.folds for score in found]
@@ -103,7 +101,6 @@ def test_folds_end_where_the_work_is_spent_and_the_score_says_so(monkeypatch: py
     for score in partly:
         assert score.rows == 10 * score.folds
         assert score.reason == f"{score.folds} of 4 folds: more are beyond what the effort allows."
-    monkeypatch.setattr(scoring, "BUDGET", 0.0)
     assert ended(train(rows, spec, folds=4)).score == whole_score
 
 
@@ -146,11 +143,10 @@ def test_a_process_given_more_rows_than_are_exact_is_near_to_what_all_of_them_sa
     assert through_functions["rmse"] == pytest.approx(exact["rmse"], rel=0.02)
 
 
-@pytest.mark.usefixtures("small_bounds")
 def test_a_pool_of_many_rows_is_measured_on_a_tenth_and_fitted_to_all() -> None:
     X, t, _ = friedman(150, 0)
-    second = replace(PROCESS, prior=GaussianProcess(vectors="rows", least_gain=2.0), seed=0)
-    found = ended(train(Rows(X, t), PROCESS, pool=(second,)))
+    second = replace(PROCESS, prior=GaussianProcess(inducing_points="rows", min_gain=2.0), seed=0)
+    found = ended(train(Rows(X, t), PROCESS, pool=(second,), bounds=SMALL))
     assert found.score.folds == 1
     assert found.score.rows == pytest.approx(15, abs=1)
     assert found.score.value == -found.validation["nll"]

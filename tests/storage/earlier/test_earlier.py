@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import lzma
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from app.storage.migrations import migrate
 from app.storage.tables import JobCheckpointRow, PosteriorRow
 from tests.api.conftest import LIMITS, StoredParts, closing_engine
 from tests.conftest import DATABASES
-from tests.storage.class_names import class_names
+from tests.storage.class_names import stored_class_names
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Members: TypeAlias = dict[str, Json]
@@ -128,12 +127,16 @@ def _softmax_error(opened: Opened, model: str) -> float:
     return SOFTMAX_THEN if opened.commit == "b57404a" and likelihood.get("type") == "categorical" else EXACT
 
 
+RENAMED = {"beyond": "residual"}
+"""Members of predictions that have another name today."""
+
+
 def _same(now: Json, before: Json, where: str, probabilities: float = EXACT) -> None:
     """Every figure that there was, to 1e-12 or as exact as probabilities are; there may be others beside."""
     match now, before:
         case dict(), dict():
             for name, value in before.items():
-                _same(now[name], value, f"{where}/{name}", probabilities)
+                _same(now[RENAMED.get(name, name)], value, f"{where}/{name}", probabilities)
         case list(), list():
             assert len(now) == len(before), where
             for place, (one, other) in enumerate(zip(now, before, strict=True)):
@@ -188,22 +191,4 @@ def test_every_job_and_version_is_read(opened: Opened) -> None:
 
 
 def test_no_name_of_a_class_stands_in_the_database(opened: Opened) -> None:
-    names = {name.decode() for name in class_names()}
-    there = MetaData()
-    with opened.engine.connect() as connection:
-        there.reflect(connection)
-        for table in there.sorted_tables:
-            for row in connection.execute(select(table)):
-                for column, value in row._mapping.items():
-                    assert not names & set(_words(value)), f"{table.name}.{column}"
-
-
-def _words(value: object) -> list[str]:
-    match value:
-        case bytes() if value.startswith(b"RLVC"):
-            size = int.from_bytes(value[8:12], "little")
-            return re.findall(r"\w+", value[24 : 24 + size].decode())
-        case str():
-            return re.findall(r"\w+", value)
-        case _:
-            return []
+    assert stored_class_names(opened.engine) == {}

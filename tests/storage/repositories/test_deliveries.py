@@ -16,7 +16,7 @@ from tests.storage.repositories.test_webhooks import hook
 
 REFUSED = Attempt(samples.AT, 0.25, status=500)
 TAKEN = Attempt(samples.AT, 0.5, status=204)
-LATE = Attempt(samples.AT, 10.0, obstacle="timeout")
+LATE = Attempt(samples.AT, 10.0, error="timeout")
 
 
 class Away(Exception):

@@ -63,7 +63,9 @@ def test_what_was_said_and_what_was_not_come_back(
     dataset = samples.stored_dataset(open_uow)
     job = samples.new_job(dataset.id)
     request = of_kind(SupervisedRequest, job.request)
-    job = replace(job, request=replace(request, prior=GaussianProcess(most=7), algorithm=Greedy(), basis=basis))
+    job = replace(
+        job, request=replace(request, prior=GaussianProcess(max_functions=7), algorithm=Greedy(), basis=basis)
+    )
     with open_uow() as uow:
         uow.jobs.add(job)
     with open_uow() as uow:

@@ -231,7 +231,7 @@ def test_another_program_begins_anew(bench: Bench) -> None:
 
 
 def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
-    request = PredictionRequest(bench.dataset(), "small", on_error="refuse")
+    request = PredictionRequest(bench.dataset(), "small", on_error="fail")
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
     job = bench.look(job_id)
@@ -246,7 +246,7 @@ def test_a_bad_row_ends_the_job_where_it_is_to_be_refused(bench: Bench) -> None:
 
 
 def test_sound_rows_need_no_column_of_errors_where_these_are_refused(bench: Bench) -> None:
-    request = PredictionRequest(bench.dataset(table(gap=False)), "small", on_error="refuse", outputs=("mean",))
+    request = PredictionRequest(bench.dataset(table(gap=False)), "small", on_error="fail", outputs=("mean",))
     job_id = bench.batches.submit(OWNER, request).id
     assert bench.run(job_id)
     assert table_of("csv", bench.file(job_id)).column_names == ["mean"]

@@ -78,7 +78,7 @@ def test_an_alias_moves_to_what_is_better_and_its_history_says_why(duel: Bench) 
     assert duel.run(job_id)
     job = duel.look(job_id)
     found = of_kind(Promotion, job.result)
-    assert (job.state, found.moved, found.lost_rows) == ("succeeded", True, 0)
+    assert (job.state, found.moved, found.rows_without_challenger_loss) == ("succeeded", True, 0)
     assert found.improvement is not None
     assert found.improvement.lower is not None
     assert found.improvement.estimate is not None
@@ -110,7 +110,7 @@ def test_a_new_alias_is_made_with_the_challengers_figures(bench: Bench) -> None:
     job_id = bench.queued(replace(request_on(bench, table()), version=1))
     assert bench.run(job_id)
     found = of_kind(Promotion, bench.look(job_id).result)
-    assert (found.moved, found.holder, found.improvement, found.challenger.figures.rows) == (True, None, None, 10)
+    assert (found.moved, found.champion, found.improvement, found.challenger.figures.rows) == (True, None, None, 10)
     assert holder_of(bench)[0] == 1
 
 
@@ -172,7 +172,7 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
     job_id = duel.queued(replace(request_on(duel, high()), metric="nll"))
     assert duel.run(job_id)
     found = of_kind(Promotion, duel.look(job_id).result)
-    assert (found.moved, found.lost_rows) == (False, 8)
+    assert (found.moved, found.rows_without_challenger_loss) == (False, 8)
     assert "8 rows that the holder answers" in found.reason
 
 
@@ -189,7 +189,7 @@ def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> 
 def test_one_row_moves_nothing_whatever_has_to_be_above_the_margin(duel: Bench) -> None:
     one = {name: taken(column, slice(0, 1)) for name, column in high().items()}
     for by in get_args(Proof):
-        job_id = duel.queued(replace(request_on(duel, one), by=by))
+        job_id = duel.queued(replace(request_on(duel, one), criterion=by))
         assert duel.run(job_id)
         job = duel.look(job_id)
         found = of_kind(Promotion, job.result)

@@ -20,7 +20,7 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
     job = bench.look(job_id)
     found = of_kind(Evaluation, job.result)
     figures = of_kind(NumberResult, found.figures)
-    assert (job.state, job.kind, figures.rows, found.without_target, found.unanswered) == (
+    assert (job.state, job.kind, figures.rows, found.without_target, found.rows_not_predicted) == (
         "succeeded",
         "evaluation",
         ROWS - 2,
@@ -30,7 +30,7 @@ def test_an_evaluation_tells_what_all_rows_together_are_worth(bench: Bench) -> N
     (judged,) = judge(served(small_version()), table()).judged
     whole = NumberScores.of(of_kind(JudgedNumbers, judged)).result()
     assert (figures.rmse, figures.nll) == pytest.approx((whole.rmse, whole.nll))
-    assert figures.standardised == whole.standardised
+    assert figures.standardised_residuals == whole.standardised_residuals
     assert job.progress is not None
     assert (job.progress.phase, job.progress.total, job.progress.unit) == ("evaluate", ROWS, "rows")
 
@@ -50,7 +50,7 @@ def test_classes_have_figures_of_their_own(bench: Bench) -> None:
     job_id = bench.queued(EvaluationRequest(dataset.id, "classes", 1))
     assert bench.run(job_id)
     figures = of_kind(ClassResult, of_kind(Evaluation, bench.look(job_id).result).figures)
-    assert (figures.rows, figures.classes, figures.unknown) == (ROWS - 1, (False, True), 0)
+    assert (figures.rows, figures.classes, figures.rows_of_unknown_class) == (ROWS - 1, (False, True), 0)
     assert sum(map(sum, figures.confusion)) == ROWS - 1
 
 

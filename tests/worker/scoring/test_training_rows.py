@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.datasets import Dataset
 from app.domain.models import ImportedFrom, NewSupervisedVersion
-from app.domain.requests import ColumnSplit, EvaluationRequest, OrderSplit, PromotionRequest, RandomSplit, Split
+from app.domain.requests import EvaluationRequest, GroupSplit, OrderSplit, PromotionRequest, RandomSplit, Split
 from app.domain.scoring import Evaluation, Promotion
 from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.worker.materialise import EXTRA_COLUMNS, materialise
@@ -77,7 +77,7 @@ def promoted(bench: Bench, block: Block, version: int = 2) -> Promotion:
 
 @pytest.mark.parametrize(
     ("split", "holdout"),
-    [(RandomSplit(), 0.0), (RandomSplit(), 0.3), (ColumnSplit("x"), 0.3), (OrderSplit("x"), 0.3)],
+    [(RandomSplit(), 0.0), (RandomSplit(), 0.3), (GroupSplit("x"), 0.3), (OrderSplit("x"), 0.3)],
     ids=["none held out", "at random", "by column", "by order"],
 )
 def test_an_evaluation_counts_the_rows_that_the_version_learned_from(
@@ -99,12 +99,12 @@ def test_a_promotion_leaves_out_the_rows_that_either_learned_from(bench: Bench) 
         bench.version(trained_on(bench.dataset(block), ROWS - 2, RandomSplit(), 0.0))
     point(bench, 2)
     found = promoted(bench, joined(joined(*blocks), rows_of(3, NEW)), 3)
-    assert found.holder is not None
+    assert found.champion is not None
     assert found.improvement is not None
-    assert (found.challenger.seen_in_training, found.holder.seen_in_training) == (ROWS - 2, ROWS - 2)
+    assert (found.challenger.seen_in_training, found.champion.seen_in_training) == (ROWS - 2, ROWS - 2)
     assert found.rows_seen_in_training == 2 * (ROWS - 2)
     # Of the others two a dataset have no target or an input that is missing.
-    assert (found.improvement.rows, found.challenger.figures.rows, found.holder.figures.rows) == (NEW - 2,) * 3
+    assert (found.improvement.rows, found.challenger.figures.rows, found.champion.figures.rows) == (NEW - 2,) * 3
     assert "not known" not in found.reason
 
 

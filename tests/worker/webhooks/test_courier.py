@@ -17,7 +17,7 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
 from app.api.schemas.jobs import job_out
-from app.api.schemas.webhooks import MessageOut, TrialMessageOut
+from app.api.schemas.webhooks import MessageOut, TestMessageOut
 from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
@@ -138,7 +138,7 @@ def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
     assert headers["webhook-id"] == str(made.event_id)
     assert verified(secret, headers, request.body)
-    said = TrialMessageOut.model_validate_json(request.body)
+    said = TestMessageOut.model_validate_json(request.body)
     assert (said.type, said.data.webhook_id, said.timestamp) == ("webhook.test", webhook.id, made.created_at)
 
 
@@ -237,7 +237,7 @@ def test_what_waits_for_a_webhook_that_was_disabled_is_not_sent(place: Place) ->
     post = Answers(200)
     assert replace(place.courier(*PAUSES), post=post)(place.entry())
     (delivery,) = place.deliveries(webhook)
-    assert (delivery.state, [one.obstacle for one in delivery.attempts]) == ("failed", ["disabled"])
+    assert (delivery.state, [one.error for one in delivery.attempts]) == ("failed", ["disabled"])
     assert post.sent == 0
 
 
@@ -251,7 +251,7 @@ def test_after_ten_attempts_it_has_failed(place: Place) -> None:
         assert courier(place.entry())
         with place.database.connect() as connection:
             pauses.append(connection.execute(text("SELECT delay FROM webhook_deliveries")).scalar_one())
-    assert [one.obstacle for one in delivery.attempts] == 10 * ["timeout"]
+    assert [one.error for one in delivery.attempts] == 10 * ["timeout"]
     assert all(least <= pause <= 1.1 * least for least, pause in zip(PAUSES, pauses[:9], strict=True))
 
 
@@ -301,7 +301,7 @@ def test_attempts_that_the_engine_lost_are_found_and_made_again(place: Place, mo
     control.cancel(place.entry())
     Finder(courier, control).find()
     (delivery,) = place.deliveries(webhook)
-    assert (delivery.state, [one.obstacle for one in delivery.attempts]) == ("pending", ["interrupted"])
+    assert (delivery.state, [one.error for one in delivery.attempts]) == ("pending", ["interrupted"])
     assert control.state(place.entry()) == "waiting"
 
 
@@ -332,4 +332,4 @@ def test_attempts_succeed_by_their_status_alone() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     good = {status for status in range(100, 600) if Attempt(at, 0.0, status).succeeded}
     assert good == set(range(200, 300))
-    assert not Attempt(at, 0.0, obstacle="timeout").succeeded
+    assert not Attempt(at, 0.0, error="timeout").succeeded

@@ -20,7 +20,7 @@ class ApproximationJobOut(JobOut):
     widths: Sequence[float] = Field(description="One for each of the inputs, in its units.")
     constant: float
     tolerance: float = Field(description="The share of the function that may be missed.")
-    most: int | None
+    max_functions: int | None
     density: bool
 
     @classmethod
@@ -32,7 +32,7 @@ class ApproximationJobOut(JobOut):
             "widths": plan.widths,
             "constant": plan.constant,
             "tolerance": plan.tolerance,
-            "most": plan.most,
+            "max_functions": plan.max_functions,
             "density": plan.density,
         }
         return cls.model_validate(shared_by_jobs(job) | own)

@@ -16,7 +16,7 @@ class BatchPredictedOut(FromDomain):
     """What was made: a file, at `/result` below the job for as long as it is kept."""
 
     rows: int
-    unanswered: int = Field(description="Those that say in `error` why they have no prediction.")
+    rows_not_predicted: int = Field(description="Those that say in `error` why they have no prediction.")
     size: int = Field(description="Of the file, in bytes.")
 
 
@@ -27,7 +27,7 @@ class BatchPredictionOut(JobOut):
     target: str | None
     format: FileFormat
     columns: Sequence[str] = Field(description="Of the file, in their order.")
-    on_error: Literal["per_row", "refuse"]
+    on_error: Literal["per_row", "fail"]
     result: BatchPredictedOut | None
 
 

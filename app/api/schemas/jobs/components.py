@@ -21,7 +21,9 @@ class ComponentsJobOut(JobOut):
     widths: Sequence[float] | None = Field(
         description="One for all inputs, or one for each of them; null where it follows from the rows."
     )
-    explained: float = Field(description="The share of the rows' images that components are to explain before noise.")
+    min_explained_variance: float = Field(
+        description="The share of the rows' images that components are to explain before noise."
+    )
     standardise: bool
     missing: Missing
     seed: int
@@ -33,7 +35,7 @@ class ComponentsJobOut(JobOut):
             "task": plan.task,
             "kernel": plan.kernel,
             "widths": plan.widths,
-            "explained": plan.explained,
+            "min_explained_variance": plan.min_explained_variance,
             "standardise": plan.standardise,
             "missing": plan.missing,
             "seed": plan.seed,

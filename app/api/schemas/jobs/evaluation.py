@@ -4,7 +4,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.jobs.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
+from app.api.schemas.jobs.figures import ClassDiagnosticsOut, ClassMetricsOut, NumberDiagnosticsOut, NumberMetricsOut
 from app.api.schemas.jobs.shared import JobOut, shared_by_jobs
 from app.domain.jobs import Job, scoring_of
 from app.domain.requests import EvaluationPlan
@@ -19,14 +19,14 @@ class EvaluationResultOut(BaseModel, Generic[Metrics, Pictures]):
 
     rows: int = Field(description="Those that were judged.")
     rows_without_target: int = Field(description="Those with nothing to be judged by.")
-    rows_not_answered: int = Field(description="Those with a gap, or a category, that the version can't predict for.")
+    rows_not_predicted: int = Field(description="Those with a gap, or a category, that the version can't predict for.")
     rows_seen_in_training: int | None = Field(
         description="Those of `rows` that the version was trained on, recognised by the values of inputs and target; "
         "a promotion leaves them out of `rows`. Null where its training rows are not known: it was imported, or its "
         "training dataset is deleted."
     )
     metrics: Metrics
-    pictures: Pictures | None = Field(description="Null in lists.")
+    diagnostics: Pictures | None = Field(description="Null in lists.")
 
 
 class NumbersEvaluationOut(JobOut):
@@ -34,7 +34,7 @@ class NumbersEvaluationOut(JobOut):
 
     task: Literal["regression"]
     target: str
-    result: EvaluationResultOut[NumberMetricsOut, NumberPicturesOut] | None
+    result: EvaluationResultOut[NumberMetricsOut, NumberDiagnosticsOut] | None
 
 
 class ClassesEvaluationOut(JobOut):
@@ -42,7 +42,7 @@ class ClassesEvaluationOut(JobOut):
 
     task: Literal["classification"]
     target: str
-    result: EvaluationResultOut[ClassMetricsOut, ClassPicturesOut] | None
+    result: EvaluationResultOut[ClassMetricsOut, ClassDiagnosticsOut] | None
 
 
 AnyEvaluationOut: TypeAlias = NumbersEvaluationOut | ClassesEvaluationOut
@@ -65,8 +65,8 @@ def told(found: Evaluation, *, pictures: bool) -> dict[str, object]:
     return {
         "rows": found.figures.rows,
         "rows_without_target": found.without_target,
-        "rows_not_answered": found.unanswered,
+        "rows_not_predicted": found.rows_not_predicted,
         "rows_seen_in_training": found.seen_in_training,
         "metrics": found.figures,
-        "pictures": found.figures if pictures else None,
+        "diagnostics": found.figures if pictures else None,
     }

@@ -23,7 +23,9 @@ class NumberMetricsOut(FromDomain):
     mae: float | None = Field(description="Mean absolute error of the mean.")
     r2: float | None = Field(description="Share of the target's variance that is explained: 1 at best.")
     nll: float | None = Field(description="Mean negative log density of what came, in nats: the less, the better.")
-    impossible: int = Field(description="Rows that `nll` leaves out: the version held what came for impossible.")
+    rows_of_zero_density: int = Field(
+        description="Rows that `nll` leaves out: the version held what came for impossible."
+    )
     coverage: Sequence[CoverageOut] = Field(description="At 50, 80 and 95 percent.")
 
 
@@ -31,18 +33,22 @@ class ResidualBinOut(FromDomain):
     """Rows whose predictions are neighbours."""
 
     rows: int
-    lowest: float
-    highest: float
-    prediction: float = Field(description="The mean of them.")
-    residual: float = Field(description="The mean of target less prediction: near 0 where nothing is left to learn.")
-    absolute: float = Field(description="The mean of its size.")
+    lower: float
+    upper: float
+    mean_prediction: float = Field(description="The mean of them.")
+    mean_residual: float = Field(
+        description="The mean of target less prediction: near 0 where nothing is left to learn."
+    )
+    mean_absolute_residual: float = Field(description="The mean of its size.")
 
 
-class NumberPicturesOut(FromDomain):
+class NumberDiagnosticsOut(FromDomain):
     """What pictures of residuals are drawn of."""
 
-    steps: Sequence[float] = Field(description="Between the bins of `standardised`, of which the outer two are open.")
-    standardised: Sequence[int] = Field(description="Rows by (target - mean)/sd.")
+    bin_edges: Sequence[float] = Field(
+        description="Between the bins of `standardised`, of which the outer two are open."
+    )
+    standardised_residuals: Sequence[int] = Field(description="Rows by (target - mean)/sd.")
     pit: Sequence[float] = Field(
         description="Shares of rows by P(y <= what came), in bins of equal width: flat where predictions are right, "
         "heaped at both ends where they are too sure."
@@ -54,7 +60,7 @@ class AreaOut(FromDomain):
     """The chance that a row of a class scores above another row, and by how much that may be off."""
 
     value: float
-    within: float = Field(description="0 up to a million probabilities; beyond, they are counted in fine bins.")
+    tolerance: float = Field(description="0 up to a million probabilities; beyond, they are counted in fine bins.")
 
 
 class ClassMetricsOut(FromDomain):
@@ -65,7 +71,9 @@ class ClassMetricsOut(FromDomain):
     brier: float | None = Field(description="Half of the mean squared distance from certainty.")
     auc: AreaOut | None = Field(description="Mean of `areas`; null where rows are of one class.")
     ece: float | None = Field(description="By how much the predicted label's probability is off, on average.")
-    unknown: int = Field(description="Rows of classes never learned: an error each, without a share in `log_loss`.")
+    rows_of_unknown_class: int = Field(
+        description="Rows of classes never learned: an error each, without a share in `log_loss`."
+    )
 
 
 class ReliabilityBinOut(FromDomain):
@@ -78,11 +86,11 @@ class ReliabilityBinOut(FromDomain):
     observed: float = Field(description="How often it came so.")
 
 
-class ClassPicturesOut(FromDomain):
+class ClassDiagnosticsOut(FromDomain):
     """What pictures of classes are drawn of; lists of classes are in the order of `classes`."""
 
     classes: Sequence[Label]
-    areas: Sequence[AreaOut | None] = Field(description="Of each class against the rest.")
+    auc_per_class: Sequence[AreaOut | None] = Field(description="Of each class against the rest.")
     confusion: Sequence[Sequence[int]] = Field(description="Rows, by their class and in it by predicted label.")
     confidence: Sequence[ReliabilityBinOut] = Field(description="Of the predicted label.")
     reliability: Sequence[Sequence[ReliabilityBinOut]] = Field(description="Of each class.")

@@ -19,7 +19,7 @@ class ImageJobOut(JobOut):
     height: int
     width: int
     peak: float = Field(description="What `psnr` is beside.")
-    functions: int | None
+    max_functions: int | None
     psnr: float | None = Field(description="In dB.")
     noise_sd: float | None
 
@@ -31,7 +31,7 @@ class ImageJobOut(JobOut):
             "height": plan.height,
             "width": plan.width,
             "peak": plan.peak,
-            "functions": plan.functions,
+            "max_functions": plan.max_functions,
             "psnr": plan.psnr,
             "noise_sd": plan.noise_sd,
         }

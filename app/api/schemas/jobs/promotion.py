@@ -5,7 +5,7 @@ from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, Field
 
 from app.api.schemas.jobs.evaluation import EvaluationResultOut, told
-from app.api.schemas.jobs.figures import ClassMetricsOut, ClassPicturesOut, NumberMetricsOut, NumberPicturesOut
+from app.api.schemas.jobs.figures import ClassDiagnosticsOut, ClassMetricsOut, NumberDiagnosticsOut, NumberMetricsOut
 from app.api.schemas.jobs.shared import FromDomain, JobOut, shared_by_jobs
 from app.domain.jobs import Job, scoring_of
 from app.domain.requests import PromotionPlan
@@ -20,8 +20,8 @@ class ImprovementOut(FromDomain):
 
     metric: Metric
     rows: int
-    left_out: int = Field(description="Rows that have no such loss under one of both.")
-    holder: float | None
+    rows_without_loss: int = Field(description="Rows that have no such loss under one of both.")
+    champion: float | None
     challenger: float | None
     estimate: float | None = Field(description="The holder's less the challenger's: above 0 the challenger is better.")
     lower: float | None = Field(
@@ -44,12 +44,12 @@ class PromotionResultOut(BaseModel, Generic[Metrics, Pictures]):
         description="Rows that one of the two versions was trained on: left out of all figures. Null in promotions of "
         "before they were."
     )
-    lost_rows: int = Field(
+    rows_without_challenger_loss: int = Field(
         description="Rows that cost the holder something and for which the challenger has no such loss. With any, the "
         "alias stays."
     )
     challenger: EvaluationResultOut[Metrics, Pictures]
-    holder: EvaluationResultOut[Metrics, Pictures] | None
+    champion: EvaluationResultOut[Metrics, Pictures] | None
 
 
 class PromotionBaseOut(JobOut):
@@ -57,10 +57,12 @@ class PromotionBaseOut(JobOut):
 
     target: str
     alias: str
-    holder: int | None = Field(description="The version with which it is compared; null where there is no such alias.")
+    champion: int | None = Field(
+        description="The version with which it is compared; null where there is no such alias."
+    )
     metric: Metric
     margin: float
-    by: Proof
+    criterion: Proof
     seed: int = Field(description="Has no effect.")
     groups: str | None = Field(description="The column whose values say which rows belong together.")
 
@@ -69,14 +71,14 @@ class NumbersPromotionOut(PromotionBaseOut):
     """Of versions that predict numbers."""
 
     task: Literal["regression"]
-    result: PromotionResultOut[NumberMetricsOut, NumberPicturesOut] | None
+    result: PromotionResultOut[NumberMetricsOut, NumberDiagnosticsOut] | None
 
 
 class ClassesPromotionOut(PromotionBaseOut):
     """Of versions that predict classes."""
 
     task: Literal["classification"]
-    result: PromotionResultOut[ClassMetricsOut, ClassPicturesOut] | None
+    result: PromotionResultOut[ClassMetricsOut, ClassDiagnosticsOut] | None
 
 
 AnyPromotionOut: TypeAlias = NumbersPromotionOut | ClassesPromotionOut
@@ -93,10 +95,10 @@ def promotion_out(job: Job, *, pictures: bool = True) -> AnyPromotionOut:
         "task": plan.task,
         "target": plan.target,
         "alias": plan.alias,
-        "holder": plan.holder,
+        "champion": plan.champion,
         "metric": plan.metric,
         "margin": plan.margin,
-        "by": plan.by,
+        "criterion": plan.criterion,
         "seed": plan.seed,
         "groups": plan.groups,
         "result": found and _result(found, pictures=pictures),
@@ -111,7 +113,7 @@ def _result(found: Promotion, *, pictures: bool) -> dict[str, object]:
         "reason": found.reason,
         "improvement": found.improvement,
         "rows_seen_in_training": found.rows_seen_in_training,
-        "lost_rows": found.lost_rows,
+        "rows_without_challenger_loss": found.rows_without_challenger_loss,
         "challenger": told(found.challenger, pictures=pictures),
-        "holder": None if found.holder is None else told(found.holder, pictures=pictures),
+        "champion": None if found.champion is None else told(found.champion, pictures=pictures),
     }

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
-from app.api.schemas.problems import JobProblemOut, PlaceOut
+from app.api.schemas.problems import ErrorOut, JobProblemOut
 from app.domain.job_states import JobState
 from app.domain.jobs import Event, Job, Problem
 from app.domain.requests import ScoringPlan, TrainingPlan
@@ -132,7 +132,7 @@ def _job_problem(job: Job, problem: Problem) -> JobProblemOut:
         detail=problem.detail,
         instance=job.path,
         errors=[
-            PlaceOut(detail=fault.detail, pointer=fault.pointer, row=fault.row, column=fault.column, line=fault.line)
+            ErrorOut(detail=fault.detail, pointer=fault.pointer, row=fault.row, column=fault.column, line=fault.line)
             for fault in problem.faults
         ],
     )

@@ -14,7 +14,7 @@ from app.domain.tables import Label
 from app.sparse_bayes.spec import Algorithm, Prior
 
 
-class RivalOut(BaseModel):
+class ComparedModelOut(BaseModel):
     """Another way to fit the same functions."""
 
     prior: Prior
@@ -36,7 +36,7 @@ class SupervisedJobOut(JobOut):
     basis: Sequence[BasisOut]
     prior: Prior
     algorithm: Algorithm
-    rivals: Sequence[RivalOut] = Field(
+    compared_models: Sequence[ComparedModelOut] = Field(
         description="What is fitted beside it where prior or likelihood were left open; the best of all is taken, and "
         "the version says which."
     )
@@ -72,9 +72,9 @@ class SupervisedJobOut(JobOut):
             "basis": shown_bases(spec.basis, [column.name for column in plan.inputs]),
             "prior": spec.prior,
             "algorithm": spec.algorithm,
-            "rivals": [
-                RivalOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
-                for rival in plan.rivals
+            "compared_models": [
+                ComparedModelOut(prior=rival.prior, likelihood=shown(rival.likelihood, plan.noise_column))
+                for rival in plan.compared_models
             ],
             "standardise": plan.standardise,
             "missing": plan.missing,

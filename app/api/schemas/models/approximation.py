@@ -37,7 +37,7 @@ class ApproximationVersionOut(VersionBaseOut):
     path: Sequence[TermsErrorOut] = Field(description="The least that was met with so many terms.")
     integral: float = Field(description="Of the function, without its constant.")
     integral_kept: float = Field(description="Of the terms that were kept.")
-    negative: float = Field(
+    integral_negative: float = Field(
         description="The integral of what lies below 0 of the terms kept, before they were made a `density`, to about "
         "0.2 % of the integral of their sizes."
     )
@@ -62,7 +62,7 @@ class ApproximationVersionOut(VersionBaseOut):
             "path": [TermsErrorOut.model_validate(one) for one in report.path],
             "integral": report.integral,
             "integral_kept": report.integral_kept,
-            "negative": report.negative,
+            "integral_negative": report.integral_negative,
             "imported": ImportedFromOut.of(report),
         }
         return cls.model_validate(shared_by_versions(version) | own)

@@ -25,8 +25,10 @@ class ComponentsVersionOut(VersionBaseOut):
     standardised: bool
     missing: Missing
     seed: int
-    explained: float = Field(description="The share of the rows' images that components were to explain before noise.")
-    reached: float = Field(description="The share of the rows' images that the components found do reach.")
+    min_explained_variance: float = Field(
+        description="The share of the rows' images that components were to explain before noise."
+    )
+    explained_variance: float = Field(description="The share of the rows' images that the components found do reach.")
     noise_variance: float = Field(description="The variance along every other direction of the kernel's space.")
     variances: Sequence[float] = Field(
         description="Of the components beyond the noise, falling. An image has a square of 1."
@@ -60,8 +62,8 @@ class ComponentsVersionOut(VersionBaseOut):
             "standardised": plan.standardise,
             "missing": plan.missing,
             "seed": plan.seed,
-            "explained": plan.explained,
-            "reached": report.reached,
+            "min_explained_variance": plan.min_explained_variance,
+            "explained_variance": report.explained_variance,
             "noise_variance": report.noise_variance,
             "variances": report.variances,
             "log_marginal_likelihood": report.log_marginal_likelihood,

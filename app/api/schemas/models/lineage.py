@@ -22,14 +22,14 @@ class DatasetOriginOut(BaseModel):
         description="SHA-256 of its content: names, kinds and values. Two datasets of one digest are the same."
     )
     name: str | None = Field(description="Null once it is deleted.")
-    is_kept: bool = Field(description="Whether it is there still.")
+    exists: bool = Field(description="Whether it is there still.")
 
 
 class ParentOut(BaseModel):
     """The newest version when this one was recorded."""
 
     version: int
-    is_kept: bool = Field(description="Whether it is there still.")
+    exists: bool = Field(description="Whether it is there still.")
 
 
 class LineageOut(BaseModel):
@@ -62,13 +62,11 @@ class LineageOut(BaseModel):
                 id=report.dataset_id,
                 digest=report.dataset_digest,
                 name=None if lineage.dataset is None else lineage.dataset.name,
-                is_kept=lineage.dataset is not None,
+                exists=lineage.dataset is not None,
             ),
             job_id=version.job_id,
             request=None if lineage.request is None else _REQUEST.dump_python(lineage.request, mode="json"),
             imported=ImportedFromOut.of(report),
-            parent=None
-            if version.parent is None
-            else ParentOut(version=version.parent, is_kept=lineage.is_parent_kept),
+            parent=None if version.parent is None else ParentOut(version=version.parent, exists=lineage.is_parent_kept),
             software_version=report.software_version,
         )

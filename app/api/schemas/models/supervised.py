@@ -60,7 +60,7 @@ class HyperparametersOut(BaseModel):
     terms: Sequence[InputTermOut] = Field(
         description="The inputs that were found apart from the others (`additive`); empty where none was."
     )
-    process_sd: float | None = Field(
+    signal_sd: float | None = Field(
         description="Of the Gaussian process: how wide predictions grow far from all data. Of the latent function for "
         "classes and `poisson`, of the target's logarithm under `log_gaussian`. Null under independent weights."
     )
@@ -72,7 +72,7 @@ class HyperparametersOut(BaseModel):
     last_gain: float | None = Field(description="The nats that the last function brought that entered.")
     next_gain: float | None = Field(
         description="The nats that the best function left out would have brought: 0 to 6 say that there are enough, "
-        "tens say that more would pay (`most`, `least_gain`)."
+        "tens say that more would pay (`max_functions`, `min_gain`)."
     )
 
     @classmethod
@@ -84,7 +84,7 @@ class HyperparametersOut(BaseModel):
             widths=[InputWidthOut.model_validate(width) for width in found.widths],
             warps=[InputWarpOut.model_validate(warp) for warp in found.warps],
             terms=[InputTermOut.model_validate(term) for term in found.terms],
-            process_sd=found.process_sd,
+            signal_sd=found.signal_sd,
             temperature=temperature,
             last_gain=found.last_gain,
             next_gain=found.next_gain,
@@ -95,16 +95,16 @@ class OutlierOut(FromDomain):
     """A row learned from that noise with heavy tails accounts for."""
 
     row: int = Field(description="The row of the dataset, from 0.")
-    typicality: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
+    weight: float = Field(description="How much it counts beside an ordinary row, for which this is about 1.")
 
 
 class WarningOut(FromDomain):
     """What a training left out, or could not do as it was planned."""
 
-    kind: Literal["outlying_input", "copies", "not_computable", "jitter"] = Field(
-        description="`outlying_input`: rows left out because an input lies far from all others. `copies`: rows that "
-        "repeat others in inputs and target and count once. `not_computable`: an alternative that could not be fitted. "
-        "`jitter`: more than the usual was added to a kernel matrix, to be computed with."
+    kind: Literal["outlying_input", "duplicates", "numerical_failure", "jitter"] = Field(
+        description="`outlying_input`: rows left out because an input lies far from all others. `duplicates`: rows "
+        "that repeat others in inputs and target and count once. `numerical_failure`: an alternative that could not be "
+        "fitted. `jitter`: more than the usual was added to a kernel matrix, to be computed with."
     )
     detail: str = Field(description="A sentence that names columns, rows and numbers.")
 

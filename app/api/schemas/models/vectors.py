@@ -21,8 +21,10 @@ class InputShapeOut(FromDomain):
     """How a function lies in one input, in the input's units."""
 
     input: str
-    place: float | None = Field(description="Where it stands: a jump, a centre, or where a wave's phase counts from.")
-    span: float | None = Field(description="How far it spreads: the distance of a spline's knots, a wavelet's s.")
+    location: float | None = Field(
+        description="Where it stands: a jump, a centre, or where a wave's phase counts from."
+    )
+    scale: float | None = Field(description="How far it spreads: the distance of a spline's knots, a wavelet's s.")
     frequency: float | None = Field(description="Cycles per unit.")
 
 
@@ -40,7 +42,7 @@ class RelevanceVectorOut(FromDomain):
         description="For functions of a dictionary, what they look like in each input that they see. Else empty."
     )
     phase: float | None = Field(description="Of a wave or wavelet, in cycles: 0 is a cosine, 0.25 a sine.")
-    moved: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
+    optimised: bool = Field(description="Whether the kernel has left its row, to stand where it explains more.")
     weight_mean: float | None = Field(
         description="In the units of the function that is learned: the target's under `gaussian` and `student_t`, of "
         "its logarithm under `log_gaussian`, of the log rate under `poisson`, of the latent of classes. Null where "

@@ -42,7 +42,7 @@ class ApproximationJobIn(JobIn):
         description="The share of f that may be missed: |f - f_R| / |f|, |f|^2 the integral of f^2 without the "
         "constant. As few terms are kept as do.",
     )
-    most: Annotated[int, Field(ge=1)] | None = Field(
+    max_functions: Annotated[int, Field(ge=1)] | None = Field(
         None, description="At most so many terms are kept, whatever they miss."
     )
     density: bool = Field(
@@ -59,7 +59,7 @@ class ApproximationJobIn(JobIn):
             inputs=self.inputs,
             constant=self.constant,
             tolerance=self.tolerance,
-            most=self.most,
+            max_functions=self.max_functions,
             density=self.density,
             model=self.model,
         )

@@ -28,7 +28,7 @@ class BatchPredictionIn(AnswerOptions):
     keep: Annotated[list[str], Field(max_length=10_000)] = Field(
         [], description="Columns of the dataset that stand before the predictions, in this order."
     )
-    on_error: Literal["per_row", "refuse"] = Field(
+    on_error: Literal["per_row", "fail"] = Field(
         "per_row",
         description="Whether a row that can't be predicted for says why in a last column `error`, or ends the job.",
     )

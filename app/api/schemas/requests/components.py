@@ -32,7 +32,7 @@ class ComponentsJobIn(JobIn):
         description="How far likeness reaches: the r of exp(-|x - z|^2 / r^2). A list has one for each of the named "
         "`inputs`. Without it, the median distance between two rows; half of that sees finer shapes, by more rows.",
     )
-    explained: float = Field(
+    min_explained_variance: float = Field(
         0.9,
         gt=0,
         lt=1,
@@ -44,7 +44,7 @@ class ComponentsJobIn(JobIn):
         "given, which then is one of theirs.",
     )
     missing: Missing = Field(
-        "refuse",
+        "error",
         description="What becomes of gaps: the request is refused, rows with a gap are left out (`drop_rows`), or gaps "
         "are filled with the mean and a 0/1 column says where they were (`indicator`).",
     )
@@ -60,7 +60,7 @@ class ComponentsJobIn(JobIn):
             inputs=self.inputs,
             kernel=self.kernel,
             width=self.width,
-            explained=self.explained,
+            min_explained_variance=self.min_explained_variance,
             standardise=self.standardise,
             missing=self.missing,
             model=self.model,

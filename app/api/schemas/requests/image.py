@@ -13,13 +13,13 @@ from app.domain.requests import ImageRequest
 class ImageJobIn(JobIn):
     """An image to be told by few Gabor wavelets of many sizes and directions, chosen by the evidence.
 
-    So many `functions`, or as few as reach a `psnr`; where neither is said, noise is left out: functions enter that
+    At most `max_functions`, or as few as reach a `psnr`; where neither is said, noise is left out: functions enter that
     earn the price of their choice.
     """
 
     task: Literal["image"]
     dataset_id: UUID = Field(description="The image: a dataset from PNG or npy.")
-    functions: Annotated[int, Field(ge=1)] | None = Field(None, description="At most so many, a constant counted.")
+    max_functions: Annotated[int, Field(ge=1)] | None = Field(None, description="At most so many, a constant counted.")
     psnr: Annotated[float, Field(gt=0, le=100)] | None = Field(
         None,
         description="The peak signal-to-noise ratio in dB that ends the search, 20 log10(peak / error): the peak is 1 "
@@ -34,7 +34,7 @@ class ImageJobIn(JobIn):
         """The same in the domain's words."""
         return ImageRequest(
             dataset_id=self.dataset_id,
-            functions=self.functions,
+            max_functions=self.max_functions,
             psnr=self.psnr,
             noise_sd=self.noise_sd,
             model=self.model,

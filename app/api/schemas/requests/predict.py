@@ -92,8 +92,8 @@ class AnswerOptions(BaseModel):
 class PredictOptions(AnswerOptions):
     """How predictions are wanted; these stand beside the table."""
 
-    on_error: Literal["refuse", "per_row"] = Field(
-        "refuse", description="Whether a bad row refuses the whole request, or has its problem in its place."
+    on_error: Literal["fail", "per_row"] = Field(
+        "fail", description="Whether a bad row refuses the whole request, or has its problem in its place."
     )
     covariance: bool = Field(
         False,

@@ -46,7 +46,7 @@ class PromotionIn(ScoringJobIn):
     margin: float = Field(
         0.0, ge=0.0, allow_inf_nan=False, description="By how much more than nothing the challenger has to be better."
     )
-    by: Proof = Field(
+    criterion: Proof = Field(
         "interval",
         description="What has to be above the margin: the lower end of the improvement's 95 % interval, or itself.",
     )
@@ -67,7 +67,15 @@ class PromotionIn(ScoringJobIn):
     def to_request(self, model: str, alias: str) -> PromotionRequest:
         """As the domain has it."""
         return PromotionRequest(
-            self.dataset_id, model, alias, self.version, self.metric, self.margin, self.by, self.seed, self.groups
+            self.dataset_id,
+            model,
+            alias,
+            self.version,
+            self.metric,
+            self.margin,
+            self.criterion,
+            self.seed,
+            self.groups,
         )
 
 

@@ -45,7 +45,7 @@ class SupervisedJobIn(JobIn):
         description="How targets scatter. `gaussian`, the default for numbers: noise of one size, learned or given as "
         '`noise_sd`; or of a size of its own in each row, given as `{"column": NAME}`: a column of its sds, above 0, '
         "in the target's units, which is no input; or `heteroscedastic`: a second function of the inputs, learned too, "
-        "is its logarithm. `student_t`: some rows are outliers; `dof`, how heavy the tails "
+        "is its logarithm. `student_t`: some rows are outliers; `degrees_of_freedom`, how heavy the tails "
         "are, is learned or a number above 2. `log_gaussian`: targets above 0 that scatter in per cent. `poisson`: "
         "counts; `negative_binomial`: counts that scatter more. "
         "`bernoulli`, the default for two classes. `categorical`, the default for 3 to 10: a function for each "
@@ -86,8 +86,8 @@ class SupervisedJobIn(JobIn):
         None,
         description="Whether inputs are scaled to mean 0 and sd 1; without it, unless a width is given as a number.",
     )
-    missing: Missing = Field("refuse", description="What to do with rows in which a value is missing.")
-    split: Annotated[Split, Field(discriminator="by")] = Field(
+    missing: Missing = Field("error", description="What to do with rows in which a value is missing.")
+    split: Annotated[Split, Field(discriminator="type")] = Field(
         RandomSplit(), description="Which rows belong together when some are held out or folded."
     )
     holdout: float = Field(0.0, ge=0, le=0.9, description="The share of rows that is only measured on.")
@@ -108,8 +108,10 @@ class SupervisedJobIn(JobIn):
         description="How much is computed. `normal`: a training is measured by five whole trainings, each on four "
         "fifths of the rows: of 5,000 of them where there are more, and above 20,000 by one training on nine tenths. "
         "Where kernel and prior are left open several processes are learned: of numbers they are weighted by how each "
-        "predicts rows that it has not learned from, of classes the one that predicts them best is taken. `quick`: one "
-        "model, or the best of few by evidence, without `score` unless a `validation` is asked for.",
+        "predicts rows that it has not learned from, of classes the one that predicts them best is taken. `thorough`: "
+        "ten folds, of 20,000 rows where there are more, up to 100,000; one more process; and ten times the work "
+        "before folds or processes are left out. `quick`: one model, or the best of few by evidence, without `score` "
+        "unless a `validation` is asked for.",
     )
     prefer: Prefer = Field(
         "accuracy",

@@ -1,0 +1,99 @@
+"""Stored requests, plans, reports, results and documents name their members as the API does today.
+
+One row at a time: a report is some kilobytes, what a version predicts with at most some megabytes. Checkpoints are
+removed, since those hold such names too: jobs that were running begin anew.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+import sqlalchemy as sa
+from alembic import op
+
+from app.domain.former_members import DOCUMENTS, Json, Members, formerly, renamed
+from app.storage.codec.frame import Arrays, Content, Stored, read, write
+from app.storage.codec.frame import Json as Framed
+
+revision: str = "2026_12_04_names"
+down_revision: str | None = "2026_12_03_documents"
+branch_labels: str | None = None
+depends_on: str | None = None
+
+CHECKPOINTS = sa.table("job_checkpoints")
+TEXTS: Sequence[tuple[str, tuple[str, ...], str]] = (
+    ("training_jobs", ("id",), "request"),
+    ("training_jobs", ("id",), "plan"),
+    ("training_jobs", ("id",), "result"),
+    ("model_versions", ("id",), "report"),
+    ("relevance_vectors", ("version_id", "number"), "shape"),
+)
+POSTERIORS = sa.table("posteriors", sa.column("version_id", sa.Uuid()), sa.column("content", sa.LargeBinary()))
+
+
+def upgrade() -> None:
+    op.execute(sa.delete(CHECKPOINTS))
+    for table, keys, column in TEXTS:
+        _rewrite(table, keys, column, renamed)
+    _rewrite_versions(lambda value: renamed(value, DOCUMENTS), format_version=3)
+
+
+def downgrade() -> None:
+    op.execute(sa.delete(CHECKPOINTS))
+    for table, keys, column in TEXTS:
+        _rewrite(table, keys, column, formerly)
+    _rewrite_versions(lambda value: formerly(value, DOCUMENTS), format_version=2)
+
+
+def _rewrite(name: str, keys: tuple[str, ...], column: str, change: Callable[[Json], Json]) -> None:
+    table = sa.table(name, *(sa.column(key, sa.Integer() if key == "number" else sa.Uuid()) for key in keys))
+    text, connection = sa.column(column, sa.Text()), op.get_bind()
+    table.append_column(text)
+    places = connection.execute(sa.select(*(table.c[key] for key in keys)).where(text.is_not(None))).all()
+    for place in places:
+        here = [table.c[key] == value for key, value in zip(keys, place, strict=True)]
+        before: str = connection.execute(sa.select(text).where(*here)).scalar_one()
+        after = json.dumps(change(json.loads(before)), ensure_ascii=False, separators=(",", ":"))
+        if after != before:
+            connection.execute(sa.update(table).where(*here).values({column: after}))
+
+
+def _rewrite_versions(change: Callable[[Json], Json], *, format_version: int) -> None:
+    connection = op.get_bind()
+    for version in connection.execute(sa.select(POSTERIORS.c.version_id)).scalars().all():
+        here = POSTERIORS.c.version_id == version
+        before = bytes(connection.execute(sa.select(POSTERIORS.c.content).where(here)).scalar_one())
+        after = _rewritten(before, change, format_version)
+        connection.execute(sa.update(POSTERIORS).where(here).values(content=after))
+
+
+def _rewritten(data: bytes, change: Callable[[Json], Json], format_version: int) -> bytes:
+    """A version's content; its arrays are called by the way to them through the members, and stand in this order."""
+    framed, arrays = read(Content.VERSION, data)
+    value: Members = json.loads(json.dumps(framed))
+    names = value["arrays"]
+    assert isinstance(names, list)
+    found: dict[str, Stored] = {}
+
+    def called(value: Json, name: str) -> Json:
+        match value:
+            case {"array": str(before)}:
+                found[name] = _array(arrays, names.index(before))
+                return {"array": name}
+            case dict():
+                return {
+                    member: called(inner, f"{name}/{member}" if name else member) for member, inner in value.items()
+                }
+            case list():
+                return [called(inner, f"{name}/{place}") for place, inner in enumerate(value)]
+            case _:
+                return value
+
+    content = called(change(value["content"]), "")
+    told: Framed = json.loads(
+        json.dumps({"format_version": format_version, "arrays": sorted(found), "content": content})
+    )
+    return write(Content.VERSION, told, [found[name] for name in sorted(found)], compressible=False)
+
+
+def _array(arrays: Arrays, number: int) -> Stored:
+    return arrays.real(number) if arrays.dtype(number) == "<f8" else arrays.indices(number)
