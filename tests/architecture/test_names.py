@@ -12,78 +12,26 @@ from app.cli.commands import application
 from app.settings import Settings
 from tests.architecture.openapi import CHANGELOG, Json, missing, renamed, today
 
+# fmt: off
 WORDS = frozenset(
-    [
-        "answered",
-        "asked",
-        "beyond",
-        "bell",
-        "breath",
-        "bury",
-        "courier",
-        "door",
-        "errand",
-        "express",
-        "floor",
-        "greatest",
-        "happenings",
-        "holder",
-        "house",
-        "insisting",
-        "least",
-        "looks",
-        "lookout",
-        "met",
-        "obstacle",
-        "patience",
-        "reap",
-        "rival",
-        "rivals",
-        "said",
-        "saying",
-        "silence",
-        "soundness",
-        "standing",
-        "sweep",
-        "tell",
-        "tidy",
-        "told",
-        "trail",
-        "typicality",
-        "unanswered",
-        "walk",
-        "wanted",
-        "wholes",
-    ]
+    {
+        "answered", "asked", "beyond", "bell", "breath", "bury", "courier", "door", "errand", "express",
+        "floor", "greatest", "happenings", "holder", "house", "insisting", "least", "looks", "lookout", "met",
+        "obstacle", "patience", "reap", "rival", "rivals", "said", "saying", "silence", "soundness", "standing",
+        "sweep", "tell", "tidy", "told", "trail", "typicality", "unanswered", "walk", "wanted", "wholes",
+    }
 )
 """Words that name nothing that somebody from the field would look for."""
 
 NAMES = frozenset(
-    [
-        "amplitude",
-        "at_most",
-        "contenders",
-        "dof",
-        "explained",
-        "holds_versions",
-        "impossible",
-        "is_kept",
-        "keep_events_days",
-        "keep_results_days",
-        "left_out",
-        "lost_rows",
-        "most",
-        "pictures",
-        "place",
-        "process_sd",
-        "reached",
-        "refuse",
-        "span",
-        "vectors",
-        "within",
-    ]
+    {
+        "amplitude", "at_most", "contenders", "dof", "explained", "holds_versions", "impossible", "is_kept",
+        "keep_events_days", "keep_results_days", "left_out", "lost_rows", "most", "pictures", "place",
+        "process_sd", "reached", "refuse", "span", "vectors", "within",
+    }
 )
 """Whole names that were given up."""
+# fmt: on
 
 
 def of_the_api(value: Json) -> Iterator[str]:
