@@ -20,7 +20,7 @@ from examples.tour.terminal import printed, shape_of, spoken_in
 class Shown(msgspec.Struct):
     """What the page has of a function's shape."""
 
-    place: float
+    location: float
 
 
 class Function(msgspec.Struct):
@@ -58,7 +58,7 @@ def functions_in(answer: Json) -> list[Function]:
 def assert_told(vectors: Json, answered: Json) -> None:
     """Assert that the pump's four switches are found, when and by how much."""
     functions = functions_in(vectors)
-    steps = {one.shape[0].place: one.weight_mean for one in functions if one.kind == "step"}
+    steps = {one.shape[0].location: one.weight_mean for one in functions if one.kind == "step"}
     assert sorted(steps) == [minute - 0.5 for minute in pump.SWITCHED]
     assert sorted(one.kind for one in functions if one.kind != "step") == ["b_spline", "bias", "input"]
     assert isinstance(answered, dict)

@@ -24,8 +24,8 @@ from app.sparse_bayes.likelihoods import (
     LogGaussian,
     LogVariance,
     OneAgainstRest,
-    Poisson,
 )
+from app.sparse_bayes.likelihoods.counts import CountLikelihood
 from app.sparse_bayes.prediction import ClassPrediction, predict
 from app.sparse_bayes.scales import FixedWidth, InheritedWidth
 from app.sparse_bayes.selection import Rows, Trained, train, widths
@@ -134,7 +134,7 @@ def rows_for(likelihood: Likelihood) -> Rows:
             t = (f + 0.3 * rng.standard_normal(ROWS) > 0.0).astype(np.float64)
         case Categorical(latents=classes) | OneAgainstRest(latents=classes):
             t = np.floor((f + 1.0) / 2.0 * (classes - 1e-6))
-        case Poisson():
+        case CountLikelihood():
             t = rng.poisson(np.exp(1.0 + f)).astype(np.float64)
         case LogGaussian():
             t = np.exp(f + 0.1 * rng.standard_normal(ROWS))
