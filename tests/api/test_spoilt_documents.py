@@ -30,7 +30,7 @@ POSITIVE = frozenset({TWO, HUGE})
 SMALL = frozenset({MINUS, TWO})
 COUNTED = frozenset({TWO})
 
-SPEC = r"/report/(plan/(spec|rivals/\*)|alternatives/\*)"
+SPEC = r"/report/(plan/(spec|compared_models/\*)|alternatives/\*)"
 FUNCTIONS = r"/model/(functions/\*|functions/\*/of|augmentation/functions)"
 BESIDE = r"/model/(functions/\*/of|augmentation/functions)"
 """Functions whose kernel is no member's."""
@@ -43,7 +43,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"components/(model|report)/log_marginal_likelihood": ANY,
     r"/report/integrated_evidence": ANY,
     r"/model/mean/\*(/\*)?": ANY,
-    FUNCTIONS + r"/(places|origins|frequencies|phases)/\*(/\*)?": ANY,
+    FUNCTIONS + r"/(locations|origins|frequencies|phases)/\*(/\*)?": ANY,
     BESIDE + r"/kernel/offset": ANY,
     r"/model/functions/\*/of/centres/\*/\*": ANY,  # wavelets
     SPEC + r"/basis/\*/kernel/offset": ANY,
@@ -58,7 +58,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"(components)?/inputs/\*/scale": POSITIVE,
     r"/target/scale": COUNTED,
     r"/model/(augmentation/functions|functions/\*/of)/widths/\*": POSITIVE,
-    FUNCTIONS + r"/spans/\*": POSITIVE,
+    FUNCTIONS + r"/scales/\*": POSITIVE,
     r"/model/(alpha/\*|augmentation/spread|augmentation/precisions/\*)": POSITIVE,
     r"/model/covariance/\*/\*": frozenset({HUGE}),  # a variance in the corner, which must not be below the others
     SPEC + r"/prior/min_gain": POSITIVE,
@@ -67,7 +67,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     r"/report/alternatives/\*/prior/(a|b|c|d)": POSITIVE,
     r"/report/alternatives/\*/likelihood/degrees_of_freedom": frozenset({HUGE}),
     r"/report/metrics/(validation/(rmse|mae)|holdout/log_loss)": POSITIVE,
-    r"approximation/report/(error|negative|path/\*/error)": POSITIVE,
+    r"approximation/report/(error|integral_negative|path/\*/error)": POSITIVE,
     r"components/report/variances/\*": POSITIVE,
     TASK + r"/report/seconds": POSITIVE,
     r"components/model/(functions/widths/\*|weights/\*|noise_variance)": COUNTED,
@@ -77,7 +77,7 @@ ACCEPTED: dict[str, frozenset[str]] = {
     # Counts, degrees, numbers of columns and versions, and seeds may be 2.
     TASK + r"/(source/version|format_version)": COUNTED,
     TASK + r"/report/(rows_dropped|rows_held_out|rows_drawn|metrics/validation/rows|outliers/\*/row)": COUNTED,
-    TASK + r"/report/(plan/(most|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
+    TASK + r"/report/(plan/(max_functions|seed|validation/folds)|path/\*/functions|alternatives/\*/functions)": COUNTED,
     SPEC + r"/(seed|prior/max_functions)": COUNTED,
     r"/model/functions/\*/columns/\*": COUNTED,
     FUNCTIONS + r"/degree": COUNTED,
