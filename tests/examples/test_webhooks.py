@@ -9,7 +9,8 @@ from typing import get_args
 
 import pytest
 
-from app.api.schemas.webhooks import MessageOut, TestMessageOut
+from app.api.schemas.webhooks import MessageOut
+from app.api.schemas.webhooks import TestMessageOut as WebhookTest
 from app.domain.webhooks import PAUSES, Obstacle, new_secret, signature
 from tests.examples.python_blocks import BLOCK
 
@@ -63,7 +64,7 @@ def test_the_pages_obstacles_are_all_there_are() -> None:
 def test_the_pages_messages_are_some() -> None:
     ended, tried = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert MessageOut.model_validate_json(json.dumps(json.loads(ended)), strict=True).data.version is not None
-    assert TestMessageOut.model_validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"
+    assert WebhookTest.model_validate_json(json.dumps(json.loads(tried)), strict=True).type == "webhook.test"
 
 
 def test_the_page_is_pointed_to() -> None:

@@ -81,7 +81,7 @@ def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iter
     yield from figure_faults(
         [
             ("/report/rows_drawn", report.rows_drawn, Interval(1, report.rows)),
-            ("/report/reached", report.explained_variance, REACHED),
+            ("/report/explained_variance", report.explained_variance, REACHED),
         ]
     )
     yield from figure_faults(

@@ -7,7 +7,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from app.sparse_bayes.likelihoods import Coupled, Likelihood, OneAgainstRest
+from app.sparse_bayes.likelihoods import Bernoulli, Coupled, Likelihood, OneAgainstRest, StudentT
+from app.sparse_bayes.likelihoods.negative_binomial import NegativeBinomial
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import LIKELIHOODS, OF_NOISE, by_differences, rows_for
 
@@ -93,8 +94,8 @@ def test_an_expected_log_density_is_the_integral_over_the_latent(name: str) -> N
 
     expected = np.array([by_quadrature(n) for n in range(len(t))])
     value = likelihood.expected(t, f, v, BETA).value
-    if likelihood.log_concave:
-        np.testing.assert_allclose(value, expected, rtol=1e-7)
+    if not isinstance(likelihood, StudentT):
+        np.testing.assert_allclose(value, expected, rtol=1e-7, atol=1e-7)
     else:  # that of the scale mixture, which is less
         assert (value < expected).all()
         np.testing.assert_allclose(value, expected, atol=1.0)
@@ -133,10 +134,12 @@ def test_a_latent_without_variance_has_the_plain_sites(name: str) -> None:
     f, _ = latents()
     found = likelihood.expected(t, f, np.zeros(8), BETA)
     precision, gradient = likelihood.sites(t, f, BETA)
-    np.testing.assert_allclose(found.value, likelihood.log_density(t, f, BETA), rtol=1e-12)
-    np.testing.assert_allclose(found.gradient, gradient, rtol=1e-12)
-    if likelihood.log_concave:
-        np.testing.assert_allclose(found.precision, precision, rtol=1e-12)
+    # The logistic function is a mixture to 1e-8, for each event that a row counts.
+    slack = 3e-8 * (1.0 + float(t.max())) if isinstance(likelihood, Bernoulli | NegativeBinomial) else 0.0
+    np.testing.assert_allclose(found.value, likelihood.log_density(t, f, BETA), rtol=1e-12, atol=slack)
+    np.testing.assert_allclose(found.gradient, gradient, rtol=1e-12, atol=slack)
+    if not isinstance(likelihood, StudentT):
+        np.testing.assert_allclose(found.precision, precision, rtol=1e-12, atol=slack)
     else:
         assert (found.precision > 0.0).all()
 

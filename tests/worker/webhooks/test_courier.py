@@ -17,7 +17,8 @@ from sqlalchemy import Engine as Database
 from sqlalchemy import text
 
 from app.api.schemas.jobs import job_out
-from app.api.schemas.webhooks import MessageOut, TestMessageOut
+from app.api.schemas.webhooks import MessageOut
+from app.api.schemas.webhooks import TestMessageOut as WebhookTest
 from app.bootstrap import now
 from app.domain.addresses import Allowance, Target
 from app.domain.identity import uuid7
@@ -138,7 +139,7 @@ def test_a_webhook_is_tried_by_the_road_of_all_it_is_told(place: Place, receiver
     headers = {name.lower(): str(value) for name, value in request.headers.items()}
     assert headers["webhook-id"] == str(made.event_id)
     assert verified(secret, headers, request.body)
-    said = TestMessageOut.model_validate_json(request.body)
+    said = WebhookTest.model_validate_json(request.body)
     assert (said.type, said.data.webhook_id, said.timestamp) == ("webhook.test", webhook.id, made.created_at)
 
 
