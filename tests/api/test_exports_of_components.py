@@ -118,7 +118,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("/model/more", 1, "/model/more"),
     ("/report/noise_variance", 0.01, "/report/noise_variance"),
     ("/report/log_marginal_likelihood", 12.5, "/report/log_marginal_likelihood"),
-    ("/report/reached", "all", "/report/reached"),
+    ("/report/explained_variance", "all", "/report/explained_variance"),
     ("/report/more", 1, "/report"),
     ("/report/plan", 7, "/report/plan"),
     ("/report/plan/kernel", {"type": "gaussian"}, "/report/plan/kernel"),

@@ -300,8 +300,8 @@ def _framed(format_version: int, content: Json, arrays: Mapping[str, Stored]) ->
 def test_content_of_another_format_version_is_refused_by_its_number() -> None:
     content, arrays = taken_out(content_of(samples.predictor()))
     assert _equal(decoded(_framed(FORMAT_VERSION, content, arrays)), samples.predictor())
-    with pytest.raises(UnreadableBytesError, match=f"document format {FORMAT_VERSION}, got {FORMAT_VERSION + 1}"):
-        decoded(_framed(FORMAT_VERSION + 1, content, arrays))
+    with pytest.raises(UnreadableBytesError, match="document format 3, got 2"):
+        decoded(_framed(2, content, arrays))
 
 
 @pytest.mark.parametrize(
