@@ -83,8 +83,8 @@ def shaped(shape: Shape, columns: Indices, names: Sequence[str], units: Sequence
         told.append(
             InputShape(
                 names[column],
-                location=shift + scale * shape.place[number],
-                scale=None if shape.span is None else scale * shape.span,
+                location=shift + scale * shape.location[number],
+                scale=None if shape.scale is None else scale * shape.scale,
                 frequency=shape.frequency[number] / scale if shape.frequency else None,
             )
         )

@@ -48,7 +48,7 @@ def told(api: Api, model: str, rows: Array, number: int | None = None) -> tuple[
 
 
 def test_what_lies_apart_is_new_and_what_is_like_the_rows_is_not(api: Api) -> None:
-    version = trained(api, dataset_id=uploaded(api, "three-heaps"), explained=0.8)
+    version = trained(api, dataset_id=uploaded(api, "three-heaps"), min_explained_variance=0.8)
     assert (version.task, version.rows, version.rows_drawn, version.standardised) == ("components", 150, 150, True)
     assert 3 <= version.functions < 40
     assert version.explained_variance > 0.75

@@ -50,7 +50,7 @@ def test_figures_of_folds_change_nothing_else(api: Api) -> None:
     ("split", "rows"), [({"type": "group", "column": "who"}, 40), ({"type": "order"}, 30)], ids=["groups", "order"]
 )
 def test_folds_go_by_the_split(api: Api, split: dict[str, Json], rows: int) -> None:
-    name = f"sinc-{split['by']}"
+    name = f"sinc-{split['type']}"
     api.train(dataset_id=grouped(name, api), target="y", inputs=["x"], split=split, validation={"folds": 3}, **FIXED)
     assert api.calls.version(name, 1).metrics["validation"]["rows"] == rows
 

@@ -17,7 +17,8 @@ from app.services.catalogue import Catalogue
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis, evaluate
 from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import LogGaussian, Poisson, TargetLikelihood
+from app.sparse_bayes.likelihoods import LogGaussian, TargetLikelihood
+from app.sparse_bayes.likelihoods.counts import CountLikelihood
 from app.sparse_bayes.model import Model
 from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import members_of, n_functions
@@ -57,7 +58,7 @@ def latent_mean(known: SupervisedAnswering, answer: RegressionAnswer | Classific
         case LogGaussian():  # the logarithm of the median
             prediction, _ = known.ready.predict(inputs)
             return np.log(known.predictor.encoding.target.scale * prediction.quantile(0.5))  # type: ignore[union-attr]
-        case Poisson():  # a log-normal rate has the mean exp(m + v/2)
+        case CountLikelihood():  # a log-normal rate has the mean exp(m + v/2)
             return np.log(answer.mean) - 0.5 * found.variance
         case _:
             return answer.mean

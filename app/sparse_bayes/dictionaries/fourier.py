@@ -75,7 +75,7 @@ class FourierFunctions:
         return Shape(
             "wave",
             (int(self.inputs[number]),),
-            place=(float(self.origins[number]),),
+            location=(float(self.origins[number]),),
             frequency=(float(self.frequencies[number]),),
             phase=float(self.phases[number]),
         )

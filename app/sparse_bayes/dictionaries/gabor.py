@@ -107,8 +107,8 @@ class GaborFunctions:
         return Shape(
             "wavelet",
             tuple(range(self.centres.shape[1])),
-            place=tuple(self.centres[number].tolist()),
-            span=float(self.spans[number]),
+            location=tuple(self.centres[number].tolist()),
+            scale=float(self.spans[number]),
             frequency=tuple(self.frequencies[number].tolist()),
             phase=float(self.phases[number]),
         )

@@ -100,8 +100,8 @@ class ImageFit:
             lies = tuple(
                 InputShape(
                     names[place],
-                    location=shape.place[place],
-                    scale=shape.span,
+                    location=shape.location[place],
+                    scale=shape.scale,
                     frequency=shape.frequency[place] if shape.frequency else None,
                 )
                 for place in shape.inputs

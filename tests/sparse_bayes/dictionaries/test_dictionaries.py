@@ -68,7 +68,7 @@ def test_a_constant_input_has_no_functions(dictionary: Dictionary) -> None:
 def test_steps_tell_all_values_apart() -> None:
     X = np.array([[0.0], [1.0], [1.0], [3.0], [-2.0]])
     np.testing.assert_array_equal(every(Steps(), X), [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]])
-    assert [Steps().functions(X).shape(k).place for k in range(3)] == [(-1.0,), (0.5,), (2.0,)]
+    assert [Steps().functions(X).shape(k).location for k in range(3)] == [(-1.0,), (0.5,), (2.0,)]
 
 
 def test_a_step_between_two_floats_that_are_neighbours_parts_them() -> None:
@@ -106,7 +106,7 @@ def test_a_cubic_spline_by_hand() -> None:
     """2/3 at its centre, 1/6 one knot away, 0 from two on."""
     functions = BSplines(3, 1).functions(np.array([[0.0], [4.0]]))
     of = functions.take(np.array([1]))
-    centre = of.shape(0).place[0]
+    centre = of.shape(0).location[0]
     told = of(np.array([[centre], [centre + 4.0], [centre - 4.0], [centre + 8.0], [centre + 9.0]]), np.array([0]))
     np.testing.assert_allclose(told[:, 0], [2 / 3, 1 / 6, 1 / 6, 0.0, 0.0], atol=1e-15)
 
@@ -116,11 +116,11 @@ def test_a_wavelet_is_a_wave_under_a_gaussian() -> None:
     functions = Gabor().functions(X)
     number = functions.size // 2 + 5
     shape = functions.shape(number)
-    assert shape.span is not None
+    assert shape.scale is not None
     assert shape.phase is not None
-    apart = X - np.array(shape.place)
+    apart = X - np.array(shape.location)
     wave = np.cos(2.0 * np.pi * (apart @ np.array(shape.frequency) - shape.phase))
-    expected = np.exp(-np.pi * np.square(apart).sum(axis=1) / shape.span**2) * wave
+    expected = np.exp(-np.pi * np.square(apart).sum(axis=1) / shape.scale**2) * wave
     np.testing.assert_allclose(functions(X, np.array([number]))[:, 0], expected, atol=1e-14)
 
 

@@ -173,7 +173,7 @@ def test_a_challenger_that_leaves_rows_out_is_not_better(duel: Bench, monkeypatc
     assert duel.run(job_id)
     found = of_kind(Promotion, duel.look(job_id).result)
     assert (found.moved, found.rows_without_challenger_loss) == (False, 8)
-    assert "8 rows that the holder answers" in found.reason
+    assert "8 rows that the champion predicts" in found.reason
 
 
 def test_a_model_with_all_the_aliases_it_may_have_gets_no_more(bench: Bench) -> None:

@@ -96,7 +96,7 @@ def test_a_body_is_not_waited_for(behaviour: Behaviour) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("said", "obstacle"),
     [
         (b"", "not-connected"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "not-http"),
