@@ -39,6 +39,7 @@ NUMBERS = {
     "value": (0.7, 3.0),
     "noise_sd": (0.1, 1.0),
     "degrees_of_freedom": (2.5, 30.0),
+    "dispersion": (0.5, 30.0),
     "classes": (3,),
     "folds": (2,),
     "harmonics": (5,),
