@@ -7,40 +7,32 @@ from datetime import datetime
 import numpy as np
 
 from app.documents.earlier import earlier_models, with_evidence
+from app.documents.functions import functions_of, kernel_functions_of, wavelets_of
+from app.documents.limits import refuse_large
 from app.documents.reports import approximation_report, components_report, supervised_report
 from app.documents.schema import (
     ApproximationContent,
     ApproximationDocument,
     AugmentationPart,
-    BiasPart,
     CategoryInput,
     ComponentsContent,
     ComponentsDocument,
     ComponentsPart,
     Content,
-    FunctionsPart,
-    GroupPart,
     ImageContent,
     ImagePart,
-    InputsPart,
-    KernelPart,
     LogNoisePart,
     ModelPart,
     NumberInput,
     PerClassPart,
     PoolPart,
-    SinglePart,
-    SplinesPart,
-    StepsPart,
     SupervisedContent,
     SupervisedDocument,
     TargetPart,
     TermsPart,
     VersionDocument,
-    WaveletsPart,
-    WavesPart,
 )
-from app.documents.sizes import columns, matrix, vector, wrong
+from app.documents.sizes import matrix, vector, wrong
 from app.domain.encoding import (
     EncodedCategory,
     EncodedInput,
@@ -60,33 +52,17 @@ from app.domain.models import (
 from app.domain.planning.approximation import MOST_TERMS
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
-from app.sparse_bayes.basis import (
-    ConstantFunction,
-    Functions,
-    GroupFunctions,
-    InputFunctions,
-    KernelFunctions,
-    SingleFunctions,
-)
 from app.sparse_bayes.components import Components
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.images import ImageCode
-from app.sparse_bayes.kernels import Additive, Kernel
 from app.sparse_bayes.kernels.covariance import Covariance
 from app.sparse_bayes.marginal import LogEvidence
 from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
-from app.sparse_bayes.scales import InputMap
 from app.sparse_bayes.types import Array
-
-MOST_MEMBERS = 16
 
 MAX_LOG_NOISE = 600.0
 """The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""
-
-MOST_FUNCTIONS = 2_048
-"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
 
 
 def version_of(document: VersionDocument) -> ExportedVersion:
@@ -196,7 +172,7 @@ def _pool(part: PoolPart, inputs: int, classes: int) -> Pool:
 
 def _model(part: ModelPart, inputs: int, classes: int, where: str) -> Model:
     named = enumerate(part.functions)
-    functions = tuple(_functions(one, inputs, f"{where}/functions/{place}") for place, one in named)
+    functions = tuple(functions_of(one, inputs, f"{where}/functions/{place}") for place, one in named)
     size = sum(one.size for one in functions)
     latents = classes if part.likelihood.latents > 1 else None
     return Model(
@@ -265,87 +241,10 @@ def _rows_and_numbers(mean: Sequence[float] | Sequence[list[float]]) -> tuple[li
 
 def _augmentation(part: AugmentationPart, inputs: int, where: str) -> Augmentation:
     where = f"{where}/augmentation"
-    functions = _kernel(part.functions, inputs, f"{where}/functions")
+    functions = kernel_functions_of(part.functions, inputs, f"{where}/functions")
     known = part.precisions
     precisions = None if known is None else vector(known, functions.size, f"{where}/precisions")
     return Augmentation(functions, part.spread, precisions)
-
-
-def _functions(part: FunctionsPart, inputs: int, where: str) -> Functions:
-    if isinstance(part, GroupPart):
-        seen = columns(part.columns, inputs, f"{where}/columns")
-        if not len(seen) or len(set(part.columns)) < len(seen):
-            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
-        return GroupFunctions(seen, _single(part.of, len(seen), f"{where}/of"))
-    return _single(part, inputs, where)
-
-
-def _single(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
-    match part:
-        case KernelPart():
-            return _kernel(part, inputs, where)
-        case BiasPart():
-            return ConstantFunction()
-        case InputsPart():
-            return InputFunctions(columns(part.columns, inputs, f"{where}/columns"))
-        case StepsPart():
-            chosen = columns(part.inputs, inputs, f"{where}/inputs")
-            return StepFunctions(chosen, vector(part.locations, len(chosen), f"{where}/locations"))
-        case WavesPart():
-            chosen = columns(part.inputs, inputs, f"{where}/inputs")
-            return FourierFunctions(
-                chosen,
-                vector(part.origins, len(chosen), f"{where}/origins"),
-                vector(part.frequencies, len(chosen), f"{where}/frequencies"),
-                vector(part.phases, len(chosen), f"{where}/phases"),
-            )
-        case SplinesPart():
-            chosen = columns(part.inputs, inputs, f"{where}/inputs")
-            return SplineFunctions(
-                part.degree,
-                chosen,
-                vector(part.locations, len(chosen), f"{where}/locations"),
-                vector(part.scales, len(chosen), f"{where}/scales"),
-            )
-        case WaveletsPart():
-            return _wavelets(part, inputs, where)
-
-
-def _wavelets(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
-    size = len(part.scales)
-    return GaborFunctions(
-        matrix(part.centres, (size, inputs), f"{where}/centres"),
-        np.asarray(part.scales, np.float64),
-        matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
-        vector(part.phases, size, f"{where}/phases"),
-    )
-
-
-def _kernel(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
-    size = len(part.centres)
-    if len(part.widths) not in {1, inputs}:
-        raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
-    bend = InputMap(
-        np.asarray(part.widths, np.float64),
-        None if part.skew is None else vector(part.skew, inputs, f"{where}/skew"),
-        None if part.tail is None else vector(part.tail, inputs, f"{where}/tail"),
-    )
-    centres = matrix(part.centres, (size, inputs), f"{where}/centres")
-    # The rows that they stood on stay behind.
-    return KernelFunctions(_termed(part, inputs, where), bend, centres, np.arange(size))
-
-
-def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
-    if not part.terms:
-        return part.kernel
-    if not isinstance(part.kernel, Covariance):
-        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
-    alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
-    columns(alone, inputs, f"{where}/terms")
-    if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
-        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
-        raise wrong(f"{where}/terms", f"{detail}.")
-    return Additive(part.kernel, alone, shares)
 
 
 def _terms(part: TermsPart, inputs: int) -> Expansion:
@@ -368,7 +267,7 @@ def _image(part: ImagePart) -> ImageCode:
         height=part.height,
         width=part.width,
         constant=part.constant,
-        wavelets=_wavelets(part.wavelets, 2, "/model/wavelets"),
+        wavelets=wavelets_of(part.wavelets, 2, "/model/wavelets"),
         weights=vector(part.weights, size, "/model/weights"),
         sds=vector(part.sds, size, "/model/sds"),
         alpha=vector(part.alpha, size, "/model/alpha"),
@@ -382,7 +281,7 @@ def _image(part: ImagePart) -> ImageCode:
 
 def _components(part: ComponentsPart, inputs: int) -> Components:
     where = "/model/functions"
-    functions = _kernel(part.functions, inputs, where)
+    functions = kernel_functions_of(part.functions, inputs, where)
     size, kernel = functions.size, functions.kernel
     if not isinstance(kernel, Covariance):
         raise wrong(where, "Components are of a covariance, without terms.")
@@ -395,52 +294,3 @@ def _components(part: ComponentsPart, inputs: int) -> Components:
         part.noise_variance,
         part.log_marginal_likelihood,
     )
-
-
-def refuse_large(document: VersionDocument) -> None:
-    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
-    match document.model:
-        case ModelPart() as model:
-            _refuse_large_model(model, "/model")
-        case PoolPart(members=members) | PerClassPart(members=members):
-            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MOST_MEMBERS:
-                detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(members)}."
-                raise wrong("/model/members", detail)
-            for place, model in enumerate(members):
-                _refuse_large_model(model, f"/model/members/{place}")
-        case ComponentsPart(functions=functions):
-            _refuse_other_size(functions, "/model/functions")
-        case TermsPart():
-            pass  # as many as a training may have
-
-
-def _refuse_large_model(part: ModelPart, where: str) -> None:
-    size = sum(map(_size, part.functions))
-    if size > MOST_FUNCTIONS:
-        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
-    if part.augmentation is not None:
-        _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
-    if part.log_noise is not None:
-        _refuse_large_model(part.log_noise.model, f"{where}/log_noise/model")
-
-
-def _refuse_other_size(part: KernelPart, where: str) -> None:
-    if not 1 <= len(part.centres) <= MOST_FUNCTIONS:
-        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {len(part.centres):,}."
-        raise wrong(f"{where}/centres", detail)
-
-
-def _size(part: FunctionsPart) -> int:
-    match part:
-        case GroupPart(of=functions):
-            return _size(functions)
-        case KernelPart(centres=centres):
-            return len(centres)
-        case BiasPart():
-            return 1
-        case InputsPart(columns=chosen):
-            return len(chosen)
-        case WaveletsPart(scales=scales):
-            return len(scales)
-        case StepsPart() | WavesPart() | SplinesPart():
-            return len(part.inputs)

@@ -2,6 +2,7 @@
 
 import math
 
+from app.documents.functions import functions_part, kernel_part, wavelets_part
 from app.documents.reports import APPROXIMATIONS, COMPONENTS, supervised_told
 from app.documents.schema import (
     FORMAT,
@@ -9,37 +10,26 @@ from app.documents.schema import (
     ApproximationContent,
     ApproximationDocument,
     AugmentationPart,
-    BiasPart,
     CategoryInput,
     ComponentsContent,
     ComponentsDocument,
     ComponentsPart,
     Content,
     EvidencePart,
-    FunctionsPart,
-    GroupPart,
     ImageContent,
     ImagePart,
-    InputsPart,
-    KernelPart,
     LogNoisePart,
     ModelPart,
     NumberInput,
     PerClassPart,
     PoolPart,
     ReachedPart,
-    SinglePart,
     SourcePart,
-    SplinesPart,
-    StepsPart,
     SupervisedContent,
     SupervisedDocument,
     TargetPart,
-    TermPart,
     TermsPart,
     VersionDocument,
-    WaveletsPart,
-    WavesPart,
 )
 from app.domain.encoding import EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
@@ -53,16 +43,9 @@ from app.domain.models import (
 from app.sparse_bayes.approximation import Expansion
 from app.sparse_bayes.augmentation import Augmentation
 from app.sparse_bayes.basis import (
-    ConstantFunction,
-    Functions,
-    GroupFunctions,
-    InputFunctions,
     KernelFunctions,
-    SingleFunctions,
 )
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 from app.sparse_bayes.images import ImageCode
-from app.sparse_bayes.kernels import Additive
 from app.sparse_bayes.model import LogNoise, Model
 from app.sparse_bayes.per_class import PerClass
 from app.sparse_bayes.pool import LearnedModel, Pool
@@ -189,7 +172,7 @@ def _learned(learned: LearnedModel) -> ModelPart | PoolPart | PerClassPart:
 def _model(model: Model) -> ModelPart:
     return ModelPart(
         likelihood=model.likelihood,
-        functions=[_functions(functions) for functions in model.functions],
+        functions=[functions_part(functions) for functions in model.functions],
         mean=model.mean,
         covariance=model.covariance,
         alpha=model.alpha,
@@ -217,70 +200,7 @@ def _finite(number: float | None) -> float | None:
 
 
 def _augmentation(kept: Augmentation) -> AugmentationPart:
-    return AugmentationPart(functions=_kernel(kept.functions), spread=kept.spread, precisions=kept.precisions)
-
-
-def _functions(functions: Functions) -> FunctionsPart:
-    if isinstance(functions, GroupFunctions):
-        return GroupPart(type="group", columns=functions.columns, of=_single(functions.of))
-    return _single(functions)
-
-
-def _single(functions: SingleFunctions) -> SinglePart:
-    match functions:
-        case KernelFunctions():
-            return _kernel(functions)
-        case ConstantFunction():
-            return BiasPart(type="bias")
-        case InputFunctions(columns=columns):
-            return InputsPart(type="inputs", columns=columns)
-        case StepFunctions(inputs=inputs, places=places):
-            return StepsPart(type="steps", inputs=inputs, locations=places)
-        case FourierFunctions():
-            return WavesPart(
-                type="fourier",
-                inputs=functions.inputs,
-                origins=functions.origins,
-                frequencies=functions.frequencies,
-                phases=functions.phases,
-            )
-        case SplineFunctions():
-            return SplinesPart(
-                type="b_splines",
-                degree=functions.degree,
-                inputs=functions.inputs,
-                locations=functions.places,
-                scales=functions.spans,
-            )
-        case GaborFunctions():
-            return _wavelets(functions)
-
-
-def _wavelets(functions: GaborFunctions) -> WaveletsPart:
-    return WaveletsPart(
-        type="gabor",
-        centres=functions.centres,
-        scales=functions.spans,
-        frequencies=functions.frequencies,
-        phases=functions.phases,
-    )
-
-
-def _kernel(functions: KernelFunctions) -> KernelPart:
-    kernel, terms = functions.kernel, list[TermPart]()
-    if isinstance(kernel, Additive):
-        pairs = zip(kernel.alone, kernel.shares, strict=True)
-        kernel, terms = kernel.kernel, [TermPart(input=place, share=share) for place, share in pairs]
-    bend = functions.input_map
-    return KernelPart(
-        type="kernel",
-        kernel=kernel,
-        terms=terms,
-        widths=bend.widths,
-        skew=bend.skew,
-        tail=bend.tail,
-        centres=functions.centres,
-    )
+    return AugmentationPart(functions=kernel_part(kept.functions), spread=kept.spread, precisions=kept.precisions)
 
 
 def _terms(terms: Expansion) -> TermsPart:
@@ -297,7 +217,7 @@ def _image(code: ImageCode) -> ImagePart:
         height=code.height,
         width=code.width,
         constant=code.constant,
-        wavelets=_wavelets(code.wavelets),
+        wavelets=wavelets_part(code.wavelets),
         weights=code.weights,
         sds=code.sds,
         alpha=code.alpha,
@@ -312,7 +232,7 @@ def _image(code: ImageCode) -> ImagePart:
 def _components(predictor: ComponentsPredictor) -> ComponentsPart:
     found = predictor.components
     return ComponentsPart(
-        functions=_kernel(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)),
+        functions=kernel_part(KernelFunctions(found.kernel, found.input_map, found.centres, found.rows)),
         weights=found.weights,
         noise_variance=found.noise_variance,
         log_marginal_likelihood=found.evidence,

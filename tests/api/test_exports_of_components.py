@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
-from app.documents.reading import MOST_FUNCTIONS
+from app.documents.limits import MOST_FUNCTIONS
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
 from tests.api.conftest import InMemoryParts

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from app.client import connect
 from app.client.answers import Json
 from app.documents import schema
-from app.documents.reading import MOST_FUNCTIONS
+from app.documents.limits import MOST_FUNCTIONS
 from app.domain.planning.approximation import MOST_TERMS
 from app.exports.formats import Format
 from examples.demo.service import running_service
