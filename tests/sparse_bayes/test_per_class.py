@@ -28,12 +28,14 @@ from app.sparse_bayes.pool import (
 )
 from app.sparse_bayes.prediction import ClassPrediction, Ready
 from app.sparse_bayes.priors import Independent
+from app.sparse_bayes.row_source import ArrayRows
 from app.sparse_bayes.scales import CrossValidationWidth, FixedWidth
 from app.sparse_bayes.selection import Rows, Step, Trained, train
 from app.sparse_bayes.spec import Spec
 from app.sparse_bayes.trail import Mark, Trail
 from app.sparse_bayes.types import Array
 from tests.sparse_bayes.drawn import process_spec
+from tests.sparse_bayes.sources import partitioned
 
 NEW = np.random.default_rng(9).normal(size=(15, 2)) * 1.5
 
@@ -67,6 +69,15 @@ def predicted(model: PerClass, X: Array = NEW) -> tuple[ClassPrediction, Array |
     ready = ready_of(model)
     assert isinstance(ready, ReadyPerClass)
     return ready.predict(X)
+
+
+def test_rows_that_come_from_a_source_teach_what_rows_in_memory_do() -> None:
+    some = rows()
+    *_, found = train(replace(some, source=partitioned(ArrayRows(some.X, some.t), 2)), spec_of())
+    assert isinstance(found, Trained)
+    assert isinstance(found.learned, PerClass)
+    for one, other in zip(found.learned.members, learned().members, strict=True):
+        assert np.array_equal(one.mean, other.mean)
 
 
 def test_probabilities_are_those_of_each_class_against_all_others_over_their_sum() -> None:

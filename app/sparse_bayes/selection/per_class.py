@@ -40,7 +40,7 @@ def fitted_per_class(
     single = replace(spec, likelihood=likelihood.member)
     for number in range(likelihood.latents):
         yield Step("classes", number, likelihood.latents, "models")
-        of_class = replace(rows, t=(rows.t == number).astype(np.float64), source=None)
+        of_class = rows.with_targets((rows.t == number).astype(np.float64))
         try:
             model, run = yield from fit(of_class, single)
         except (OneClassError, NotPositiveDefiniteError):

@@ -27,6 +27,10 @@ class Rows:
         """All rows a block at a time; `threads` share the passes over those in memory."""
         return ArrayRows(self.X, self.t, threads=threads) if self.source is None else self.source
 
+    def with_targets(self, t: Array) -> "Rows":
+        """The same inputs with other targets (N,), whose noise is not known."""
+        return Rows(self.X, t, source=None if self.source is None else self.source.with_targets(t, None))
+
     def take(self, chosen: Indices) -> "Rows":
         """Some of the rows."""
         return Rows(self.X[chosen], self.t[chosen], None if self.noise_sd is None else self.noise_sd[chosen])
