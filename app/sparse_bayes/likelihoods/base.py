@@ -25,7 +25,7 @@ Targets = Literal["real", "positive", "count", "square", "class"]
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapeParameter:
     """A parameter above 0 of a likelihood, a field of this `name`: "learned" by evidence within bounds, or given."""
 
     name: str
@@ -68,7 +68,7 @@ class LikelihoodBase(ABC):
     least_gain: ClassVar[float] = 1.0
     """What a function must bring, in nats, where the prior doesn't say."""
 
-    shape: ClassVar[Shape | None] = None
+    shape: ClassVar[ShapeParameter | None] = None
     """The parameter that `tuned` learns."""
 
     @property

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 import scipy
 
-from app.sparse_bayes.likelihoods.base import Shape
+from app.sparse_bayes.likelihoods.base import ShapeParameter
 from app.sparse_bayes.likelihoods.bernoulli import expected_softplus
 from app.sparse_bayes.likelihoods.counts import GREATEST_LOG_RATE, CountLikelihood
 from app.sparse_bayes.likelihoods.sites import Sites
@@ -15,7 +15,7 @@ from app.sparse_bayes.tracing import A, Namespace
 from app.sparse_bayes.types import Array, ForRows
 
 # Below, nearly all counts are 0; above, counts of a mean of 100 scatter by .5 % more than Poisson's.
-DISPERSION = Shape("dispersion", first=1.0, least=1e-2, most=1e4)
+DISPERSION = ShapeParameter("dispersion", first=1.0, least=1e-2, most=1e4)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class NegativeBinomial(CountLikelihood):
     dispersion: Literal["learned"] | float = "learned"
     type: Literal["negative_binomial"] = "negative_binomial"
 
-    shape: ClassVar[Shape | None] = DISPERSION
+    shape: ClassVar[ShapeParameter | None] = DISPERSION
 
     def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
         """log Gamma(t + k) / (Gamma(k) t!) + t (f - log k) - (t + k) log(1 + e^f/k), k the dispersion."""
