@@ -91,18 +91,17 @@ def train(
     for each in (spec, *rivals, *pool, *alternatives):
         check(each)
     folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, most_cells)
+    scoring = Scoring(folds, bounds)
+    if pool or alternatives:  # folds choose, whether or not any were asked for
+        scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
     if pool:
-        scoring = Scoring(folds or FOLDS, bounds if folds else bounds or NORMAL)
         yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
         return
     if isinstance(spec.likelihood, ClassLikelihood):
-        scoring = (
-            Scoring(folds or FOLDS, bounds if folds else bounds or NORMAL) if alternatives else Scoring(folds, bounds)
-        )
         yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
         return
     if is_heteroscedastic(spec.likelihood):
-        yield from _with_log_noise(rows, spec, folding, Scoring(folds, bounds), on, held_out)
+        yield from _with_log_noise(rows, spec, folding, scoring, on, held_out)
         return
 
     def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
@@ -115,7 +114,6 @@ def train(
     measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
     validation, score = dict[str, float](), Score.none(NOT_ASKED)
     if folds:
-        scoring = Scoring(folds, bounds)
         splits = scoring.splits(rows, folding, spec.seed)
         affordable = scoring.affordable(len(splits), best.work)
         validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
