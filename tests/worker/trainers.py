@@ -64,7 +64,7 @@ def model_of(rows: Rows, spec: Spec, *, chosen: tuple[int, ...] = (0, 1)) -> Mod
 
 
 def step(number: int) -> Step:
-    return Step("fit", number, None, "looks", -10.0, number, 0.5)
+    return Step("fit", number, None, "iterations", -10.0, number, 0.5)
 
 
 def mark() -> None:

@@ -165,7 +165,7 @@ class _Fits:
         state: State | None = None
         for now in self.trail.standings(problem, spec):
             state = now.state
-            yield self.step or Step("fit", state.iteration, None, "looks", None, len(state.active))
+            yield self.step or Step("fit", state.iteration, None, "iterations", None, len(state.active))
         if state is None:
             raise SparseBayesError("expected a state at least")
         return learned(problem, now), process_of(state).hyperparameters

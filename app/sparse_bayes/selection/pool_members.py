@@ -93,7 +93,7 @@ def learned_through(member: Ordered, functions: int, trail: Trail) -> Generator[
         try:
             for now in trail.standings(problem, spec, member.through(functions, added)):
                 state = now.state
-                yield Step("fit", state.iteration, None, "looks", None, len(state.active))
+                yield Step("fit", state.iteration, None, "iterations", None, len(state.active))
             model = learned(problem, now)
             Ready.of(model)
         except NotPositiveDefiniteError:

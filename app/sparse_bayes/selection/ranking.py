@@ -184,7 +184,7 @@ def fitted_to(
     problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
     on.check(problem, resolved)
     phase = "fit" if earlier is None else "rival fit"
-    yield Step(phase, 0, None, "looks")
+    yield Step(phase, 0, None, "iterations")
     lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
     begin: State | None = None
     promise = nan
@@ -193,7 +193,7 @@ def fitted_to(
             state = now.state
             reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
             noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
-            yield Step(phase, state.iteration, None, "looks", reached, len(state.active), noise_sd)
+            yield Step(phase, state.iteration, None, "iterations", reached, len(state.active), noise_sd)
             promise = nan if now.promise is None else now.promise
             if earlier is not None and promise < earlier.promise:
                 break

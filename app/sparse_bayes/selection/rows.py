@@ -85,5 +85,5 @@ class Step:
     noise_sd: float | None = None
 
 
-FIT = Step("fit", 0, None, "looks")
+FIT = Step("fit", 0, None, "iterations")
 """The one with which a fit to all rows begins."""

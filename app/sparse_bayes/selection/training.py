@@ -119,7 +119,7 @@ def train(
         validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
         score = score_of(validation, affordable, len(splits))
     noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
-    yield Step("done", total, total, "looks", best.objective, len(model.mean), noise_sd)
+    yield Step("done", total, total, "iterations", best.objective, len(model.mean), noise_sd)
     contenders = (best.contender, *beaten) if beaten else ()
     left_out = leave_one_out(model, rows, best.spec.prior.rho)
     yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranking.lost, score=score)
@@ -129,7 +129,7 @@ def _with_log_noise(
     rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: FitContext, held_out: Rows | None
 ) -> Iterator[Step | Trained]:
     """The training of a function and its log noise variance."""
-    yield Step("fit", 0, None, "looks")
+    yield Step("fit", 0, None, "iterations")
     model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
     measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
 

@@ -189,7 +189,7 @@ class Constant:
 
     def __call__(self, some: Rows, spec: Spec) -> Learned:
         self.fitted.append(spec)
-        yield Step("fit", 0, None, "looks")
+        yield Step("fit", 0, None, "iterations")
         share = self.shares[spec]
         if share is None:
             raise NotPositiveDefiniteError("expected a positive definite matrix")

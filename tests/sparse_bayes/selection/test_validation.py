@@ -117,7 +117,7 @@ def apart(rows: Rows, folding: Folding, folds: int) -> tuple[list[tuple[set[floa
         assert among.keys is not None
         assert len(among.keys) == len(some.t)
         learned.append(set(among.keys.tolist()))
-        yield Step("fit", 0, None, "looks")
+        yield Step("fit", 0, None, "iterations")
         return fit(some.X, some.t, PLAIN)
 
     figures = last_value(validated(rows, learning, Scoring(folds).splits(rows, folding, 0), folding, Trail()))
@@ -182,7 +182,7 @@ def test_a_fold_that_fails_takes_nothing_from_the_others(error: Exception) -> No
     def learning(some: Rows, _: Folding) -> Generator[Step, None, Model]:
         nonlocal starts
         starts += 1
-        yield Step("fit", 0, None, "looks")
+        yield Step("fit", 0, None, "iterations")
         if starts == 2:
             raise error
         return fit(some.X, some.t, PLAIN)
@@ -195,7 +195,7 @@ def test_a_fault_of_the_choices_is_no_fault_of_a_fold() -> None:
     rows = Rows(*sinc(30, 0))
 
     def learning(_: Rows, __: Folding) -> Generator[Step, None, Model]:
-        yield Step("fit", 0, None, "looks")
+        yield Step("fit", 0, None, "iterations")
         raise IllegalCombinationError("prior", "these can't be used together")
 
     with pytest.raises(IllegalCombinationError):
