@@ -124,9 +124,8 @@ class Alternative:
     """What was compared and not taken: its score, or the `reason` why it has none.
 
     By `fold_log_density`, the mean log density, in nats a row, of the folds' rows by what was learned without them; or
-    by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the
-    target in
-    the user's units, so that scores can be compared whatever the likelihood.
+    by `integrated_evidence`, the log evidence with the hyperparameters integrated out, in nats. Both are of the target
+    in the user's units, so that scores can be compared whatever the likelihood.
 
     `basis` is its kernel's, which may tell it apart beside prior and likelihood, None where that was not recorded.
     `functions` are those that it kept, None where it was given up on the way, its score being foretold from some rows
@@ -163,10 +162,9 @@ class SupervisedReport:
 
     `members` are the models that predict together, one or more. `score` is by rows that were not learned from, before
     their reduction to few functions; None in versions that are older than this. `alternatives` are what was compared
-    and not taken, `integrated_evidence` is what
-    those of that kind are compared with. `metrics` maps a name
-    ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at,
-    `functions` those kept, of all members. Under noise with heavy tails `outliers` are the rows learned from that it
+    and not taken, `integrated_evidence` is what those of that kind are compared with. `metrics` maps a name ("holdout",
+    "validation", "leave_one_out") to figures ("rmse", "nll", ...); `candidates` counts functions looked at, `functions`
+    those kept, of all members. Under noise with heavy tails `outliers` are the rows learned from that it
     accounts for. `score_loss` is what keeping few functions is estimated to cost of the folds' score, in nats a row,
     where there were `unreduced_functions` before. `class_rows` are the rows learned from by class, in the plan's order;
     empty for numbers, and in versions that are older than this. `imported` is None for what was trained here; else all
