@@ -9,27 +9,25 @@ RUN python3 -m venv --without-pip /srv/venv \
  && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
         --require-hashes --no-deps --only-binary :all: -r requirements-runtime.lock
 
-# The command and the package's metadata, as files beside the venv that the last stage lays over it;
-# the build backend stays in this stage.
+# Library and service as two wheels, laid over the venv by the last stage; the build backend stays in this stage.
 FROM dependencies AS package
 COPY requirements.lock ./
-RUN sed -n '/^flit-core==/,/[^\\]$/p' requirements.lock > build.lock \
+RUN sed -nE '/^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/,/[^\\]$/p' requirements.lock > build.lock \
  && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
         --require-hashes --no-deps --only-binary :all: -r build.lock
 COPY pyproject.toml ./
+COPY library ./library
+COPY migrations ./migrations
 COPY app ./app
 RUN python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
-        --no-deps --no-build-isolation --no-index --prefix /srv/package --editable .
+        --no-deps --no-build-isolation --no-index --no-compile --prefix /srv/package ./library . \
+ && python3 -m compileall -q /srv/package/lib
 
 FROM base
 RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /srv/data --shell /usr/sbin/nologin relevance \
  && install -d -o relevance -g relevance /srv/data
 COPY --from=dependencies /srv/venv /srv/venv
 COPY --from=package /srv/package /srv/venv
-COPY pyproject.toml ./
-COPY migrations ./migrations
-COPY app ./app
-RUN python3 -m compileall -q app migrations
 ENV PATH=/srv/venv/bin:$PATH \
     RELEVANCE_DATABASE_URL=sqlite:////srv/data/relevance.db
 USER 10001:10001

@@ -16,7 +16,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 UV_PIP := $(BIN)/uv pip
 COMPILE := $(UV_PIP) compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
-	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links
+	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package relevance-bayes
 
 .DEFAULT_GOAL := help
 .PHONY: help install clients peers tables demo run test check thorough faults hostile chaos format bench bench-accuracy lock protocol secrets clean
@@ -33,9 +33,9 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: uv
 
 # Compiled now, and not by each process anew where an environment (PYTHONDONTWRITEBYTECODE) forbids it to keep that.
-$(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
+$(STAMP): requirements.lock pyproject.toml library/pyproject.toml | $(BIN)/uv
 	$(UV_PIP) sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes --only-binary :all: requirements.lock
-	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(UV_PIP) install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable library --editable .
 	@touch $(STAMP)
 
 clients: $(CLIENT_STAMPS) ## the same for clients that others wrote, each of which needs an environment of its own
@@ -133,4 +133,4 @@ secrets: ## random secrets for docker compose, where there are none yet
 
 clean: ## remove every .venv and everything that was generated (never a database, never a secret)
 	rm -rf $(VENV) $(CLIENTS) $(PEER_SERVERS) $(TABLES) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
-	find app tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find app library tests examples benchmarks migrations -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from time import process_time
 
-from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.fitting import iterate, pose
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
 from benchmarks.files import Split
 from benchmarks.options import Options
 from benchmarks.report import Table
 from benchmarks.speed import mixture, sinc
+from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 
 ROWS, QUICK_ROWS = 1_000, 200
 MOST_SECONDS = 300.0

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from statistics import median
 from time import process_time
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 TIMED = 5
 

@@ -7,8 +7,6 @@ from functools import partial
 import numpy as np
 
 from app.domain.decisions import Decisions, decided, reweighed
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.class_peers import support
 from benchmarks.accuracy.ours import classifier
 from benchmarks.accuracy.scoring import Classifier
@@ -17,6 +15,8 @@ from benchmarks.generators import ripley_places, ripley_probabilities, ripley_sp
 from benchmarks.options import Options
 from benchmarks.repeats import Figures, repeated, with_error
 from benchmarks.report import Table
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.types import Array
 
 LEARNED = np.array([0.5, 0.5])
 """How frequent the classes are among the rows to learn from."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 
 class NotRun(Exception):

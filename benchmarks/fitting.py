@@ -16,16 +16,16 @@ from app.domain.requests import SupervisedRequest
 from app.domain.statistics import TableStatistics
 from app.domain.tables import Block, CategoryColumn, Column, ColumnKind
 from app.settings import Settings
-from app.sparse_bayes.likelihoods.predictive import Prediction
-from app.sparse_bayes.pool import LearnedModel, ready_of
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction
-from app.sparse_bayes.selection import Trained, train
-from app.sparse_bayes.types import Array
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import results
 from app.worker.fits.supervised import SupervisedFit
 from benchmarks.accuracy.scoring import ClassAnswer, Distribution, RealAnswer
 from benchmarks.files import NotRun
+from relevance_bayes.core.likelihoods.predictive import Prediction
+from relevance_bayes.core.pool import LearnedModel, ready_of
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
+from relevance_bayes.core.selection import Trained, train
+from relevance_bayes.core.types import Array
 
 NOBODY = UUID(int=0)
 

@@ -4,8 +4,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
+from relevance_bayes.core.types import Array
 
 SINC_SEED = 2001
 FRIEDMAN_SEED = 1991

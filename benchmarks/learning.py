@@ -4,16 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.basis import KernelBasis, KernelFunctions
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict, scores
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.selection import Rows, Trained, train
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
 from benchmarks.repeats import Figures
+from relevance_bayes.core.basis import KernelBasis, KernelFunctions
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict, scores
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 RAW_HALF = KernelBasis(width=FixedWidth(0.5))
 """The Gaussian kernel with the papers' r = 0.5, for raw inputs."""

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from app.sparse_bayes.basis import Bias
-from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.spec import Spec
 from benchmarks.generators import ripley_best, ripley_split
 from benchmarks.learning import RAW_HALF, classification
 from benchmarks.options import Options
 from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
+from relevance_bayes.core.basis import Bias
+from relevance_bayes.core.likelihoods import Bernoulli
+from relevance_bayes.core.spec import Spec
 
 HEADER = ("set", "draws", "ours: error %", "log loss", "vectors", "Bayes' rule: error %")
 

@@ -11,9 +11,9 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from app.domain.scoring import PairedDifferences, verdict
-from app.sparse_bayes.types import Array
 from benchmarks.options import Options
 from benchmarks.report import Table
+from relevance_bayes.core.types import Array
 
 Draw = Callable[[Generator, int], Array]
 

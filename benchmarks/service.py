@@ -12,13 +12,13 @@ import numpy as np
 
 from app.client import Relevance, connect
 from app.client.answers import Json, Prediction, SupervisedVersion
-from app.sparse_bayes.types import Array
 from benchmarks.files import NotRun, Split
 from benchmarks.options import Options
 from benchmarks.repeats import Figures
 from benchmarks.report import Table, not_run
 from benchmarks.support_vectors import support_classification, support_regression
 from examples.demo.service import running_service
+from relevance_bayes.core.types import Array
 
 OURS: dict[str, dict[str, Json]] = {
     "ours": {},

@@ -5,19 +5,19 @@ from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.kernels import LinearSpline
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.prediction import latent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
 from benchmarks.generators import sinc_split
 from benchmarks.learning import vectors
 from benchmarks.options import Options
 from benchmarks.repeats import Figures, repeated, with_error
 from benchmarks.report import Table
+from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.kernels import LinearSpline
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.prediction import latent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 
 SPLINES = (KernelBasis(LinearSpline(), FixedWidth(1.0)), Bias())
 

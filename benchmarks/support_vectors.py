@@ -4,10 +4,10 @@ from time import perf_counter
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
 from benchmarks.learning import Scaled
 from benchmarks.repeats import Figures
+from relevance_bayes.core.types import Array
 
 COSTS = tuple(2.0**power for power in range(-1, 11, 2))
 GAMMAS = tuple(2.0**power for power in range(-9, 2, 2))

@@ -58,7 +58,7 @@ from app.services.answering import Wanted, answer
 from app.services.prediction import Prediction
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
-from app.sparse_bayes.priors import GaussianProcess
+from relevance_bayes.core.priors import GaussianProcess
 from tests.services.small_models import small_version
 
 kept = InMemory()

@@ -21,7 +21,7 @@ from app.services.answering import (
     piece_of,
     rows_of,
 )
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 Row = Mapping[str, object]
 

@@ -25,7 +25,7 @@ from app.services.comparing import (
     require_one_question,
 )
 from app.services.prediction import Prediction
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 Row = Mapping[str, object]
 

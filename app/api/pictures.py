@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 
 def image_bytes(pixels: Array, media_type: Literal["image/png", "application/x-npy"], *, peak: float) -> bytes:

@@ -22,14 +22,14 @@ def likelihood(name: str) -> str:
 
 def kernels(beginning: str) -> list[str]:
     """The kernels whose names begin so."""
-    from app.sparse_bayes.kernels import Kernel
+    from relevance_bayes.core.kernels import Kernel
 
     return [member().type for member in get_args(Kernel) if member().type.startswith(beginning)]
 
 
 def covariances(beginning: str) -> list[str]:
     """The kernels that are covariances, of names that begin so."""
-    from app.sparse_bayes.kernels import Covariance
+    from relevance_bayes.core.kernels import Covariance
 
     return [member().type for member in get_args(Covariance) if member().type.startswith(beginning)]
 

@@ -19,7 +19,7 @@ from app.client.answers import (
 )
 from app.client.errors import ClientError, Problem
 from app.client.relevance import Relevance
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 PLACE, VALUE = "place", "value"
 """The columns of a signal: where, from 0, and what."""

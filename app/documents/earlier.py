@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from app.domain.encoding import EncodedTarget
 from app.domain.models.earlier import EarlierModel, earlier_evidence
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, Pool, members_of
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, Pool, members_of
 
 
 def earlier_models(learned: LearnedModel, target: EncodedTarget) -> tuple[EarlierModel, ...]:

@@ -16,7 +16,7 @@ from app.documents.schema import (
     WavesPart,
 )
 from app.documents.sizes import columns, matrix, vector, wrong
-from app.sparse_bayes.basis import (
+from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
     GroupFunctions,
@@ -24,10 +24,10 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.kernels import Additive, Kernel
-from app.sparse_bayes.kernels.covariance import Covariance
-from app.sparse_bayes.scales import InputMap
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.kernels import Additive, Kernel
+from relevance_bayes.core.kernels.covariance import Covariance
+from relevance_bayes.core.scales import InputMap
 
 
 def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:

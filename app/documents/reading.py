@@ -50,16 +50,16 @@ from app.domain.models import (
     SupervisedPredictor,
 )
 from app.domain.planning.approximation import MOST_TERMS
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.augmentation import Augmentation
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.images import ImageCode
-from app.sparse_bayes.kernels.covariance import Covariance
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import LogNoise, Model
-from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
-from app.sparse_bayes.pool import LearnedModel, Pool, n_functions
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.augmentation import Augmentation
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.images import ImageCode
+from relevance_bayes.core.kernels.covariance import Covariance
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
+from relevance_bayes.core.pool import LearnedModel, Pool, n_functions
+from relevance_bayes.core.types import Array
 
 MAX_LOG_NOISE = 600.0
 """The log of a noise variance, in the target's encoded units: its exponential is a number of float64."""

@@ -26,11 +26,11 @@ from pydantic_core import CoreSchema, core_schema
 
 from app.domain.planning.names import MODEL_NAME
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.algorithms.state import Termination
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import BernoulliPerClass, Likelihood
-from app.sparse_bayes.marginal import EvidenceKind
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
+from relevance_bayes.core.marginal import EvidenceKind
+from relevance_bayes.core.types import Array, Indices
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[3] = 3

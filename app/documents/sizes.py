@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.domain.errors import Fault, InvalidRequestError
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 
 def columns(numbers: Sequence[int] | Indices, inputs: int, where: str) -> Indices:

@@ -40,15 +40,15 @@ from app.domain.models import (
     Predictor,
     SupervisedPredictor,
 )
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.augmentation import Augmentation
-from app.sparse_bayes.basis import (
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.augmentation import Augmentation
+from relevance_bayes.core.basis import (
     KernelFunctions,
 )
-from app.sparse_bayes.images import ImageCode
-from app.sparse_bayes.model import LogNoise, Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import LearnedModel, Pool
+from relevance_bayes.core.images import ImageCode
+from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import LearnedModel, Pool
 
 
 def document_of(exported: ExportedVersion) -> VersionDocument:

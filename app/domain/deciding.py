@@ -9,7 +9,7 @@ from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, rewei
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows
 from app.domain.tables import Label
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 SUM_WITHIN = 1e-5
 """How far the sum of priors may be from 1: three thirds of six digits are near enough."""

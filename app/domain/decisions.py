@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.tables import Label
-from app.sparse_bayes.types import Array, Indices, Mask
+from relevance_bayes.core.types import Array, Indices, Mask
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -9,8 +9,8 @@ import numpy as np
 from app.domain.encoding import InputEncoding, column_names, column_units
 from app.domain.models import ClassWeight, FunctionName, InputShape, RelevanceVector
 from app.domain.tables import Cell, Label
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.basis import (
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
     GroupFunctions,
@@ -18,11 +18,11 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.dictionaries import Shape
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, members_of
-from app.sparse_bayes.types import Indices
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.dictionaries import Shape
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, members_of
+from relevance_bayes.core.types import Indices
 
 MEAN: FunctionName = "mean"
 LOG_NOISE: FunctionName = "log_noise"

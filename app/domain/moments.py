@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 _BELOW_ALL = -1100
 """An exponent below those of all float64: nothing but zeros says nothing of the units."""

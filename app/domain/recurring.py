@@ -14,8 +14,8 @@ import numpy as np
 from app.domain.encoding.raw import real_values
 from app.domain.split import Ranks, mixed
 from app.domain.tables import Block, CategoryColumn
-from app.sparse_bayes.folds import MIN_DISTINCT, ROWS_PER_CELL
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.folds import MIN_DISTINCT, ROWS_PER_CELL
+from relevance_bayes.core.types import Mask
 
 
 class InputLevels:

@@ -6,10 +6,10 @@ import numpy as np
 
 from app.domain.encoding import InputEncoding, column_names
 from app.domain.models import InputTerm, InputWarp, InputWidth
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.kernels import Additive
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.scales import InputMap
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Additive
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.scales import InputMap
 
 
 def model_widths(model: Model, encoding: InputEncoding) -> tuple[InputWidth, ...]:

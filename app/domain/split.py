@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.domain.encoding.raw import real_values
 from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from app.domain.tables import Block, CategoryColumn, Column, block_rows
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.types import Array, Mask
 
 Ranks = NDArray[np.uint64]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.job_states import JobKind
-from app.sparse_bayes.trail import Mark
+from relevance_bayes.core.trail import Mark
 
 MOST_STARTS = 3
 """How often a job is started that comes no further, when its worker or its child dies each time.

@@ -17,7 +17,7 @@ from app.domain.tables import (
     ColumnSummary,
     block_rows,
 )
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 MOST_CELLS_WAITING = 2**21
 """Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 from app.domain.tables import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn, text_of
 from app.formats.flat_table import FlatTable
 from app.formats.formulas import escaped
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.types import Array, Mask
 
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
 

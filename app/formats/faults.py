@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.domain.errors import Fault, sentence
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.types import Mask
 
 
 def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.domain.tables import Column, FlatColumn
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.types import Mask
 
 
 @dataclass(frozen=True, eq=False)

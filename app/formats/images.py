@@ -12,7 +12,7 @@ from app.domain.tables import Block, ColumnKind, NumberColumn
 from app.formats.npy_header import read_npy_header
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, rows_of_a_block
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
 """Pillow's names for 16 bits a pixel."""

@@ -11,7 +11,7 @@ from app.domain.tables import BooleanColumn, Column, ColumnKind, NumberBlock, Nu
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.formats.misfits import Misfits, not_a, not_finite
 from app.formats.npy_header import read_npy_header
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 
 def read_npy(body: bytes, expected: Expected) -> ReadRows:

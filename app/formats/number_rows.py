@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from app.domain.tables import NumberBlock
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 MOST_COLUMNS = 64
 """In a wider row each name that does not come in its turn is looked for among too many others."""

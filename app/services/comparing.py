@@ -17,7 +17,7 @@ from app.services.answering import (
     ValueAnswer,
     answer,
 )
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 AT = "/with"
 """Where the second version stands in what is asked."""

@@ -73,7 +73,9 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def _scripts() -> Path:
-    folder = Path(__file__).parents[2] / "migrations"
-    if not (folder / "env.py").is_file():
-        raise FileNotFoundError(f"expected the migrations beside the package, in {folder}")
-    return folder
+    """In a wheel inside the package, in a checkout beside it."""
+    places = [Path(__file__).parents[up] / "migrations" for up in (1, 2)]
+    for folder in places:
+        if (folder / "env.py").is_file():
+            return folder
+    raise FileNotFoundError(f"expected the migrations in {places[0]} or in {places[1]}")

@@ -9,7 +9,7 @@ from app.domain.encoding import gaps
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import InputColumn
 from app.domain.tables import Block, block_rows, taken
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.types import Array, Mask
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.folds import content_keys
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.folds import content_keys
+from relevance_bayes.core.types import Array
 
 MAX_AGREEMENT = 0.01
 """Targets are measured where two rows that differ agree in theirs with less than this probability."""

@@ -9,8 +9,8 @@ from app.domain.errors import TrainingFailedError
 from app.domain.recurring import InputLevels, RecurringRows
 from app.domain.requests import RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, Cut, Ranks, content_hash, cut, held_out_rows, ranks
-from app.sparse_bayes.types import Mask
 from app.worker.complete import Part
+from relevance_bayes.core.types import Mask
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from app.domain.planning.likelihoods import is_near, too_far
 from app.domain.requests import GroupSplit, RandomSplit, SupervisedPlan
 from app.domain.split import NOTHING, fold_keys
 from app.domain.tables import Block, taken
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.types import Array, Mask
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 from app.worker.copies import WrittenRows, drop_copies
 from app.worker.holdout import Holdout
 from app.worker.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.types import Array, Mask
 
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""

@@ -9,8 +9,8 @@ import numpy as np
 from app.domain.encoding import InputEncoding, InputStatistics, encode_inputs
 from app.domain.errors import TrainingFailedError
 from app.domain.requests import ComponentsPlan
-from app.sparse_bayes.types import Array
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
+from relevance_bayes.core.types import Array
 
 MOST_FAULTS_TOLD = 20
 

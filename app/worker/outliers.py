@@ -3,11 +3,11 @@
 import numpy as np
 
 from app.domain.models import Outlier
-from app.sparse_bayes.likelihoods import StudentT
-from app.sparse_bayes.likelihoods.student_t import HeavyTailedPrediction
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import predict
 from app.worker.materialise import Materialised
+from relevance_bayes.core.likelihoods import StudentT
+from relevance_bayes.core.likelihoods.student_t import HeavyTailedPrediction
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import predict
 
 ATYPICAL = 0.25
 """A row that counts less than this beside an ordinary one is an outlier: with 4 degrees of freedom, 4 scales away."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from app.domain.encoding import Limits, real_values
 from app.domain.tables import CategoryColumn
-from app.sparse_bayes.types import Array, Mask
 from app.worker.complete import Part
+from relevance_bayes.core.types import Array, Mask
 
 AllLimits: TypeAlias = Mapping[str, Limits]
 """By the name of the input."""

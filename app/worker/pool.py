@@ -14,12 +14,13 @@ from threading import Event, Lock, Semaphore, Thread
 from typing import BinaryIO
 
 import app
-from app.sparse_bayes.trail import Mark
+import relevance_bayes
 from app.worker.child.limits import Limits
 from app.worker.child.process import Message, Order
 from app.worker.child.tasks import Task
+from relevance_bayes.core.trail import Mark
 
-CORE = "app.sparse_bayes.selection:train"
+CORE = "relevance_bayes.core.selection:train"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 ENDING_SECONDS = 5.0
 PROGRAM = "from app.worker.child.process import Limits, serve; serve({descriptor}, {parent}, {trainer!r}, {limits!r})"
@@ -212,11 +213,11 @@ class Pool:
 
 
 def _environment() -> dict[str, str]:
-    """This process's environment, with the package findable, and linear algebra in one thread unless an operator said.
+    """The environment with both packages on the path, and linear algebra in one thread unless an operator said.
 
     Its threads wait for each other by spinning, and what a fit shares among threads is whole blocks of rows.
     """
-    root = str(Path(app.__file__).parents[1])
+    roots = dict.fromkeys(str(Path(package.__path__[0]).parent) for package in (app, relevance_bayes))
     found = os.environ.get("PYTHONPATH")
     given = dict.fromkeys(THREADS, "1") | dict(os.environ)
-    return given | {"PYTHONPATH": os.pathsep.join([root, found] if found else [root])}
+    return given | {"PYTHONPATH": os.pathsep.join([*roots, *([found] if found else [])])}

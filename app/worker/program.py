@@ -7,20 +7,26 @@ from importlib.metadata import version
 from pathlib import Path
 
 import app
+import relevance_bayes
 
-FITS = ("domain", "sparse_bayes", "worker")
+FITS = ("app/domain", "app/worker", "relevance_bayes/core")
 """What decides which numbers a fit sees, and what it makes of them."""
 
-FILES = ("answers", "domain", "services/answering", "sparse_bayes", "worker")
+FILES = ("app/documents", "app/domain", "app/formats", "app/services/answering", "app/worker", "relevance_bayes/core")
 """What decides which numbers stand in a file of predictions, and how they are written."""
 
 
 def program(parts: Sequence[str] = FITS) -> str:
     """A digest of the sources, and the libraries and machine that compute with them: another one rounds differently."""
-    root, digest = Path(app.__file__).parent, sha256()
+    roots = {package.__name__: Path(package.__path__[0]).parent for package in (app, relevance_bayes)}
+    digest = sha256()
     for part in parts:
-        for path in sorted((root / part).rglob("*.py")):
+        root = roots[part.split("/")[0]]
+        files = sorted((root / part).rglob("*.py"))
+        if not files:
+            raise FileNotFoundError(f"expected sources in {root / part}")
+        for path in files:
             content = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
-    libraries = ("numpy", "scipy", "pyarrow") if "answers" in parts else ("numpy", "scipy")
+    libraries = ("numpy", "scipy", "pyarrow") if "app/formats" in parts else ("numpy", "scipy")
     return " ".join([digest.hexdigest()[:32], *(f"{name} {version(name)}" for name in libraries), platform.machine()])

@@ -31,22 +31,22 @@ from app.domain.models import (
 )
 from app.domain.requests import SupervisedPlan
 from app.domain.scales import model_terms, model_warps, model_widths, named_widths
-from app.sparse_bayes.basis import Group, KernelBasis
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
-from app.sparse_bayes.likelihoods.temperature import temperature_of
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import Pool, likelihood_of, members_of, n_functions
-from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.selection import Member as TrainedMember
-from app.sparse_bayes.selection import Step, Trained
-from app.sparse_bayes.spec import Prior, Spec
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from app.worker.vectors import BlockHolding, vectors
 from app.worker.warnings import warnings
+from relevance_bayes.core.basis import Group, KernelBasis
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import ClassLikelihood, Likelihood, LogGaussian, StudentT, TargetLikelihood
+from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import Pool, likelihood_of, members_of, n_functions
+from relevance_bayes.core.scales import FixedWidth, InputMap
+from relevance_bayes.core.selection import Member as TrainedMember
+from relevance_bayes.core.selection import Step, Trained
+from relevance_bayes.core.spec import Prior, Spec
 
 
 def progress(step: Step, made: Materialised) -> Progress:

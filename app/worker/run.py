@@ -13,8 +13,6 @@ from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
 from app.domain.requests import TrainingPlan
 from app.domain.starts import Checkpoint
-from app.sparse_bayes.selection import Step
-from app.sparse_bayes.trail import Mark
 from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
 from app.worker.child.process import Failure
 from app.worker.child.tasks import Rested, Result
@@ -23,6 +21,8 @@ from app.worker.insisting import HandedBack
 from app.worker.pool import Child, ChildDied, Pool
 from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.worker.spool import Spool
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Mark
 
 logger = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from app.domain.listing import Place, listed, places
 from app.domain.models import RelevanceVector
 from app.domain.requests import SupervisedPlan
 from app.domain.tables import Block, Cell, block_rows
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.pool import LearnedModel
-from app.sparse_bayes.types import Indices
 from app.worker.materialise import Materialised
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.pool import LearnedModel
+from relevance_bayes.core.types import Indices
 
 BlockHolding = Callable[[int], tuple[int, Block]]
 """The block in which a dataset row stands, with the number of its first row."""

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from app.domain.models import TrainingWarning
-from app.sparse_bayes.basis import KernelBasis
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import members_of
-from app.sparse_bayes.priors.gaussian_process import JITTER
-from app.sparse_bayes.selection import Compared, Trained
 from app.worker.materialise import Materialised
 from app.worker.outlying import OutlyingInput
+from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.selection import Compared, Trained
 
 
 def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:

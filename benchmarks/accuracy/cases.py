@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.files import DataFolder, Split
 from benchmarks.generators import ACCURACY_SEED, noisy_friedman, noisy_friedman_twice, noisy_sinc, pure_noise, subset_of
 from benchmarks.options import Options
+from relevance_bayes.core.types import Array
 
 UNTUNED_SPLITS = (3, 4, 5, 6, 7)
 """Defaults were tuned on the splits 0, 1 and 2 of the real sets of regression."""

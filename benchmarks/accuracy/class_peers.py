@@ -6,13 +6,13 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.cases import some_rows
 from benchmarks.accuracy.measuring import SKLEARN, Engine
 from benchmarks.accuracy.scoring import ClassAnswer, Classifier, class_figures
 from benchmarks.files import Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import FOLDS, GRID
+from relevance_bayes.core.types import Array
 
 PROCESS_ROWS = 1_000
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.approximation import Expansion, approximate, proper
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.expansions.cases import density, process, support_classes, support_regression
+from relevance_bayes.core.approximation import Expansion, approximate, proper
+from relevance_bayes.core.types import Array
 
 LEAST = 0.003
 ROUGH = 0.05

@@ -6,12 +6,12 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from matplotlib.axes import Axes
 
-from app.sparse_bayes.images import ImageCode, decode, psnr
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, MUTED, ORANGE, canvas
 from benchmarks.images.peers import greatest_cosines, greatest_wavelets
 from benchmarks.images.sources import SIDE, photograph
 from benchmarks.images.tables import coded
+from relevance_bayes.core.images import ImageCode, decode, psnr
+from relevance_bayes.core.types import Array
 
 KEPT = 1_500
 

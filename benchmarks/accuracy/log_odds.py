@@ -8,21 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.likelihoods.predictive import Prediction
-from app.sparse_bayes.pool import alone
-from app.sparse_bayes.prediction import ClassPrediction, predict
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, canvas
 from benchmarks.accuracy.ours import inputs, learned
 from benchmarks.files import Split
 from benchmarks.generators import uniform_classes
 from benchmarks.learning import trained, vectors
 from benchmarks.support_vectors import COSTS, FOLDS
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.likelihoods import Bernoulli
+from relevance_bayes.core.likelihoods.predictive import Prediction
+from relevance_bayes.core.pool import alone
+from relevance_bayes.core.prediction import ClassPrediction, predict
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 WIDTH = 0.1
 SHOWN = 6.0

@@ -8,12 +8,12 @@ import numpy as np
 from app.domain.errors import InvalidRequestError, TrainingFailedError
 from app.domain.requests import PriorChoice, SupervisedRequest, Task
 from app.domain.tables import CategoryColumn, Column, NumberColumn
-from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.pool import n_functions
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor
 from benchmarks.files import NotRun, Split
 from benchmarks.fitting import NOBODY, Fitted, fitted
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.pool import n_functions
+from relevance_bayes.core.types import Array
 
 TARGET = "t"
 

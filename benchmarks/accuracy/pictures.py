@@ -9,9 +9,6 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.prediction import NumberPrediction
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.ascents import draw_algorithms
 from benchmarks.accuracy.canvas import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, canvas
 from benchmarks.accuracy.cases import DataSet, friedman, two_classes
@@ -29,6 +26,9 @@ from benchmarks.files import NotRun, Split
 from benchmarks.generators import ACCURACY_SEED, SINC_NOISE, sinc
 from benchmarks.options import Options
 from benchmarks.speed.sinc import SINC, noisy
+from relevance_bayes.core.prediction import NumberPrediction
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.types import Array
 
 MOST = (4, 8, 16, 32, 64)
 PROCESS_ROWS_TIMED = 1_000

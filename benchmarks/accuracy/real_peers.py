@@ -6,13 +6,13 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.cases import some_rows
 from benchmarks.accuracy.measuring import FASTRVM, SKLEARN, Engine
 from benchmarks.accuracy.scoring import RealAnswer, Regressor, gaussian, real_figures
 from benchmarks.files import NotRun, Split
 from benchmarks.learning import Scaled
 from benchmarks.support_vectors import EPSILON, FOLDS, GRID
+from relevance_bayes.core.types import Array
 
 RVM_GAMMAS = tuple(2.0**power for power in range(-10, 4))
 """A coarser grid is not fair to it: by steps of 4, Friedman 1 comes to 4.2 instead of 3.4."""

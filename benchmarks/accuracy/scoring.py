@@ -6,10 +6,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.cases import Case
 from benchmarks.files import Split
 from benchmarks.repeats import Figures
+from relevance_bayes.core.types import Array
 
 TWO_SIDED_95 = NormalDist().inv_cdf(0.975)
 

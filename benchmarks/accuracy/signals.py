@@ -6,16 +6,16 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from matplotlib.axes import Axes
 
-from app.sparse_bayes.fitting import pose
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.canvas import BLUE, GREEN, MUTED, ORANGE, canvas
 from benchmarks.files import Split
 from benchmarks.generators import Signal, moments, scaled_signal, signal_split
 from benchmarks.signals.dictionaries import MIXED, ours
 from benchmarks.signals.pursuits import pursued
 from benchmarks.signals.wavelets import WAVELETS, largest, shrunk
+from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 POINTS = 512
 

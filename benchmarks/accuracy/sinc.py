@@ -3,7 +3,6 @@
 from functools import partial
 from statistics import median
 
-from app.sparse_bayes.priors import Independent
 from benchmarks.accuracy.cases import DataSet, noise, sinc
 from benchmarks.accuracy.coverage import coverage
 from benchmarks.accuracy.measuring import Engine, Measured, measured, not_run
@@ -13,6 +12,7 @@ from benchmarks.accuracy.scoring import real_figures
 from benchmarks.options import Options
 from benchmarks.repeats import column
 from benchmarks.report import Table
+from relevance_bayes.core.priors import Independent
 
 HEADER = ("target", "engine", "10 x RMSE to the truth", "NLL", "functions", "median", "all draws", "CPU s")
 NOTES = (

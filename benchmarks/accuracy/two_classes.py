@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import partial
 
-from app.sparse_bayes.priors import Independent
 from benchmarks.accuracy.cases import two_classes
 from benchmarks.accuracy.class_peers import process_engine, support_engine
 from benchmarks.accuracy.measuring import NOTHING, Engine, Measured, measured, not_run
@@ -11,6 +10,7 @@ from benchmarks.accuracy.ours import classifier
 from benchmarks.accuracy.scoring import class_figures
 from benchmarks.options import Options
 from benchmarks.report import Table
+from relevance_bayes.core.priors import Independent
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.folds import subset
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.linalg import squared_distances
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.folds import subset
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.linalg import squared_distances
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 
 SEED = 2001
 MOON_ROWS, MOON_SD, MOON_WIDTH = 400, 0.08, 0.5

@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 from scipy.stats import rankdata
 
-from app.sparse_bayes.types import Array
 from benchmarks.answering import milliseconds
 from benchmarks.components.cases import DIGITS, Rows, digit, moons
 from benchmarks.components.whole import Centred, Whole, sparse
 from benchmarks.options import Options
 from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
+from relevance_bayes.core.types import Array
 
 SHARES = (0.5, 0.7, 0.8, 0.9, 0.95)
 TIMED_ROWS = 10_000

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.components import Components, components
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array
 from benchmarks.components.cases import Rows
+from relevance_bayes.core.components import Components, components
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 
 
 def sparse(rows: Rows, explained: float) -> Components:

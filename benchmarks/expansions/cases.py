@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.client.expansions import expansion_of
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.types import Array
 from benchmarks.generators import ripley_split, sinc
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.types import Array
 
 ROWS, FRESH = 1_000, 10_000
 SEED = 2001

@@ -4,11 +4,11 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.approximation import Approximation, Expansion, approximate, negative_mass, proper
 from benchmarks.answering import milliseconds
 from benchmarks.expansions.cases import Case, density, process, support_classes, support_regression
 from benchmarks.options import Options
 from benchmarks.report import Table
+from relevance_bayes.core.approximation import Approximation, Expansion, approximate, negative_mass, proper
 
 ERRORS = (0.05, 0.01)
 """That are asked for: |f - f_R| / |f| over all of R^d."""

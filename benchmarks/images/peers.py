@@ -5,7 +5,7 @@ from io import BytesIO
 import numpy as np
 from scipy.fft import dctn, idctn
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 BLOCK = 8
 

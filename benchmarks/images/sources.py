@@ -5,8 +5,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.files import NotRun
+from relevance_bayes.core.types import Array
 
 SIDE = 256
 

@@ -7,15 +7,15 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from app.sparse_bayes.images import ImageCode, decode, psnr, steps
-from app.sparse_bayes.integrated import log_choices
-from app.sparse_bayes.types import Array
 from benchmarks.files import NotRun
 from benchmarks.generators import ACCURACY_SEED
 from benchmarks.images.peers import file_bytes, greatest_cosines, greatest_wavelets, quantised, shrunk
 from benchmarks.images.sources import SIDE, SOURCES
 from benchmarks.options import Options
 from benchmarks.report import Table, not_run
+from relevance_bayes.core.images import ImageCode, decode, psnr, steps
+from relevance_bayes.core.integrated import log_choices
+from relevance_bayes.core.types import Array
 
 KEPT = (100, 300, 1_000, 3_000)
 

@@ -6,11 +6,6 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import ClassPrediction, predict
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.files import NotRun, Split
 from benchmarks.generators import ACCURACY_SEED
 from benchmarks.learning import Scaled, trained, vectors, width
@@ -18,6 +13,11 @@ from benchmarks.options import Options
 from benchmarks.remembered import Remembered
 from benchmarks.repeats import Figures
 from benchmarks.report import Table
+from relevance_bayes.core.likelihoods import Bernoulli
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import ClassPrediction, predict
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 ROWS = 5_000
 QUICK_ROWS = 600

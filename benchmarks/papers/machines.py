@@ -5,16 +5,16 @@ from typing import Literal, get_args
 import numpy as np
 
 from app.domain.encoding import user_mean
-from app.sparse_bayes.algorithms import ReEstimation, Sequential
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.pool import members_of
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, scores
-from app.sparse_bayes.spec import Spec
 from benchmarks.accuracy.ours import inputs, learned
 from benchmarks.files import Split
 from benchmarks.learning import classification, regression, vectors
 from benchmarks.papers.sets import PaperSet
 from benchmarks.repeats import Figures
+from relevance_bayes.core.algorithms import ReEstimation, Sequential
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
+from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, scores
+from relevance_bayes.core.spec import Spec
 
 Machine = Literal["re-estimation", "sequential", "defaults"]
 """The independent prior without a price, one width by 5-fold cross-validation, the noise learned: by the algorithm that

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.scales import EvidencePerInputWidth
 from benchmarks.files import DataFolder, Split
 from benchmarks.generators import curve_and_line_split, friedman_split, sinc_split, subset_of, waveform_split
 from benchmarks.learning import RAW_HALF
 from benchmarks.options import Options
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.scales import EvidencePerInputWidth
 
 Measure = Literal["rmse", "mse", "error"]
 

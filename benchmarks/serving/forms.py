@@ -10,8 +10,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from app.sparse_bayes.types import Array
 from benchmarks.serving.model import INPUTS, OUTPUTS, table
+from relevance_bayes.core.types import Array
 
 NAME = "benchmark"
 FIGURES = ("mean", "variance_total", "variance_noise", "variance_weights", "variance_residual", "lower", "upper")

@@ -6,10 +6,10 @@ import numpy as np
 
 from app.domain.encoding import EncodedNumber
 from app.services.answering import ServedVersion, SupervisedAnswering
-from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
-from app.sparse_bayes.prediction import Ready
-from app.sparse_bayes.types import Array
 from benchmarks.serving.plain import PlainModel
+from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.types import Array
 
 INPUTS = ("x1", "x2", "x3", "x4")
 OUTPUTS = ("mean", "variance", "interval")

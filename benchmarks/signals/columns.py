@@ -7,13 +7,6 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from scipy.special import ndtr
 
-from app.sparse_bayes.basis import Bias, InputFunctions, Inputs
-from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.prediction import RealPrediction, predict
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array, Indices
 from benchmarks.accuracy.scoring import TWO_SIDED_95
 from benchmarks.files import Split
 from benchmarks.generators import COLUMN_NOISE, columns_split
@@ -21,6 +14,13 @@ from benchmarks.options import Options
 from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 from benchmarks.signals.pursuits import lasso_by_folds
+from relevance_bayes.core.basis import Bias, InputFunctions, Inputs
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array, Indices
 
 RELEVANT = 5
 

@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
-from app.sparse_bayes.priors import GaussianProcess
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.ours import regressor
 from benchmarks.accuracy.scoring import TWO_SIDED_95
 from benchmarks.files import Split
@@ -16,6 +14,8 @@ from benchmarks.repeats import Figures, mean, repeated, with_error
 from benchmarks.report import Table
 from benchmarks.signals.dictionaries import MIXED, OWN, Denoised, ours
 from benchmarks.signals.wavelets import WAVELETS, shrunk
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.types import Array
 
 DRAWS = {512: 10, 2_048: 4}
 """Points of a signal, and the most draws of it."""

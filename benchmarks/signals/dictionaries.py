@@ -5,19 +5,19 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.basis import Basis, Bias, KernelBasis
-from app.sparse_bayes.dictionaries import BSplines, Gabor, Steps
-from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.kernels import Gaussian, Laplacian
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.prediction import RealPrediction, predict
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
 from benchmarks.generators import Signal
+from relevance_bayes.core.basis import Basis, Bias, KernelBasis
+from relevance_bayes.core.dictionaries import BSplines, Gabor, Steps
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.kernels import Gaussian, Laplacian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import RealPrediction, predict
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 FOUR_WIDTHS = tuple(KernelBasis(Gaussian(), FixedWidth(width)) for width in (0.01, 0.03, 0.1, 0.3))
 """Gaussians of four widths on each row, over inputs from 0 to 1."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 MOST_PURSUED = 100
 """Functions that pursuit by cross-validation may take."""

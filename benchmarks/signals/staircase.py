@@ -5,12 +5,6 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from app.sparse_bayes.basis import Basis, Bias
-from app.sparse_bayes.dictionaries import Steps
-from app.sparse_bayes.fitting import pose
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
 from benchmarks.generators import staircase_split
 from benchmarks.options import Options
@@ -18,6 +12,12 @@ from benchmarks.repeats import Figures, repeated, with_error
 from benchmarks.report import Table
 from benchmarks.signals.dictionaries import FOUR_WIDTHS, Denoised, ours
 from benchmarks.signals.pursuits import Linear, lasso, pursuit, pursuit_by_folds
+from relevance_bayes.core.basis import Basis, Bias
+from relevance_bayes.core.dictionaries import Steps
+from relevance_bayes.core.fitting import pose
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 NOISE_SD = 0.1
 

@@ -8,9 +8,9 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.files import Split
 from benchmarks.signals.dictionaries import Denoised
+from relevance_bayes.core.types import Array
 
 WAVELETS = ("haar", "db4", "sym8")
 """Of these the one that is best in the mean of all draws is told: chosen by the truth, in their favour."""

@@ -6,8 +6,6 @@ from functools import partial
 import numpy as np
 
 from app.domain.requests import AutomaticPrior, PriorChoice
-from app.sparse_bayes.priors import GaussianProcess
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.measuring import SKLEARN
 from benchmarks.accuracy.ours import regressor
 from benchmarks.accuracy.real_peers import exact_process, support
@@ -15,6 +13,8 @@ from benchmarks.accuracy.scoring import Regressor
 from benchmarks.files import Split
 from benchmarks.generators import friedman_split
 from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.types import Array
 
 PROCESS_ROWS = 1_000
 MACHINE_ROWS = 4_000

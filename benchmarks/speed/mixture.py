@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from app.sparse_bayes.basis import Bias
-from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.likelihoods import Bernoulli
-from app.sparse_bayes.prediction import latent
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.measuring import SKLEARN
 from benchmarks.files import Split
 from benchmarks.generators import ripley_best, ripley_split
 from benchmarks.learning import RAW_HALF, vectors
 from benchmarks.speed.racing import Entrant, Fitted, Race, wrong
+from relevance_bayes.core.basis import Bias
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.likelihoods import Bernoulli
+from relevance_bayes.core.prediction import latent
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 GAMMA = 0.5**-2
 

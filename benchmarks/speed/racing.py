@@ -6,9 +6,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.measuring import Package
 from benchmarks.files import Split
+from relevance_bayes.core.types import Array
 
 
 @dataclass(frozen=True, eq=False)

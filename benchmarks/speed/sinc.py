@@ -5,20 +5,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.fitting import fit
-from app.sparse_bayes.folds import subset
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.prediction import latent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.measuring import FASTRVM, SKLEARN
 from benchmarks.files import Split
 from benchmarks.generators import sinc_split
 from benchmarks.learning import vectors
 from benchmarks.speed.racing import Entrant, Fitted, Race, rmse
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.folds import subset
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.prediction import latent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 
 NOISE_SD = 0.2
 WIDTH = 3.0

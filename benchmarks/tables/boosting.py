@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.scoring import RealAnswer
 from benchmarks.files import NotRun
 from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.peers import class_answer
 from benchmarks.tables.splits import TableSplit
+from relevance_bayes.core.types import Array
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = ROOT / ".venv-tables"

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 
 class Learner(Protocol):

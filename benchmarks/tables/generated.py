@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.splits import Source, TableSplit
 from benchmarks.tables.table import Column, DataTable
+from relevance_bayes.core.types import Array
 
 SEED = 2026
 ROWS = 250

@@ -10,20 +10,26 @@ import numpy as np
 from app.domain.errors import InvalidRequestError, TrainingFailedError
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block, CategoryColumn, Column, NumberColumn
-from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.pool import n_functions
-from app.sparse_bayes.types import Array, Indices
 from benchmarks.files import NotRun
 from benchmarks.fitting import NOBODY, fitted
 from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.splits import TableSplit
 from benchmarks.tables.table import DataTable
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.pool import n_functions
+from relevance_bayes.core.types import Array, Indices
 
 TARGET = "target"
 
 ROOT = Path(__file__).parents[2]
 
-CODE = ("app/sparse_bayes", "app/domain", "app/worker", "benchmarks/fitting.py", "benchmarks/tables/ours.py")
+CODE = (
+    "library/relevance_bayes/core",
+    "app/domain",
+    "app/worker",
+    "benchmarks/fitting.py",
+    "benchmarks/tables/ours.py",
+)
 """Files and folders that decide what is learned and predicted."""
 
 

@@ -5,10 +5,10 @@ from math import sqrt
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer, calibration_error
 from benchmarks.repeats import Figures
 from benchmarks.tables.splits import TableSplit
+from relevance_bayes.core.types import Array
 
 MIN_PROBABILITY = 1e-15
 """A lower probability of the class that came counts as this one, of every engine."""

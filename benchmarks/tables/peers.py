@@ -5,7 +5,6 @@ from time import process_time
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
 from benchmarks.accuracy import class_peers, real_peers
 from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor, gaussian
 from benchmarks.files import Split
@@ -13,6 +12,7 @@ from benchmarks.learning import Scaled
 from benchmarks.support_vectors import FOLDS
 from benchmarks.tables.outcomes import Outcome
 from benchmarks.tables.splits import MAX_TRAINING_ROWS, TableSplit
+from relevance_bayes.core.types import Array
 
 MAX_LENGTH_SCALES = 30
 """An exact process on more columns has one length scale for all: the gradient takes N x N numbers for each."""

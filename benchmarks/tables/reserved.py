@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 HASHES = Path(__file__).with_name("reserved.txt")
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from app.sparse_bayes.types import Mask
 from benchmarks.tables.catalogue import Entry
 from benchmarks.tables.reserved import Fingerprint, category_digest, is_reserved, number_digest
 from benchmarks.tables.table import Column, DataTable, Values
+from relevance_bayes.core.types import Mask
 
 MIN_CLASS_ROWS = 10
 MIN_CLASS_SHARE = 0.01

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.sparse_bayes.types import Array, Indices
 from benchmarks.files import Split
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.table import DataTable
+from relevance_bayes.core.types import Array, Indices
 
 SPLITS = 10
 TEST_SHARE = 0.2

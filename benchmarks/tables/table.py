@@ -9,9 +9,9 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from app.sparse_bayes.types import Array, Indices
 from benchmarks.tables.catalogue import Task
 from benchmarks.tables.families import family
+from relevance_bayes.core.types import Array, Indices
 
 FOLDER = Path(__file__).parents[2] / ".benchmarks" / "tables"
 """Where the files are written, and read from."""

@@ -24,7 +24,7 @@ from app.documents.schema import DOCUMENT
 from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
-from app.sparse_bayes.likelihoods import OneAgainstRest
+from relevance_bayes.core.likelihoods import OneAgainstRest
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN

@@ -1,8 +1,8 @@
 from typing import get_args
 
 from app.api.schemas.likelihoods import AnyLikelihood, GaussianLikelihood, NoiseColumn, asked, shown
-from app.sparse_bayes.likelihoods import GaussianNoise, LogVariance
-from app.sparse_bayes.likelihoods import TargetLikelihood as Likelihood
+from relevance_bayes.core.likelihoods import GaussianNoise, LogVariance
+from relevance_bayes.core.likelihoods import TargetLikelihood as Likelihood
 
 
 def test_every_likelihood_of_the_core_can_be_asked_for() -> None:

@@ -15,7 +15,7 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import Block
 from app.services.answering import RegressionAnswer, Wanted, answer, supervised
 from app.services.prediction import Prediction
-from app.sparse_bayes.priors import GaussianProcess, Independent
+from relevance_bayes.core.priors import GaussianProcess, Independent
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts

@@ -15,7 +15,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.domain.models import Alternative, Outlier
 from app.domain.requests import IgnoredColumn, Validation
 from app.exports.formats import RENDERINGS
-from app.sparse_bayes.priors import GaussianProcess, Independent
+from relevance_bayes.core.priors import GaussianProcess, Independent
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import ROOM, Json, changed_at, faults
 from tests.exports.known import of_terms

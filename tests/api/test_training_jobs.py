@@ -14,7 +14,7 @@ from app.api.schemas.requests import TRAINING_JOB_IN
 from app.domain.errors import Fault
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Problem, Progress, Transition
-from app.sparse_bayes.kernels import Kernel
+from relevance_bayes.core.kernels import Kernel
 from tests.api.conftest import DATASET, NOW, SUBMIT, InMemoryParts
 from tests.api.problems import assert_problem
 

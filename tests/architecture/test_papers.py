@@ -5,14 +5,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = (ROOT / "docs" / "papers.md").read_text("utf-8")
-CORE = ROOT / "app" / "sparse_bayes"
+CORE = ROOT / "library" / "relevance_bayes" / "core"
 CITED = re.compile(r"\[((?:TIPPING1999|TIPPING2001|FAUL2002), eqs?\.? [^\];]+)")
 KEY = re.compile(r"\[((?:TIPPING|FAUL|RASMUSSEN)\d{4}b?|BURNAEV)\b")
 FILE = re.compile(r"`([a-z_/0-9]+(?:\.py|/))`")
 
 
 def test_every_file_that_is_named_is_there() -> None:
-    named = FILE.findall(INDEX.replace("`app/sparse_bayes/`", ""))
+    named = FILE.findall(INDEX.replace("`library/relevance_bayes/core/`", ""))
     assert len(named) > 15
     assert [name for name in named if not (CORE / name).exists() and not (ROOT / name).exists()] == []
 

@@ -12,8 +12,8 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from app.client import ClientError
 from app.client.expansions import GaussianExpansion, expansion_of
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.types import Array
 
 rng = np.random.default_rng(0)
 X = rng.normal(3.0, [1.0, 20.0, 0.3], (60, 3))

@@ -9,19 +9,27 @@ from app.domain.datasets import Dataset
 from app.domain.planning import plan
 from app.domain.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
-from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import Gaussian, Kernel, Laplacian, LinearSpline, Matern52, Polynomial, RationalQuadratic
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
-from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import (
+from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import (
+    Gaussian,
+    Kernel,
+    Laplacian,
+    LinearSpline,
+    Matern52,
+    Polynomial,
+    RationalQuadratic,
+)
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import (
     CrossValidationWidth,
     EvidencePerInputWidth,
     EvidenceWidth,
     FixedWidth,
     InheritedWidth,
 )
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.spec import Spec
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers
 
 TABLE: Block = {"x": numbers(0.5, 1.5, 2.0, 3.5), "on": flags(True, False, True, True), "y": numbers(1, 2.5, 3, 5)}

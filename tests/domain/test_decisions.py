@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import decided, most_probable, reweighed
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 CLASSES = [2, 3, 7]
 

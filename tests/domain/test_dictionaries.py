@@ -9,13 +9,13 @@ from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
 from app.domain.tables import Block
-from app.sparse_bayes.algorithms import ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias, Group, Inputs, KernelBasis
-from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.algorithms import ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias, Group, Inputs, KernelBasis
+from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -31,11 +31,11 @@ from app.domain.kinds import iso_8601, seconds_of
 from app.domain.planning import plan
 from app.domain.requests import Missing, SupervisedRequest
 from app.domain.tables import Block, block_rows
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {

@@ -6,8 +6,8 @@ import pytest
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
 from app.domain.listing import Place, shaped, ungrouped
 from app.domain.models import InputShape
-from app.sparse_bayes.basis import GroupFunctions, InputFunctions
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.basis import GroupFunctions, InputFunctions
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
 
 ENCODING = Encoding(
     (

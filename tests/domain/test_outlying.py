@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.encoding.outlying import MAX_VALUES, Limits, ValueSample
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 
 def limits(values: Array, *, blocks: int = 1) -> Limits | None:

@@ -24,10 +24,10 @@ from app.domain.requests import (
     Task,
 )
 from app.domain.tables import Block, Column, NumberColumn
-from app.sparse_bayes.algorithms import Algorithm, Greedy, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import LinearSpline, Matern52
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import LinearSpline, Matern52
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
     GaussianNoise,
@@ -36,8 +36,8 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
-from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {

@@ -11,10 +11,10 @@ from app.domain.planning import plan
 from app.domain.planning.classes import SHRINKAGE
 from app.domain.requests import KernelChoice, SupervisedRequest, Task
 from app.domain.tables import Column, NumberColumn
-from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import CityBlock, Gaussian, LinearSpline, Matern32, Matern52
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
@@ -22,8 +22,8 @@ from app.sparse_bayes.likelihoods import (
     OneAgainstRest,
     TargetLikelihood,
 )
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")

@@ -8,7 +8,7 @@ from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import ComponentsRequest, IgnoredColumn, InputColumn
 from app.domain.tables import Block
-from app.sparse_bayes.kernels import Gaussian, Matern32
+from relevance_bayes.core.kernels import Gaussian, Matern32
 from tests.domain.small_tables import dataset_of, numbers, texts
 
 ROWS: Block = {

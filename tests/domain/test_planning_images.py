@@ -11,7 +11,7 @@ from app.domain.planning import plan
 from app.domain.planning.image import MOST_PIXELS
 from app.domain.requests import ImageRequest
 from app.domain.tables import Block, NumberColumn
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 from tests.domain.small_tables import dataset_of
 
 

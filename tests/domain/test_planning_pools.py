@@ -8,12 +8,12 @@ import pytest
 from app.domain.planning import plan
 from app.domain.requests import AutomaticPrior, KernelChoice, Prefer, SupervisedPlan, SupervisedRequest
 from app.domain.tables import NumberColumn
-from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Gaussian, Matern32, Matern52
-from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian, StudentT
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import CityBlock, Gaussian, Matern32, Matern52
+from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian, StudentT
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags
 
 ONE, EACH = EvidenceWidth(), EvidencePerInputWidth()

@@ -9,7 +9,7 @@ from app.domain.recurring import InputLevels, RecurringRows
 from app.domain.requests import RandomSplit
 from app.domain.split import Cut, Ranks, content_hash, cut, held_out_rows
 from app.domain.tables import Block
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.types import Mask
 from tests.domain.small_tables import cut_up, numbers, texts
 
 Row = tuple[float, str]

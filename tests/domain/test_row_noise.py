@@ -11,7 +11,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from app.domain.tables import Block, Column, block_rows
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood
+from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split
 from app.domain.split import NOTHING, content_hash, cut, fold_keys, held_out_rows, ranks
 from app.domain.tables import Block, NumberColumn, TimestampColumn, block_rows
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.types import Mask
 from tests.domain.small_tables import cut_up, moments, numbers, rows_of, texts
 
 Row = tuple[float | None, str | None, float]

@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 from app.client import ClientError
 from app.client.answers import ApproximationJob, ApproximationVersion, Json, TermsError
 from app.client.expansions import expansion_of
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 
 WIDTH = 0.8

@@ -5,10 +5,10 @@ import pytest
 
 from app.client import ClientError
 from app.client.answers import ComponentsJob, ComponentsVersion, InputWidth, Json, Prediction
-from app.sparse_bayes.components import Components, components, typical_width
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.components import Components, components, typical_width
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 
 RANDOM = np.random.default_rng(5)

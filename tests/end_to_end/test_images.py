@@ -10,7 +10,7 @@ from PIL import Image
 from app.client import ClientError
 from app.client.answers import ImageVersion, Json, SupervisedVersion
 from app.client.codes import EncodeOptions, decode, encode
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 
 

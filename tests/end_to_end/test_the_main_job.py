@@ -19,7 +19,7 @@ from app.domain.models import SupervisedPredictor
 from app.domain.tables import Block
 from app.services.answering import SupervisedAnswering
 from app.settings import Settings
-from app.sparse_bayes.prediction import ClassPrediction, RealPrediction, predict
+from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from tests.domain.small_tables import numbers, texts
 from tests.end_to_end.deployment import Api, Deployment
 from tests.end_to_end.tables import sinc, sum_of_curves, two_moons

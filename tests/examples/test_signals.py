@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from app.client.answers import Json
-from app.sparse_bayes.dictionaries import Dictionary
 from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE
 from examples.tour.table import write
 from examples.tour.terminal import printed, shape_of, spoken_in
+from relevance_bayes.core.dictionaries import Dictionary
 
 
 class Shown(msgspec.Struct):

@@ -12,8 +12,8 @@ from app.domain.requests import IgnoredColumn, InputColumn
 from app.domain.tables import Block, NumberColumn
 from app.services.answering.values import ApproximationAnswering
 from app.services.answering.wanted import Wanted
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.types import Array
 from tests.exports.trained import EXPORTED_AT
 from tests.services.small_approximation import version_of_a_term
 

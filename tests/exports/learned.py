@@ -13,10 +13,10 @@ from app.domain.requests import InputColumn
 from app.domain.tables import Block
 from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
 from app.services.answering.wanted import Wanted
-from app.sparse_bayes.components import Components, components, usual_densities
-from app.sparse_bayes.kernels import Covariance, Gaussian
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.components import Components, components, usual_densities
+from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
 from tests.services.small_components import version_of_components
 

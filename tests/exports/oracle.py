@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Members: TypeAlias = dict[str, Json]

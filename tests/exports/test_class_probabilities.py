@@ -9,9 +9,9 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.predictions import integrated_softmax as written_softmax
 from app.exports.onnx_file.predictions import tempered as written_tempered
 from app.exports.python_file import outcomes
-from app.sparse_bayes.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS, integrated_softmax
-from app.sparse_bayes.likelihoods.temperature import tempered
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS, integrated_softmax
+from relevance_bayes.core.likelihoods.temperature import tempered
+from relevance_bayes.core.types import Array
 
 
 def grid(classes: int) -> tuple[Array, Array]:

@@ -18,8 +18,8 @@ from app.domain.exports import ExportedSupervised
 from app.domain.former_members import current_document
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
-from app.sparse_bayes.basis import SingleFunctions
-from app.sparse_bayes.pool import members_of
+from relevance_bayes.core.basis import SingleFunctions
+from relevance_bayes.core.pool import members_of
 from tests.exports.trained import CASES, answered, block, trained
 from tests.services.small_models import small_version
 

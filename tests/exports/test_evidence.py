@@ -10,10 +10,10 @@ import pytest
 from app.domain.encoding import EncodedNumber, Encoding
 from app.domain.models import SupervisedPredictor
 from app.exports.formats import RENDERINGS
-from app.sparse_bayes.algorithms import Algorithm, Greedy, ReEstimation, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
     GaussianNoise,
@@ -23,13 +23,13 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import members_of
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
-from app.sparse_bayes.selection import Rows, Trained, train
-from app.sparse_bayes.spec import Prior, Spec
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import members_of
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.core.types import Array
 from tests.exports import oracle
 from tests.exports.oracle import Json, Members
 from tests.exports.trained import encoded_target, exported

@@ -15,12 +15,12 @@ from app.exports.onnx_file.tracing import OPERATORS, OTHERS
 from app.exports.python_file.kernels import kernel_function
 from app.exports.python_file.text import needed
 from app.exports.python_file.writing import Program
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.kernels.rational_quadratic import RationalQuadratic
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.tracing import Namespace, Tracing
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.kernels.rational_quadratic import RationalQuadratic
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.tracing import Namespace, Tracing
+from relevance_bayes.core.types import Array
 from tests.exports.trained import KERNELS
 
 MEMBERS = list({*KERNELS, *(member() for member in get_args(Kernel))})

@@ -15,7 +15,7 @@ from app.documents.schema import DOCUMENT
 from app.domain.encoding import encode_inputs
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 from tests.exports.learned import LEARNED, learned, told_of
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed

@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.models import SupervisedPredictor
 from app.domain.soundness import supervised_faults
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.model import Model
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.model import Model
 from tests.exports.trained import trained
 
 

@@ -20,8 +20,8 @@ from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.model import CLASSES, model_of
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.types import Array
 from tests.exports.trained import CASES, PLAIN, answered, block, trained
 
 SERVICE = {

@@ -15,7 +15,7 @@ from app.domain.encoding import EncodedCategory, EncodedInput, real_values
 from app.domain.exports import ExportedVersion
 from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
-from app.sparse_bayes.pool import members_of
+from relevance_bayes.core.pool import members_of
 from tests.exports.test_onnx import SERVICE
 from tests.exports.trained import CASES, answered, block, trained
 

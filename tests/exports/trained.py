@@ -32,11 +32,11 @@ from app.domain.requests import InputColumn, Task
 from app.domain.scales import model_terms, model_warps, model_widths
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from app.services.answering import SupervisedAnswering, Wanted
-from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
-from app.sparse_bayes.dictionaries import BSplines, Fourier, Gabor, Steps
-from app.sparse_bayes.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
+from relevance_bayes.core.dictionaries import BSplines, Fourier, Gabor, Steps
+from relevance_bayes.core.kernels import Additive, Covariance, Gaussian, Kernel, Laplacian, Matern32
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
@@ -48,15 +48,15 @@ from app.sparse_bayes.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
-from app.sparse_bayes.likelihoods.temperature import temperature_of
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass, without_functions
-from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth, InputMap
-from app.sparse_bayes.selection import Rows, Trained, train
-from app.sparse_bayes.spec import Prior, Spec
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass, without_functions
+from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of, n_functions
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, InputMap
+from relevance_bayes.core.selection import Rows, Trained, train
+from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.core.types import Array
 from tests.services.small_models import small_version
 
 ROWS = 40

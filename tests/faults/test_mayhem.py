@@ -18,12 +18,12 @@ from app.domain.jobs import Job
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import KernelChoice, SupervisedRequest, Validation
 from app.domain.starts import MOST_STARTS
-from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential
-from app.sparse_bayes.basis import Bias
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import CrossValidationWidth
 from app.storage.tables import TrainingJobRow
+from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import CrossValidationWidth
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
 from tests.processes import children, gone

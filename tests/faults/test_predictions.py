@@ -20,7 +20,7 @@ import pytest
 from app.api.rpc.generated import open_inference_pb2 as messages
 from app.bootstrap import migrate
 from app.settings import Settings
-from app.sparse_bayes.priors import Independent
+from relevance_bayes.core.priors import Independent
 from tests import postgres
 from tests.end_to_end.deployment import Api, deployed
 from tests.served import add_version

@@ -10,7 +10,7 @@ import pytest
 
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
-from app.sparse_bayes.selection import train
+from relevance_bayes.core.selection import train
 from tests.faults.conftest import AS_SHIPPED, MakePlace
 from tests.postgres import Server
 from tests.processes import gone

@@ -27,8 +27,8 @@ NUMBERS: tuple[Json, ...] = (
 )  # fmt: skip
 TEXTS: tuple[Json, ...] = (
     "", "a\0b", "\0", "\n", "a" * 5_000, "NaN", "1", "true", "null", "{}", "__import__('os')", "builtins.eval",
-    "app.sparse_bayes.kernels.Gaussian", "numpy.ndarray", "gaussian", "student_t", "bernoulli", "number", "category",
-    "regression", "classification", "approximation", "components", "evidence", "../../etc/passwd", "\u202e",
+    "relevance_bayes.core.kernels.Gaussian", "numpy.ndarray", "gaussian", "student_t", "bernoulli", "number",
+    "category", "regression", "classification", "approximation", "components", "evidence", "../../etc/passwd", "\u202e",
     "2024-05-01T13:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "01900000-0000-7000-8000-000000000001",
 )  # fmt: skip
 OTHERS: tuple[Json, ...] = (None, True, False, [], {}, [[]], [None], {"": None}, {"type": "gaussian"})

@@ -5,7 +5,7 @@ import numpy as np
 from app.domain.encoding import InputEncoding
 from app.domain.models import ApproximationPredictor, ApproximationReport, Learned, NewApproximationVersion
 from app.domain.requests import ApproximationPlan, InputColumn
-from app.sparse_bayes.approximation import Expansion
+from relevance_bayes.core.approximation import Expansion
 from tests.domain.small_tables import DATASET_ID
 
 

@@ -12,9 +12,9 @@ from app.domain.models import (
     RelevanceVector,
 )
 from app.domain.requests import ComponentsPlan, InputColumn
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.kernels import RationalQuadratic
-from app.sparse_bayes.scales import InputMap
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.kernels import RationalQuadratic
+from relevance_bayes.core.scales import InputMap
 from tests.domain.small_tables import DATASET_ID
 
 SCORES = np.linspace(-30.0, 10.0, 20)

@@ -5,9 +5,9 @@ import numpy as np
 from app.domain.encoding import InputEncoding
 from app.domain.models import ImagePredictor, ImageReport, Learned, NewImageVersion
 from app.domain.requests import ImagePlan, InputColumn
-from app.sparse_bayes.algorithms.state import Termination
-from app.sparse_bayes.dictionaries import GaborFunctions
-from app.sparse_bayes.images import ImageCode
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.dictionaries import GaborFunctions
+from relevance_bayes.core.images import ImageCode
 from tests.domain.small_tables import DATASET_ID
 
 

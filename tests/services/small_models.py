@@ -28,15 +28,15 @@ from app.domain.models import (
 )
 from app.domain.requests import InputColumn, RandomSplit, SupervisedPlan, Task
 from app.domain.tables import Label
-from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import Bernoulli, Categorical, GaussianNoise
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import ConstantFunction, KernelFunctions, Model
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.spec import Prior, Spec
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import FixedWidth, InputMap
+from relevance_bayes.core.spec import Prior, Spec
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")

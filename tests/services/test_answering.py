@@ -16,12 +16,12 @@ from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, RegressionAnswer, ServedVersion, Wanted, answer
 from app.services.answering import supervised as under_test
 from app.services.prediction import Prediction
-from app.sparse_bayes.augmentation import Augmentation
-from app.sparse_bayes.joint import joint
-from app.sparse_bayes.likelihoods import LogGaussian
-from app.sparse_bayes.model import KernelFunctions
-from app.sparse_bayes.prediction import ClassPrediction, Ready, RealPrediction, latent, predict
-from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.augmentation import Augmentation
+from relevance_bayes.core.joint import joint
+from relevance_bayes.core.likelihoods import LogGaussian
+from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent, predict
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_models import AMPLITUDE, small_version, version_of_known_noise

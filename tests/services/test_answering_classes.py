@@ -10,8 +10,8 @@ from app.domain.errors import InvalidRequestError
 from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, SupervisedAnswering, Wanted, answer
 from app.services.answering.columns import flat_columns
-from app.sparse_bayes.basis import evaluate
-from app.sparse_bayes.prediction import ClassPrediction, predict
+from relevance_bayes.core.basis import evaluate
+from relevance_bayes.core.prediction import ClassPrediction, predict
 from tests.domain.small_tables import numbers, texts
 from tests.exports.trained import block, trained
 from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes

@@ -14,18 +14,18 @@ from app.domain.references import Reference
 from app.services.answering import Explanation, SupervisedAnswering, Wanted
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.catalogue import Catalogue
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.basis import Basis, Bias, Inputs, KernelBasis, evaluate
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import LogGaussian, TargetLikelihood
-from app.sparse_bayes.likelihoods.counts import CountLikelihood
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import members_of, n_functions
-from app.sparse_bayes.prediction import Ready
-from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis, evaluate
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import LogGaussian, TargetLikelihood
+from relevance_bayes.core.likelihoods.counts import CountLikelihood
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import members_of, n_functions
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.types import Array
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
 from tests.services.in_memory import InMemory

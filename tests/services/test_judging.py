@@ -12,8 +12,8 @@ from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, Number
 from app.domain.tables import Block, BooleanColumn
 from app.services.answering import RegressionAnswer, Wanted, answer, judge
 from app.services.answering import judging as under_test
-from app.sparse_bayes.likelihoods import LogGaussian, StudentT
-from app.sparse_bayes.prediction import predict, scores
+from relevance_bayes.core.likelihoods import LogGaussian, StudentT
+from relevance_bayes.core.prediction import predict, scores
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version

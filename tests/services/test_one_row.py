@@ -13,12 +13,12 @@ from app.domain.models import NewSupervisedVersion
 from app.domain.tables import Block, NumberBlock, NumberColumn
 from app.services.answering import RegressionAnswer, ServedVersion, answer
 from app.services.answering import supervised as under_test
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods.gaussian import RealPrediction
-from app.sparse_bayes.model import ConstantFunction, KernelFunctions
-from app.sparse_bayes.priors import GaussianProcess, Independent, Prior
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.model import ConstantFunction, KernelFunctions
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
 from tests.services.small_models import member_of, small_version
 from tests.services.test_answering import augmented, served
 

@@ -9,7 +9,7 @@ from inspect import getmembers, isclass
 from sqlalchemy import Engine, MetaData, select
 
 import app.domain
-import app.sparse_bayes
+import relevance_bayes.core
 
 PREAMBLE_SIZE = 24
 """Of a frame of bytes; its JSON follows."""
@@ -19,10 +19,10 @@ PREAMBLE_SIZE = 24
 def class_names() -> frozenset[str]:
     """Those of all modules."""
     found: set[str] = set()
-    for package in (app.domain, app.sparse_bayes):
+    for package in (app.domain, relevance_bayes.core):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             members = getmembers(importlib.import_module(module.name), isclass)
-            found |= {name for name, kind in members if kind.__module__.startswith("app.")}
+            found |= {name for name, kind in members if kind.__module__.startswith(("app.", "relevance_bayes."))}
     return frozenset(found)
 
 

@@ -34,14 +34,14 @@ from app.domain.tables import (
     NumberColumn,
     TimestampColumn,
 )
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
-from app.sparse_bayes.kernels import Additive, Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
+from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.spec import Spec
 
 OWNER = "ada"
 STRANGER = "bob"

@@ -21,34 +21,6 @@ from app.domain.models import (
     SupervisedPredictor,
 )
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
-from app.sparse_bayes.algorithms.state import Process, State, Termination, Trial
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.augmentation import Augmentation
-from app.sparse_bayes.basis import (
-    ConstantFunction,
-    Functions,
-    GroupFunctions,
-    InputFunctions,
-    KernelFunctions,
-    SingleFunctions,
-)
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.hyperparameters import Hyperparameters
-from app.sparse_bayes.images import decode, encode
-from app.sparse_bayes.kernels import Additive, Gaussian, Kernel
-from app.sparse_bayes.likelihoods import (
-    Bernoulli,
-    BernoulliPerClass,
-    Categorical,
-    GaussianNoise,
-    Likelihood,
-    LogVariance,
-    OneAgainstRest,
-)
-from app.sparse_bayes.model import LogNoise, Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import Pool
-from app.sparse_bayes.scales import InputMap
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -60,6 +32,34 @@ from app.storage.codec import (
 )
 from app.storage.codec.frame import PREAMBLE, Content, Json, write
 from app.storage.codec.records import pack
+from relevance_bayes.core.algorithms.state import Process, State, Termination, Trial
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.augmentation import Augmentation
+from relevance_bayes.core.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.images import decode, encode
+from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
+from relevance_bayes.core.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
+    Categorical,
+    GaussianNoise,
+    Likelihood,
+    LogVariance,
+    OneAgainstRest,
+)
+from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import Pool
+from relevance_bayes.core.scales import InputMap
 from tests.narrowing import of_kind
 from tests.services.small_approximation import version_of_a_term
 from tests.services.small_components import version_of_components

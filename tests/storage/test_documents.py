@@ -6,13 +6,13 @@ import pytest
 
 from app.domain.models import Alternative, ClassRows, Member, SupervisedReport
 from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
-from app.sparse_bayes.basis import Basis, Group, KernelBasis
-from app.sparse_bayes.dictionaries import Fourier
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.spec import Algorithm, Prior, TargetLikelihood
 from app.storage.documents import PLAN, REPORT, REQUEST
+from relevance_bayes.core.basis import Basis, Group, KernelBasis
+from relevance_bayes.core.dictionaries import Fourier
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
 from tests.narrowing import of_data
 from tests.services.small_components import version_of_components
 from tests.storage import samples

@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 
 from app.domain.models import Alternative
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.likelihoods import GaussianNoise, LogGaussian
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import InheritedWidth
-from app.sparse_bayes.spec import Spec
 from app.storage.documents import PLAN, REPORT
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import InheritedWidth
+from relevance_bayes.core.spec import Spec
 from tests.narrowing import of_data
 from tests.storage import samples
 

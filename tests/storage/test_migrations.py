@@ -21,12 +21,12 @@ from app.domain.exports import ExportedSupervised
 from app.domain.former_members import current_document
 from app.domain.models import InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.pool import members_of
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
 from app.storage.revision import is_migrated
 from app.storage.tables import Base
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.pool import members_of
 from tests.narrowing import of_data, of_kind
 from tests.storage import samples
 

@@ -13,15 +13,15 @@ from app.domain.models import InputWidth, NewComponentsVersion
 from app.domain.planning import plan
 from app.domain.requests import ComponentsRequest
 from app.domain.tables import Block, block_rows
-from app.sparse_bayes.components import FOLDS, Components, components, typical_width, usual_densities
-from app.sparse_bayes.kernels import Matern32
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.selection import Step, train
 from app.worker.child import components as child
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import Rested, results
 from app.worker.fits import prepare
 from app.worker.fits.components import ComponentsFit
+from relevance_bayes.core.components import FOLDS, Components, components, typical_width, usual_densities
+from relevance_bayes.core.kernels import Matern32
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.selection import Step, train
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 from tests.narrowing import of_kind
 

@@ -12,20 +12,20 @@ from app.domain.planning import plan
 from app.domain.requests import GroupSplit, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.likelihoods.gaussian import RealPrediction
-from app.sparse_bayes.pool import ready_of
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.priors.gaussian_process import JITTER
-from app.sparse_bayes.selection import Compared, Folding, Rows, Trained, train
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.types import Array
 from app.worker.child.tasks import SupervisedTask, _rows
 from app.worker.fits.supervised import SupervisedFit
 from app.worker.materialise import Materialised, materialise
 from app.worker.warnings import warnings
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.selection import Compared, Folding, Rows, Trained, train
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.types import Array
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

@@ -9,9 +9,9 @@ import pytest
 from app.domain.planning import plan
 from app.domain.requests import Effort, SupervisedRequest, Validation
 from app.domain.tables import Block, NumberColumn
-from app.sparse_bayes.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
 from app.worker.child.tasks import SupervisedTask, _rows
 from app.worker.fits.supervised import SupervisedFit
+from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
 from tests.domain.small_tables import DATASET_ID, dataset_of
 
 MANY = 10**9

@@ -12,10 +12,10 @@ from app.domain.errors import TrainingFailedError
 from app.domain.planning import plan
 from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
 from app.domain.tables import Block, NumberColumn, block_rows
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.types import Array
 from app.worker import complete
 from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.types import Array
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

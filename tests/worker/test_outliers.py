@@ -5,13 +5,13 @@ import pytest
 
 from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding
 from app.domain.models import Outlier
-from app.sparse_bayes.basis import ConstantFunction
-from app.sparse_bayes.likelihoods import GaussianNoise, Likelihood, StudentT
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.types import Array
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
+from relevance_bayes.core.basis import ConstantFunction
+from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.types import Array
 
 ENCODING = Encoding(
     (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())

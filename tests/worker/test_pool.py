@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.prediction import predict
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.selection import Step, Trained, train
 from app.worker.child.limits import MEBIBYTE, Limits
 from app.worker.child.process import Failure, Message
 from app.worker.child.tasks import Rested, SupervisedTask, Trainer
 from app.worker.pool import MOST_WORDS, Child, ChildDied, Pool
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.selection import Step, Trained, train
 from tests.processes import gone
 from tests.waiting import until
 from tests.worker import trainers
@@ -198,7 +198,7 @@ def test_a_child_imports_the_core_and_nothing_else_of_the_service(child: Child, 
     (said,) = messages(child, task(path, trainers.imported))
     assert isinstance(said, Failure)
     modules = said.detail.split()
-    assert "app.sparse_bayes.selection" in modules
+    assert "relevance_bayes.core.selection" in modules
     assert [name for name in modules if name.startswith(SERVICE)] == []
 
 

@@ -2,10 +2,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.sparse_bayes.errors import SparseBayesError
 from app.worker.child.limits import MEBIBYTE
 from app.worker.child.process import Failure
 from app.worker.problems import UNEXPECTED, of_failure
+from relevance_bayes.core.errors import SparseBayesError
 
 
 def all_below(error: type[Exception]) -> Iterator[type[Exception]]:
@@ -14,7 +14,7 @@ def all_below(error: type[Exception]) -> Iterator[type[Exception]]:
         yield from all_below(below)
 
 
-CORE = [error.__name__ for error in all_below(SparseBayesError) if error.__module__.startswith("app.")]
+CORE = [error.__name__ for error in all_below(SparseBayesError) if error.__module__.startswith("relevance_bayes.")]
 
 
 @pytest.mark.parametrize("name", CORE)

@@ -11,17 +11,17 @@ from app.domain.planning import plan
 from app.domain.requests import SupervisedRequest
 from app.domain.scales import model_terms, model_warps
 from app.domain.tables import Block
-from app.sparse_bayes.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
-from app.sparse_bayes.kernels import Additive, Gaussian
-from app.sparse_bayes.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import FixedWidth, InputMap
-from app.sparse_bayes.selection import Compared, Contender, Rows, Trained
-from app.sparse_bayes.selection import Member as Part
-from app.sparse_bayes.spec import Spec
 from app.worker.materialise import Materialised
 from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
+from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
+from relevance_bayes.core.kernels import Additive, Gaussian
+from relevance_bayes.core.likelihoods import Categorical, GaussianNoise, LogGaussian, StudentT
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import FixedWidth, InputMap
+from relevance_bayes.core.selection import Compared, Contender, Rows, Trained
+from relevance_bayes.core.selection import Member as Part
+from relevance_bayes.core.spec import Spec
 from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 

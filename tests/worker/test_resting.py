@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.sparse_bayes.approximation import pursuit
-from app.sparse_bayes.images import encoding
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.selection import Step, train
-from app.sparse_bayes.trail import Mark
-from app.sparse_bayes.types import Array
 from app.storage.codec import decode_trail, encode_trail
 from app.worker.child.components import ComponentsTask
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import ApproximationTask, ImageTask, Rested, Result, Task, results
+from relevance_bayes.core.approximation import pursuit
+from relevance_bayes.core.images import encoding
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.selection import Step, train
+from relevance_bayes.core.trail import Mark
+from relevance_bayes.core.types import Array
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ from app.domain.models import Hyperparameters, InputWarp, InputWidth, Supervised
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import Validation
 from app.domain.starts import Checkpoint, Claim
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.selection import train
-from app.sparse_bayes.trail import Mark
 from app.worker.attempts import Records
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.selection import train
+from relevance_bayes.core.trail import Mark
 from tests.narrowing import of_data, of_kind
 from tests.waiting import until
 from tests.worker import trainers

@@ -20,8 +20,12 @@ from app.domain.planning import plan
 from app.domain.requests import GroupSplit, KernelChoice, SupervisedRequest
 from app.domain.tables import Block, NumberColumn
 from app.services.answering import SupervisedAnswering, Wanted
-from app.sparse_bayes.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
-from app.sparse_bayes.likelihoods import (
+from app.worker.child.limits import Limits
+from app.worker.child.tasks import results
+from app.worker.fits.supervised import SupervisedFit
+from app.worker.materialise import materialise
+from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential, re_estimation
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
     GaussianNoise,
@@ -31,15 +35,11 @@ from app.sparse_bayes.likelihoods import (
     Poisson,
     StudentT,
 )
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.selection import Trained, train
-from app.sparse_bayes.spec import Prior, _learns_noise
-from app.sparse_bayes.types import Array
-from app.worker.child.limits import Limits
-from app.worker.child.tasks import results
-from app.worker.fits.supervised import SupervisedFit
-from app.worker.materialise import materialise
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.selection import Trained, train
+from relevance_bayes.core.spec import Prior, _learns_noise
+from relevance_bayes.core.types import Array
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
 
 ROWS = 30

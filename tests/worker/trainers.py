@@ -11,17 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.basis import ConstantFunction, InputFunctions, KernelFunctions
-from app.sparse_bayes.errors import ConstantTargetError, DataError
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.selection import Folding, Rows, Step, Trained, train
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.trail import Trail
 from app.worker.child.tasks import Trainer
+from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelFunctions
+from relevance_bayes.core.errors import ConstantTargetError, DataError
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.selection import Folding, Rows, Step, Trained, train
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
 
 CHOSEN = "tests.worker.trainers:chosen"
 MARKS = "RELEVANCE_TEST_MARKS"

@@ -31,7 +31,7 @@ from app.services.answering import (
     answer,
     real_columns,
 )
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 NUMBER = "FP64"
 ANY_NUMBER = -1

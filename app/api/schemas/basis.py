@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.sparse_bayes.basis import Basis, Group, Single
+from relevance_bayes.core.basis import Basis, Group, Single
 
 
 class GroupOut(BaseModel):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogVariance, OtherNumberTarget
-from app.sparse_bayes.spec import TargetLikelihood
+from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogVariance, OtherNumberTarget
+from relevance_bayes.core.spec import TargetLikelihood
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from app.client.expansions.gaussian import GaussianExpansion, refused
 from app.client.expansions.process_kernels import terms_of
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 MOST_LOG_HEIGHT = 600.0
 """Of a density's peaks, either way."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.client.answers import Json
 from app.client.errors import ClientError, Problem
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 WEIGHTS = "weight of the term"
 """The column of a table of terms; no input is called so."""

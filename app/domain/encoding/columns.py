@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from app.domain.encoding.inputs import LARGEST
 from app.domain.encoding.raw import real_values
 from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 
 def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tuple[Fault, ...]]:

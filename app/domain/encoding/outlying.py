@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.sparse_bayes.folds import content_keys
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.folds import content_keys
+from relevance_bayes.core.types import Array, Mask
 
 GAP = 1e3
 """How many times farther from the median the first outlying value is than the last ordinary one."""

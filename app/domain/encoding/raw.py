@@ -6,7 +6,7 @@ import numpy as np
 
 from app.domain.kinds import iso_8601
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Cell, Column, NumberColumn, TimestampColumn
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.types import Array, Mask
 
 LONGEST_QUOTED = 80
 

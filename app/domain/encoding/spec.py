@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import accumulate
 
 from app.domain.encoding.columns import EncodedTarget, InputEncoding
-from app.sparse_bayes.basis import Basis, Group, KernelBasis, Single
-from app.sparse_bayes.likelihoods import GaussianNoise
-from app.sparse_bayes.priors import Independent
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.basis import Basis, Group, KernelBasis, Single
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
 
 
 def in_columns(spec: Spec, encoding: InputEncoding) -> Spec:

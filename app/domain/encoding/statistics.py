@@ -17,8 +17,8 @@ from app.domain.encoding.raw import gaps, real_values
 from app.domain.moments import Moments
 from app.domain.requests import InputColumn, Missing, SupervisedPlan
 from app.domain.tables import Block, CategoryColumn
-from app.sparse_bayes.likelihoods import LogGaussian
-from app.sparse_bayes.types import Mask
+from relevance_bayes.core.likelihoods import LogGaussian
+from relevance_bayes.core.types import Mask
 
 
 class ColumnStatistics:

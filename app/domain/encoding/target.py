@@ -9,8 +9,8 @@ import numpy as np
 from app.domain.encoding.columns import EncodedTarget
 from app.domain.encoding.raw import real_values
 from app.domain.tables import Block, CategoryColumn, Column
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.types import Array
 
 _SCALED_SCORES = frozenset({"rmse", "mae"})
 _LARGEST = float(np.finfo(np.float64).max)

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.encoding import InputEncoding
 from app.domain.models.imported import ImportedFrom
 from app.domain.requests import ApproximationPlan
-from app.sparse_bayes.approximation import Expansion
+from relevance_bayes.core.approximation import Expansion
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from app.domain.encoding import InputEncoding
 from app.domain.models.imported import ImportedFrom
 from app.domain.models.supervised import InputWidth
 from app.domain.requests import ComponentsPlan
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.types import Array
 
 COMPONENTS_TOLD = 10
 """How many of the first are told of a row where nothing is said."""

@@ -7,7 +7,7 @@ from uuid import UUID
 from app.domain.encoding import InputEncoding
 from app.domain.models.approximation import TermsError
 from app.domain.requests import ImagePlan
-from app.sparse_bayes.images import ImageCode
+from relevance_bayes.core.images import ImageCode
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from app.domain.encoding import Encoding
 from app.domain.models.imported import ImportedFrom
 from app.domain.requests import SupervisedPlan, Task
 from app.domain.tables import Label
-from app.sparse_bayes.basis import Basis
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.likelihoods import TargetLikelihood
-from app.sparse_bayes.marginal import LogEvidence
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import LearnedModel, alone
-from app.sparse_bayes.priors import Prior
+from relevance_bayes.core.basis import Basis
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.likelihoods import TargetLikelihood
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, alone
+from relevance_bayes.core.priors import Prior
 
 
 @dataclass(frozen=True)

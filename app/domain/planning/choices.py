@@ -10,21 +10,21 @@ from app.domain.planning.classes import SHRINKAGE
 from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import AutomaticPrior, BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
 from app.domain.tables import ColumnSummary
-from app.sparse_bayes.algorithms import Greedy, Sequential
-from app.sparse_bayes.basis import Basis, Bias, Group, Inputs, KernelBasis
-from app.sparse_bayes.dictionaries import Dictionary, Gabor
-from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.kernels import CityBlock, Covariance, Kernel, Matern32
-from app.sparse_bayes.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import (
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
+from relevance_bayes.core.dictionaries import Dictionary, Gabor
+from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.kernels import CityBlock, Covariance, Kernel, Matern32
+from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import (
     CrossValidationWidth,
     EvidencePerInputWidth,
     EvidenceWidth,
     FixedWidth,
     InheritedWidth,
 )
-from app.sparse_bayes.spec import Prior, Spec, check, is_heteroscedastic
+from relevance_bayes.core.spec import Prior, Spec, check, is_heteroscedastic
 
 LARGEST_SEED = 2**63 - 1
 

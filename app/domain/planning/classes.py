@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from app.domain.requests import AutomaticPrior, KernelChoice, SupervisedRequest
-from app.sparse_bayes.algorithms import Greedy
-from app.sparse_bayes.basis import Bias, KernelBasis
-from app.sparse_bayes.kernels import CityBlock, Matern32
-from app.sparse_bayes.likelihoods import ClassLikelihood
-from app.sparse_bayes.priors import GaussianProcess
-from app.sparse_bayes.scales import EvidencePerInputWidth, EvidenceWidth
-from app.sparse_bayes.spec import Spec
+from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.kernels import CityBlock, Matern32
+from relevance_bayes.core.likelihoods import ClassLikelihood
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth
+from relevance_bayes.core.spec import Spec
 
 SHRINKAGE = 1.0
 """Precision of the hyperprior that draws the log widths of several inputs to a common one.

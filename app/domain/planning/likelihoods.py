@@ -8,7 +8,7 @@ from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.requests import Task
 from app.domain.tables import ColumnSummary
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
@@ -19,7 +19,7 @@ from app.sparse_bayes.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
-from app.sparse_bayes.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
+from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
 
 LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
     "regression": get_args(NumberTarget),

@@ -3,7 +3,7 @@
 from app.domain.datasets import Dataset
 from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
-from app.sparse_bayes.spec import TargetLikelihood
+from relevance_bayes.core.spec import TargetLikelihood
 
 POINTER = "/likelihood/noise_sd/column"
 """Where a request names it."""

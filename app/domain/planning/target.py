@@ -9,7 +9,7 @@ from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
 from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary, Label
-from app.sparse_bayes.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
+from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
 
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""

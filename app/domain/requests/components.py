@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
-from app.sparse_bayes.kernels import Covariance, Gaussian
+from relevance_bayes.core.kernels import Covariance, Gaussian
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.basis import Bias, Inputs
-from app.sparse_bayes.dictionaries import Dictionary
-from app.sparse_bayes.kernels import Gaussian, Kernel
-from app.sparse_bayes.priors import GaussianProcess, Independent
-from app.sparse_bayes.scales import Width
-from app.sparse_bayes.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.core.basis import Bias, Inputs
+from relevance_bayes.core.dictionaries import Dictionary
+from relevance_bayes.core.kernels import Gaussian, Kernel
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import Width
+from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
 
 Task = Literal["regression", "classification"]
 

@@ -11,7 +11,7 @@ from app.domain.scoring.means import Mean
 from app.domain.scoring.ranking import Area, Ranking
 from app.domain.scoring.reliability import Reliability, ReliabilityBin
 from app.domain.tables import Label
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 
 @dataclass(frozen=True)

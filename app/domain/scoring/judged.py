@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.tables import Label
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 COVERAGES = (50, 80, 95)
 """The intervals, in percent, of which it is told how many rows they hold and how wide they are."""

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from app.domain.scoring.judged import Judged, JudgedClasses, JudgedNumbers
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 NumberMetric: TypeAlias = Literal["rmse", "mae", "nll"]
 ClassMetric: TypeAlias = Literal["error", "log_loss", "brier"]

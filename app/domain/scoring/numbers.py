@@ -11,7 +11,7 @@ from app.domain.scoring.cells import Cells, ResidualBin
 from app.domain.scoring.judged import COVERAGES, JudgedNumbers
 from app.domain.scoring.losses import LARGEST_ERROR, losses
 from app.domain.scoring.means import Mean
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """Between the bins of standardised residuals, of which the first and the last are open."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.scoring.losses import Metric
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 GroupKeys: TypeAlias = NDArray[np.uint64]
 """What the rows of one group have in common."""

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 MOST_NUMBERS = 2**20
 """So many scores are kept as they are; of more they are counted in bins of their logits."""

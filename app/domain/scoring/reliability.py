@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 BINS = 20
 

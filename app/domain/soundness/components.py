@@ -11,8 +11,8 @@ from app.domain.models import ComponentsPredictor, ComponentsReport
 from app.domain.soundness.columns import input_faults
 from app.domain.soundness.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
 from app.domain.soundness.reports import WIDTH, common_faults, row_count_faults, width_faults
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.types import Array
 
 SEED = Interval(0, 2**53 - 1)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
-from app.sparse_bayes.basis import Functions, GroupFunctions, KernelFunctions
-from app.sparse_bayes.model import Model
+from relevance_bayes.core.basis import Functions, GroupFunctions, KernelFunctions
+from relevance_bayes.core.model import Model
 
 FARTHEST = LARGEST * LARGEST
 """Of a centre in units of the width: its square is a finite number, as that of an encoded number is."""

@@ -6,7 +6,7 @@ from math import inf
 from app.domain.encoding.inputs import LARGEST
 from app.domain.errors import Fault
 from app.domain.soundness.figures import POSITIVE, Figure, Interval, figure_faults
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,

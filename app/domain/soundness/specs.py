@@ -8,10 +8,10 @@ from app.domain.requests import SupervisedPlan
 from app.domain.soundness.figures import Interval, figure_faults
 from app.domain.soundness.likelihoods import likelihood_faults, noise_by_row_faults
 from app.domain.soundness.reports import WIDTH
-from app.sparse_bayes.basis import Basis, Group, KernelBasis
-from app.sparse_bayes.errors import IllegalCombinationError
-from app.sparse_bayes.scales import FixedWidth
-from app.sparse_bayes.spec import check
+from relevance_bayes.core.basis import Basis, Group, KernelBasis
+from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import check
 
 PLAN = "/report/plan"
 SEED = Interval(0, LARGEST_SEED)

@@ -15,10 +15,10 @@ from app.domain.soundness.columns import column_name_faults, input_faults, is_la
 from app.domain.soundness.figures import COUNT, Interval, figure_faults
 from app.domain.soundness.functions import function_faults
 from app.domain.soundness.likelihoods import likelihood_faults
-from app.sparse_bayes.algorithms.state import Termination
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.kernels import Additive, Covariance
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Additive, Covariance
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
@@ -26,10 +26,10 @@ from app.sparse_bayes.likelihoods import (
     LogGaussian,
     OneAgainstRest,
 )
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import LEAST_CLASSES, PerClass
-from app.sparse_bayes.pool import Pool, members_of
-from app.sparse_bayes.spec import is_heteroscedastic
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
+from relevance_bayes.core.pool import Pool, members_of
+from relevance_bayes.core.spec import is_heteroscedastic
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """Where gamma lies, but for rounding."""

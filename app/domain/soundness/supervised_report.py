@@ -42,13 +42,13 @@ from app.domain.soundness.reports import (
     row_count_faults,
     width_faults,
 )
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.kernels import Additive, Kernel
-from app.sparse_bayes.likelihoods import ClassLikelihood, StudentT
-from app.sparse_bayes.likelihoods.temperature import temperature_of
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import LearnedModel, Pool, likelihood_of, members_of
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Additive, Kernel
+from relevance_bayes.core.likelihoods import ClassLikelihood, StudentT
+from relevance_bayes.core.likelihoods.temperature import temperature_of
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of
 
 HOLDOUT = Interval(0.0, 0.9)
 

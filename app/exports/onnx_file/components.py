@@ -6,8 +6,8 @@ from onnx import TensorProto
 from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import Value
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.types import Array
 
 
 def told_of(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:

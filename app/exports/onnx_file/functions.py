@@ -6,8 +6,8 @@ import numpy as np
 
 from app.exports.onnx_file.graph import Value, product, total
 from app.exports.onnx_file.tracing import written
-from app.sparse_bayes.approximation import Expansion
-from app.sparse_bayes.basis import (
+from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
     GroupFunctions,
@@ -15,14 +15,14 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.kernels import Additive, Kernel
-from app.sparse_bayes.kernels.by_input import ByInput
-from app.sparse_bayes.kernels.inner_product import InnerProduct
-from app.sparse_bayes.kernels.radial import Radial
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.tracing import TRACING, Traced
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.kernels import Additive, Kernel
+from relevance_bayes.core.kernels.by_input import ByInput
+from relevance_bayes.core.kernels.inner_product import InnerProduct
+from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.tracing import TRACING, Traced
+from relevance_bayes.core.types import Array, Indices
 
 SUMMED = 16
 """Up to so many inputs distances are sums of squared differences, which lose nothing; above, products."""

@@ -8,10 +8,10 @@ from app.exports.onnx_file.functions import columns_of, kernel_columns
 from app.exports.onnx_file.graph import Graph, Value, total
 from app.exports.onnx_file.inputs import Encoded
 from app.exports.onnx_file.predictions import Found
-from app.sparse_bayes.linalg import solve_lower
-from app.sparse_bayes.model import LogNoise, Model
-from app.sparse_bayes.pool import Pool
-from app.sparse_bayes.prediction import Ready
+from relevance_bayes.core.linalg import solve_lower
+from relevance_bayes.core.model import LogNoise, Model
+from relevance_bayes.core.pool import Pool
+from relevance_bayes.core.prediction import Ready
 
 
 def latent(graph: Graph, ready: Ready, rows: Encoded) -> tuple[Found, Value | None]:

@@ -15,10 +15,10 @@ from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.inputs import Encoded, declared, encoded, with_noise
 from app.exports.onnx_file.latent import latent, of_members, pooled
 from app.exports.onnx_file.predictions import of_classes, outputs
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import LearnedModel, Pool, has_latent_per_class, members_of
-from app.sparse_bayes.prediction import Ready
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
+from relevance_bayes.core.prediction import Ready
 
 CLASSES = "relevance.classes"
 """Names the labels in the model's metadata, as JSON."""

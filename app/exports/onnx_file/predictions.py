@@ -9,8 +9,8 @@ import numpy as np
 from app.domain.encoding import EncodedTarget
 from app.exports.onnx_file.graph import Value
 from app.exports.onnx_file.tracing import written
-from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     BernoulliPerClass,
     Categorical,
@@ -18,8 +18,8 @@ from app.sparse_bayes.likelihoods import (
     LogVariance,
     OneAgainstRest,
 )
-from app.sparse_bayes.likelihoods.bernoulli import NARROW
-from app.sparse_bayes.likelihoods.integrated_softmax import (
+from relevance_bayes.core.likelihoods.bernoulli import NARROW
+from relevance_bayes.core.likelihoods.integrated_softmax import (
     GAUSSIAN_POINTS,
     GAUSSIAN_WEIGHTS,
     GUMBEL_POINTS,
@@ -29,10 +29,10 @@ from app.sparse_bayes.likelihoods.integrated_softmax import (
     NARROW_SD,
     PLACES,
 )
-from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
-from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
-from app.sparse_bayes.likelihoods.temperature import TINY, Temperature, temperature_of
-from app.sparse_bayes.tracing import TRACING, Traced
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.one_against_rest import SLOPE
+from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, temperature_of
+from relevance_bayes.core.tracing import TRACING, Traced
 
 Z_95 = NormalDist().inv_cdf(0.975)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from app.exports.onnx_file.graph import Operand, Value
-from app.sparse_bayes.tracing import Traced
+from relevance_bayes.core.tracing import Traced
 
 OPERATORS = {
     "add": "Add",

@@ -3,7 +3,7 @@
 from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
-from app.sparse_bayes.basis import KernelFunctions
+from relevance_bayes.core.basis import KernelFunctions
 
 NOTES = "`components` says how many of the first components are told, and what the `reconstruction_error` is of.\n"
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from app.exports.python_file.kernels import kernel_function
 from app.exports.python_file.writing import Program
-from app.sparse_bayes.basis import (
+from relevance_bayes.core.basis import (
     ConstantFunction,
     Functions,
     GroupFunctions,
@@ -12,8 +12,8 @@ from app.sparse_bayes.basis import (
     KernelFunctions,
     SingleFunctions,
 )
-from app.sparse_bayes.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
-from app.sparse_bayes.kernels import Additive
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.kernels import Additive
 
 
 def expression(program: Program, functions: Functions) -> str:

@@ -5,11 +5,11 @@ from textwrap import indent
 
 from app.exports.python_file.tracing import statements
 from app.exports.python_file.writing import Program
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.kernels.by_input import ByInput
-from app.sparse_bayes.kernels.inner_product import InnerProduct
-from app.sparse_bayes.kernels.radial import Radial
-from app.sparse_bayes.tracing import TRACING, Traced
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.kernels.by_input import ByInput
+from relevance_bayes.core.kernels.inner_product import InnerProduct
+from relevance_bayes.core.kernels.radial import Radial
+from relevance_bayes.core.tracing import TRACING, Traced
 
 
 def kernel_function(program: Program, kernel: Kernel) -> str:

@@ -5,9 +5,9 @@ from statistics import NormalDist
 
 from app.exports.python_file.tracing import has_part, statements
 from app.exports.python_file.writing import Program
-from app.sparse_bayes.likelihoods import StudentT
-from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
-from app.sparse_bayes.tracing import TRACING, Traced
+from relevance_bayes.core.likelihoods import StudentT
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.tracing import TRACING, Traced
 
 Z_95 = NormalDist().inv_cdf(0.975)
 

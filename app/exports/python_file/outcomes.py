@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from app.exports.python_file.pieces import row_sums
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 # What the weights' posterior leaves open
 

@@ -10,21 +10,21 @@ from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
 from app.exports.python_file.writing import Program, predict
-from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.likelihoods import (
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.likelihoods import (
     Bernoulli,
     Categorical,
     LogVariance,
     OneAgainstRest,
 )
-from app.sparse_bayes.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
-from app.sparse_bayes.likelihoods.numbers import NumberLikelihood
-from app.sparse_bayes.likelihoods.one_against_rest import SLOPE
-from app.sparse_bayes.likelihoods.temperature import Temperature, temperature_of
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.per_class import PerClass
-from app.sparse_bayes.pool import Pool
-from app.sparse_bayes.prediction import Ready
+from relevance_bayes.core.likelihoods.integrated_softmax import GUMBEL_POINTS, GUMBEL_WEIGHTS
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.one_against_rest import SLOPE
+from relevance_bayes.core.likelihoods.temperature import Temperature, temperature_of
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import PerClass
+from relevance_bayes.core.pool import Pool
+from relevance_bayes.core.prediction import Ready
 
 
 def notes(target: EncodedTarget) -> str:

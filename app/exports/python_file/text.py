@@ -6,7 +6,7 @@ import textwrap
 from functools import cache
 
 from app.exports.python_file import outcomes, pieces
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 WIDTH = 118
 """Of the file's lines."""

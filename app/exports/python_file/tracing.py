@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase
 
-from app.sparse_bayes.tracing import Traced
+from relevance_bayes.core.tracing import Traced
 
 INFIX = {"greater": (">", 0), "add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
 """Operators and how tightly they bind; ..."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from app.domain.encoding import EncodedNumber, InputEncoding
 from app.domain.exports import ExportedVersion
 from app.exports.python_file.text import array, needed, pieces_by_name, quoted
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 Numbers: TypeAlias = Array | Indices | None
 

@@ -10,7 +10,7 @@ from app.services.answering.components import ComponentsAnswer
 from app.services.answering.served import Answer
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.answering.values import ValueAnswer
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 _REAL = {
     "mean": ("mean",),

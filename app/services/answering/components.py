@@ -9,7 +9,7 @@ from app.domain.errors import Fault
 from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.domain.tables import Block
 from app.services.answering.wanted import Wanted, refuse_all
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 
 ROWS_AT_ONCE = 8192
 """Rows of one evaluation of the kernel: what bounds the memory of a large batch."""

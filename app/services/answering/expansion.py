@@ -11,11 +11,11 @@ from app.services.answering.components import ComponentsAnswering
 from app.services.answering.served import ServedVersion
 from app.services.answering.supervised import SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering
-from app.sparse_bayes.basis import ConstantFunction, KernelFunctions
-from app.sparse_bayes.kernels import Gaussian
-from app.sparse_bayes.likelihoods import Bernoulli, GaussianNoise, StudentT
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.types import Array
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 

@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from app.domain.encoding import EncodedTarget
-from app.sparse_bayes.contributions import Contributions
-from app.sparse_bayes.types import Array, Indices, Mask
+from relevance_bayes.core.contributions import Contributions
+from relevance_bayes.core.types import Array, Indices, Mask
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -20,8 +20,8 @@ from app.domain.scoring import COVERAGES, Judged, JudgedClasses, JudgedNumbers
 from app.domain.tables import Block, CategoryColumn, block_rows
 from app.services.answering.served import ServedVersion
 from app.services.answering.supervised import ROWS_AT_ONCE, SupervisedAnswering
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
+from relevance_bayes.core.types import Array, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,13 @@ from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
 from app.services.answering.explanation import Explanation
 from app.services.answering.wanted import Wanted, refuse_all
-from app.sparse_bayes.contributions import contributions
-from app.sparse_bayes.joint import joint
-from app.sparse_bayes.likelihoods.gaussian import GaussianNoise, standard_ends
-from app.sparse_bayes.model import KernelFunctions
-from app.sparse_bayes.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
-from app.sparse_bayes.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
-from app.sparse_bayes.types import Array, Indices, Mask
+from relevance_bayes.core.contributions import contributions
+from relevance_bayes.core.joint import joint
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
+from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
+from relevance_bayes.core.types import Array, Indices, Mask
 
 ROWS_AT_ONCE = 16_384
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""

@@ -9,8 +9,8 @@ from app.domain.errors import Fault
 from app.domain.models import ApproximationPredictor, ImagePredictor
 from app.domain.tables import Block
 from app.services.answering.wanted import Wanted, refuse_all
-from app.sparse_bayes.images import decode
-from app.sparse_bayes.types import Array, Mask
+from relevance_bayes.core.images import decode
+from relevance_bayes.core.types import Array, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from app.domain.listing import Place, listed_images
 from app.domain.models import ImportedFrom, Learned, NewComponentsVersion, RelevanceVector
 from app.domain.soundness import components_faults
 from app.services.importing.refusing import refuse
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.errors import NotPositiveDefiniteError
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.errors import NotPositiveDefiniteError
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:

@@ -14,13 +14,13 @@ from app.domain.soundness import spec_faults, supervised_faults, supervised_repo
 from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.services.answering import RegressionAnswer, SupervisedAnswering, Wanted
 from app.services.importing.refusing import refuse
-from app.sparse_bayes.basis import KernelFunctions
-from app.sparse_bayes.errors import NotPositiveDefiniteError
-from app.sparse_bayes.likelihoods import TargetLikelihood
-from app.sparse_bayes.model import Model
-from app.sparse_bayes.pool import likelihood_of
-from app.sparse_bayes.spec import is_heteroscedastic
-from app.sparse_bayes.types import Indices
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.likelihoods import TargetLikelihood
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import likelihood_of
+from relevance_bayes.core.spec import is_heteroscedastic
+from relevance_bayes.core.types import Indices
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must be able to answer for: these many sds from the mean in every number."""

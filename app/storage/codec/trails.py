@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from app.sparse_bayes.algorithms.state import State
-from app.sparse_bayes.trail import Mark
 from app.storage.codec.frame import Content, Stored, UnreadableBytesError, read, write
 from app.storage.codec.records import pack, unpack
+from relevance_bayes.core.algorithms.state import State
+from relevance_bayes.core.trail import Mark
 
 
 def encode_trail(trail: tuple[Mark, ...]) -> bytes:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.components import FOLDS, Components, components, drawn, typical_width, usual_densities
-from app.sparse_bayes.kernels import Covariance
-from app.sparse_bayes.scales import InputMap
-from app.sparse_bayes.selection import Step
-from app.sparse_bayes.trail import Trail
-from app.sparse_bayes.types import Array
 from app.worker.child.mapped import mapped
+from relevance_bayes.core.components import FOLDS, Components, components, drawn, typical_width, usual_densities
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
 
 MOST_DENSITIES = 1_000
 """Log densities that are kept: of more, so many quantiles."""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.sparse_bayes.row_source import Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.row_source import Reduction, RowBlock, S, block_bounds, n_blocks, reduce_blocks
+from relevance_bayes.core.types import Array
 
 
 def mapped(path: Path, rows: int, columns: int) -> Array:

@@ -17,11 +17,11 @@ from threading import Thread
 from typing import TypeAlias
 
 from app.malloc import tune_malloc
-from app.sparse_bayes.errors import SparseBayesError
-from app.sparse_bayes.selection import Step
-from app.sparse_bayes.trail import Mark
 from app.worker.child.limits import Limits, limit_memory
 from app.worker.child.tasks import Rested, Result, Task, Trainer, results
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.selection import Step
+from relevance_bayes.core.trail import Mark
 
 STEP_SECONDS = 1.0
 """Least time between two steps that are told; the last always is, and the first of each phase."""

@@ -7,15 +7,15 @@ from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from app.sparse_bayes.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
-from app.sparse_bayes.images import ImageCode, steps
-from app.sparse_bayes.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
-from app.sparse_bayes.spec import Spec
-from app.sparse_bayes.trail import Mark, Trail
-from app.sparse_bayes.types import Array
 from app.worker.child.components import ComponentsTask, FoundComponents, found_components
 from app.worker.child.limits import Limits
 from app.worker.child.mapped import MappedRows, mapped
+from relevance_bayes.core.approximation import Approximation, Expansion, approximating, negative_mass, proper_steps
+from relevance_bayes.core.images import ImageCode, steps
+from relevance_bayes.core.selection import MAX_SCORE_LOSS, Bounds, Folding, Rows, Step, Trained
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Mark, Trail
+from relevance_bayes.core.types import Array
 
 EXTRA_COLUMNS = 4
 
@@ -96,7 +96,7 @@ class Rested:
 
 
 class Trainer(Protocol):
-    """`app.sparse_bayes.selection.train`, or what stands for it."""
+    """`relevance_bayes.core.selection.train`, or what stands for it."""
 
     def __call__(
         self,

@@ -7,7 +7,6 @@ from app.domain.datasets import Dataset
 from app.domain.jobs import Progress
 from app.domain.models import NewVersion
 from app.domain.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan, TrainingPlan
-from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Result, Task
 from app.worker.complete import Read
 from app.worker.fits.approximation import ApproximationFit
@@ -15,6 +14,7 @@ from app.worker.fits.components import ComponentsFit
 from app.worker.fits.image import ImageFit
 from app.worker.fits.supervised import SupervisedFit
 from app.worker.vectors import BlockHolding
+from relevance_bayes.core.selection import Step
 
 __all__ = ["Fit", "prepare"]
 

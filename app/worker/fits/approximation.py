@@ -18,11 +18,11 @@ from app.domain.models import (
     TermsError,
 )
 from app.domain.requests import ApproximationPlan
-from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import Approximated, ApproximationTask, Result
 from app.worker.complete import Read, complete_rows
 from app.worker.matrix import Matrix, write_matrix
 from app.worker.vectors import BlockHolding, raw_rows
+from relevance_bayes.core.selection import Step
 
 
 @dataclass(frozen=True)

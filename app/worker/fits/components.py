@@ -18,13 +18,13 @@ from app.domain.models import (
     RelevanceVector,
 )
 from app.domain.requests import ComponentsPlan
-from app.sparse_bayes.components import Components
-from app.sparse_bayes.selection import Step
 from app.worker.child.components import ComponentsTask, FoundComponents
 from app.worker.child.tasks import Result
 from app.worker.complete import Read
 from app.worker.matrix import Matrix, encoded_matrix
 from app.worker.vectors import BlockHolding, raw_rows
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.selection import Step
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from app.domain.models import (
     TermsError,
 )
 from app.domain.requests import ImagePlan
-from app.sparse_bayes.images import ImageCode, psnr
-from app.sparse_bayes.selection import Step
 from app.worker.child.tasks import ImageTask, Result
 from app.worker.complete import Read, complete_rows
 from app.worker.matrix import write_matrix
 from app.worker.vectors import BlockHolding
+from relevance_bayes.core.images import ImageCode, psnr
+from relevance_bayes.core.selection import Step
 
 MOST_STEPS_TOLD = 200
 """Of the path of errors, spread evenly over its logarithm."""

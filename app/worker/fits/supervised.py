@@ -9,12 +9,12 @@ from app.domain.encoding import in_columns, in_target_units
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
-from app.sparse_bayes.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
 from app.worker.materialise import Materialised, materialise
 from app.worker.report import new_version, progress
 from app.worker.vectors import BlockHolding
+from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
 
 
 @dataclass(frozen=True)

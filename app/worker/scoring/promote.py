@@ -18,11 +18,11 @@ from app.domain.scoring import Metric, PairedDifferences, Promotion, losses, ver
 from app.domain.split import content_hash
 from app.domain.tables import Block, block_rows, taken
 from app.services.answering import JudgedBlock, ServedVersion, judge
-from app.sparse_bayes.types import Array
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
+from relevance_bayes.core.types import Array
 
 HOLDER_CHANGED = Problem(
     "holder-changed",

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from app.domain.scoring import ClassScores, Evaluation, Judged, JudgedClasses, JudgedNumbers, NumberScores
 from app.services.answering import JudgedBlock, ServedVersion, SupervisedAnswering
-from app.sparse_bayes.types import Mask
 from app.worker.scoring.training_rows import KnownRows
+from relevance_bayes.core.types import Mask
 
 Scores: TypeAlias = NumberScores | ClassScores
 

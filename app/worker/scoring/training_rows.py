@@ -14,9 +14,9 @@ from app.domain.ports import UnitOfWork
 from app.domain.requests import SupervisedPlan
 from app.domain.split import Ranks, content_hash
 from app.domain.tables import Block, block_rows
-from app.sparse_bayes.types import Mask
 from app.worker.attempts import Attempt
 from app.worker.materialise import training_rows
+from relevance_bayes.core.types import Mask
 
 KEY_SEED = 0
 

@@ -21,7 +21,7 @@ from app import __version__
 from app.api.application import make_application
 from app.api.predicting import Predicting
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.sparse_bayes.priors import GaussianProcess
+from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import LIMITS, InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_known_noise, version_of_three_classes
 from tests.services.test_one_row import NAMES, version_of_numbers

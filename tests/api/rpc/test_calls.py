@@ -25,7 +25,7 @@ from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.tables import NumberBlock
 from app.services.answering import RegressionAnswer
 from app.services.answering import answer as predicted
-from app.sparse_bayes.priors import GaussianProcess
+from relevance_bayes.core.priors import GaussianProcess
 from tests.api.conftest import InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_one_row import version_of_numbers

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from app.sparse_bayes.types import Array
 from benchmarks.tables.generated import GENERATORS, drawn, generated
 from benchmarks.tables.splits import TableSplit
+from relevance_bayes.core.types import Array
 
 
 def inputs(split: TableSplit) -> Array:

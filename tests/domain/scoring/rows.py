@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
 from app.domain.scoring import COVERAGES, JudgedClasses, JudgedNumbers
-from app.sparse_bayes.types import Array, Indices
+from relevance_bayes.core.types import Array, Indices
 
 STATES = ("gas", "liquid", "solid")
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from app.domain.scoring import Improvement, Metric, PairedDifferences, losses
 from app.domain.scoring.paired import MAX_UNITS, GroupKeys, margins
-from app.sparse_bayes.types import Array
+from relevance_bayes.core.types import Array
 from tests.domain.scoring.rows import classes, numbers
 
 

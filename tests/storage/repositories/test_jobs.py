@@ -15,11 +15,11 @@ from app.domain.jobs import JobActivity, Progress, Which
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim
-from app.sparse_bayes.algorithms import Greedy
-from app.sparse_bayes.basis import Bias, Inputs
-from app.sparse_bayes.kernels import Matern52
-from app.sparse_bayes.priors import GaussianProcess
-from app.sparse_bayes.scales import EvidencePerInputWidth, FixedWidth
+from relevance_bayes.core.algorithms import Greedy
+from relevance_bayes.core.basis import Bias, Inputs
+from relevance_bayes.core.kernels import Matern52
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
 from tests.narrowing import of_kind
 from tests.storage import samples
 

@@ -25,9 +25,9 @@ from app.domain.tables import (
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
-from app.sparse_bayes.types import Indices
 from app.storage.unit_of_work import now
 from app.worker.scoring.run import Scorer
+from relevance_bayes.core.types import Indices
 from tests.services.in_memory import InMemoryQueue
 
 OWNER = "ada"

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import Job
 from app.domain.requests import ComponentsPlan, Missing
-from app.sparse_bayes.kernels import Covariance
+from relevance_bayes.core.kernels import Covariance
 
 
 class ComponentsJobOut(JobOut):

@@ -11,7 +11,7 @@ from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
 from app.domain.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
 from app.domain.tables import Label
-from app.sparse_bayes.spec import Algorithm, Prior
+from relevance_bayes.core.spec import Algorithm, Prior
 
 
 class ComparedModelOut(BaseModel):

@@ -11,7 +11,7 @@ from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared
 from app.api.schemas.models.supervised import InputWidthOut
 from app.domain.models import ComponentsReport, Version
 from app.domain.requests import Missing
-from app.sparse_bayes.kernels import Covariance
+from relevance_bayes.core.kernels import Covariance
 
 
 class ComponentsVersionOut(VersionBaseOut):

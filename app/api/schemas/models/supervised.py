@@ -13,9 +13,9 @@ from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared
 from app.domain.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
 from app.domain.tables import ColumnKind, Label
-from app.sparse_bayes.kernels import Kernel
-from app.sparse_bayes.marginal import EvidenceKind
-from app.sparse_bayes.spec import Algorithm, Prior
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.marginal import EvidenceKind
+from relevance_bayes.core.spec import Algorithm, Prior
 
 
 class InputWidthOut(FromDomain):

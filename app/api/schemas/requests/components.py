@@ -8,7 +8,7 @@ from pydantic import Field
 from app.api.schemas.requests.shared import JobIn, NameIn
 from app.domain.errors import Fault
 from app.domain.requests import ComponentsRequest, Missing
-from app.sparse_bayes.kernels import Covariance, Gaussian
+from relevance_bayes.core.kernels import Covariance, Gaussian
 
 Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -21,7 +21,7 @@ from app.domain.requests import (
     Task,
     Validation,
 )
-from app.sparse_bayes.spec import Algorithm
+from relevance_bayes.core.spec import Algorithm
 
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
 Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]

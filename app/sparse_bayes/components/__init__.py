@@ -1,6 +1,0 @@
-"""Sparse kernel principal components: few rows tell the covariance of all rows' images [TIPPING2001b; SCIENCE 5]."""
-
-from app.sparse_bayes.components.learning import FOLDS, MOST_ROWS, components, drawn, typical_width, usual_densities
-from app.sparse_bayes.components.space import Components
-
-__all__ = ["FOLDS", "MOST_ROWS", "Components", "components", "drawn", "typical_width", "usual_densities"]

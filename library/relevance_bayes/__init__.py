@@ -1,0 +1,1 @@
+"""Sparse Bayesian learning: the mathematics, and a client of the service that serves it."""

@@ -1,0 +1,236 @@
+"""Climb in R-space: all hyperparameters of the functions in the model, and the noise, to a maximum of the evidence."""
+
+from dataclasses import dataclass
+from math import exp
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.price import FREE, Price
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.evidence import TINY, Evidence, evidence, quality_over_sparsity
+from relevance_bayes.core.factors import Factors
+from relevance_bayes.core.linalg import cholesky, solve_with_cholesky
+from relevance_bayes.core.posterior import Posterior
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.types import Array, Mask
+
+LONGEST_STEP = 3.0
+"""No logarithm moves by more in one step: far from rest the quadratic model is not to be believed."""
+
+ROUNDING = 1e-12
+"""Share of 1 + |L| below which a difference of evidences is rounding."""
+
+SADDLE_CURVATURE = 1e-6
+"""At rest an eigenvalue of the Hessian above this (in nats per squared unit of log) is a way up that the gradient
+doesn't see."""
+
+HARDLY = 0.22
+"""A function whose q^2/s is above 1 by less than this (1e-2 nats to gain), and whose alpha still rises, is tried
+without."""
+
+SILENT = 1e-9
+"""A weight determined by less than this gamma is zero for all purposes: taking it out ..."""
+
+SILENCE_COSTS = 1e-9
+"""... changes L by less than this share of 1 + |L|."""
+
+MOST_TRIED = 3
+"""Functions on their way out that are tried without before each step."""
+
+LAST = 10.0
+"""A step that promises less than so many tolerances is the last: what Newton's method leaves is the square of it."""
+
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Summit:
+    """Where a climb ended: the factors (functions may have left on the way) and the evidence there."""
+
+    factors: Factors
+    evidence: Evidence
+
+
+def learns_noise(problem: Problem) -> bool:
+    """Whether beta is a hyperparameter."""
+    start, greatest = problem.likelihood.start(problem.t)
+    return greatest > start
+
+
+def end_of(problem: Problem, here: Evidence) -> Termination:
+    """The name of an end at rest: converged, or held up by the noise floor."""
+    _, greatest = problem.likelihood.start(problem.t)
+    stopped = learns_noise(problem) and here.beta >= greatest * (1.0 - 1e-9)
+    return Termination.NOISE_FLOOR if stopped else Termination.CONVERGED
+
+
+def least_alpha(factors: Factors) -> Array:
+    """The smallest alphas worth having, (R,).
+
+    A function's greatest value may have a prior sd of the likelihood's `greatest_latent_sd`.
+    """
+    return factors.heights**2 / factors.problem.likelihood.greatest_latent_sd**2
+
+
+def climb(factors: Factors, start: Evidence, *, tolerance: float, price: Price = FREE) -> Summit:
+    """Newton's method on L in (log alpha, log beta), uphill along every eigenvector and never down.
+
+    Functions that are silent, or not worth their price, are let go on the way. It rests when the quadratic model
+    promises less than `tolerance` nats and, at a saddle, no eigenvector leads up [SCIENCE 1]. What the Hessian of sites
+    held still lacks is learned from the gradients met on the way (symmetric rank one).
+    """
+    here = start
+    learned = learns_noise(factors.problem)
+    _, greatest_beta = factors.problem.likelihood.start(factors.problem.t)
+    lacking = np.zeros_like(here.hessian)
+    for _ in range(MOST_STEPS):
+        functions = len(factors.active)
+        factors, here = _let_go(factors, here, price)
+        if len(factors.active) < functions:
+            lacking = np.zeros_like(here.hessian)
+        free = here.gradient > 0.0
+        free[:-1] |= here.posterior.alpha > least_alpha(factors) * (1.0 + 1e-9)
+        free[-1] = learned and _may_move(here, greatest_beta)
+        step, promise, direction = _newton(here, here.hessian + lacking, free)
+        if promise > tolerance:
+            there = _search(factors, here, step, greatest_beta)
+        else:
+            there = _leave_saddle(factors, here, direction, greatest_beta, tolerance)
+        if there is None:
+            break
+        if not factors.problem.likelihood.constant_precision:
+            lacking = _learned(lacking, here, there)
+        here = there
+        if direction is None and promise <= LAST * tolerance and factors.problem.likelihood.constant_precision:
+            break
+    return Summit(factors, here)
+
+
+def _learned(lacking: Array, here: Evidence, there: Evidence) -> Array:
+    """The symmetric rank-one update of what the Hessian lacks, from two gradients."""
+    step = np.append(np.log(there.posterior.alpha / here.posterior.alpha), np.log(there.beta / here.beta))
+    miss = there.gradient - here.gradient - (there.hessian + lacking) @ step
+    along = float(miss @ step)
+    if not abs(along) > 1e-8 * float(np.linalg.norm(miss) * np.linalg.norm(step)):
+        return lacking
+    return lacking + np.outer(miss, miss) / along
+
+
+def _may_move(here: Evidence, greatest_beta: float) -> bool:
+    return here.beta < greatest_beta * (1.0 - 1e-9) or here.gradient[-1] < 0.0
+
+
+def _newton(here: Evidence, hessian: Array, free: Mask) -> tuple[Array, float, Array | None]:
+    """The step (R + 1,), the nats it promises, and the eigenvector of a saddle if there is one."""
+    gradient = here.gradient[free]
+    step = np.zeros(len(free))
+    if not len(gradient):
+        return step, 0.0, None
+    curvature = hessian if free.all() else hessian[np.ix_(free, free)]
+    direction = None
+    try:
+        moves = solve_with_cholesky(cholesky(-curvature), gradient)
+        promise = 0.5 * float(gradient @ moves)
+    except NotPositiveDefiniteError:
+        curvatures, vectors = np.linalg.eigh(curvature)
+        along = vectors.T @ gradient
+        shares = along / np.maximum(np.abs(curvatures), 1e-10)
+        moves, promise = vectors @ shares, 0.5 * float(np.abs(along) @ np.abs(shares))
+        if curvatures[-1] > SADDLE_CURVATURE:
+            direction = np.zeros(len(free))
+            direction[free] = vectors[:, -1]
+    step[free] = moves
+    longest = float(np.abs(step).max())
+    if longest > LONGEST_STEP:
+        step *= LONGEST_STEP / longest
+    return step, promise, direction
+
+
+def _moved(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
+    alpha = np.maximum(here.posterior.alpha * np.exp(step[:-1]), least_alpha(factors))
+    beta = min(here.beta * exp(step[-1]), greatest_beta)
+    try:
+        return evidence(factors, alpha, beta, _foreseen(here, step[:-1]))
+    except NotPositiveDefiniteError:
+        return None
+
+
+def _foreseen(here: Evidence, step: Array) -> Array:
+    """Where the mode will be after a small step in log alpha: d mean / d log alpha_m = -Sigma_:m alpha_m mean_m."""
+    rested = here.posterior
+    if len(step) == 0 or float(np.abs(step).max()) > 1.0:
+        return rested.mean
+    return np.asarray(rested.mean - rested.covariance @ (rested.alpha * step * rested.mean.T).T)
+
+
+def _search(factors: Factors, here: Evidence, step: Array, greatest_beta: float) -> Evidence | None:
+    share = 1.0
+    slope = float(step @ here.gradient)
+    while share > 1e-4:
+        there = _moved(factors, here, share * step, greatest_beta)
+        if there is not None and there.value > here.value + 1e-4 * share * max(slope, 0.0):
+            return there
+        share *= 0.5
+    return None
+
+
+def _leave_saddle(
+    factors: Factors, here: Evidence, direction: Array | None, greatest_beta: float, tolerance: float
+) -> Evidence | None:
+    if direction is None:
+        return None
+    least = max(tolerance, ROUNDING * (1.0 + abs(here.value)))
+    for length in (1.0, -1.0, 0.3, -0.3, 0.1, -0.1):
+        there = _moved(factors, here, length * direction / np.abs(direction).max(), greatest_beta)
+        if there is not None and there.value > here.value + least:
+            return there
+    return None
+
+
+def worth(rested: Posterior) -> Array:
+    """Nats by which L would fall without each function, at the precisions as they are, (R,) [FAUL2002, eq. 12].
+
+    l = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)) with alpha + s = 1/Sigma_mm, q = mu_m/Sigma_mm, for each
+    latent; where the likelihood is not Gaussian it is an estimate.
+    """
+    own = np.maximum(rested.covariance.diagonal(), TINY)
+    log_share = np.log(np.maximum(rested.whitened.diagonal(), TINY))
+    return np.asarray(0.5 * (rested.latents * log_share + rested.squares / own))
+
+
+def _let_go(factors: Factors, here: Evidence, price: Price) -> tuple[Factors, Evidence]:
+    """Take out, while the objective does not fall, functions that the data don't want.
+
+    The closed form says which, L says whether: those with q^2 <= s, whose best alpha is infinite [FAUL2002, eq. 17],
+    those that hardly gain and whose alpha still rises, and those that are not worth what is given back for them.
+    """
+    while len(here.posterior.alpha):
+        refund = price.refund(len(here.posterior.alpha))
+        excess = quality_over_sparsity(here.posterior) - 1.0
+        silent = here.posterior.determined < SILENT
+        leaving = silent | (excess <= np.where(here.gradient[:-1] > 0.0, HARDLY, 0.0))
+        order = excess
+        if refund > 0.0:
+            order = worth(here.posterior)
+            leaving |= order <= refund
+        if not leaving.any():
+            break
+        rank = np.where(silent, -np.inf, np.where(leaving, order, np.inf))
+        for worst in np.argsort(rank, kind="stable")[: min(int(leaving.sum()), MOST_TRIED)]:
+            kept = np.flatnonzero(np.arange(len(excess)) != worst)
+            fewer = factors.keeping(kept, here.posterior.mean)
+            there = evidence(fewer, here.posterior.alpha[kept], here.beta, _given_zero(here.posterior, worst)[kept])
+            least = here.value - (SILENCE_COSTS if silent[worst] else ROUNDING) * (1.0 + abs(here.value))
+            if there.value + refund >= least:
+                factors, here = fewer, there
+                break
+        else:
+            break
+    return factors, here
+
+
+def _given_zero(rested: Posterior, position: int) -> Array:
+    """The mean of all weights given that one function's are zero: near the mode without it."""
+    own = rested.covariance[:, position]
+    return np.asarray(rested.mean - np.multiply.outer(own, rested.mean[position] / own[position]))

@@ -1,0 +1,75 @@
+"""A burst of L-BFGS: bounded, from a place to the best that it meets."""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.core.types import Array, Indices, Mask
+
+REMEMBERED = 20
+"""Pairs of steps and gradients that stand for the curvature."""
+
+MOST_TRIALS = 20
+"""Evaluations in one line search."""
+
+HOPELESS = 1e10
+"""What L-BFGS is told where a matrix has lost its positive definiteness."""
+
+Objective = Callable[[Array], tuple[float, Array]]
+"""From a vector (n,) to what is to be raised, and its gradient (n,)."""
+
+
+def climbed(
+    objective: Objective,
+    start: Array,
+    free: Mask,
+    box: tuple[Array, Array],
+    iterations: int,
+    *,
+    origin: float = 0.0,
+    flat: float = 1e-5,
+    ties: Indices | None = None,
+) -> tuple[Array, float]:
+    """The best place that L-BFGS meets, and what is reached there; never below the start.
+
+    It ends where a step raises the objective by less than the share `flat` of its size, measured from `origin`, so that
+    its units don't decide. `ties` (n,) gives each entry the place of the entry whose value it has: its own, or the
+    first of those that are equal.
+    """
+    leaders = np.arange(len(start)) if ties is None else ties
+    free = free & (leaders == np.arange(len(start)))
+    best, value = start, -inf
+
+    def falling(moving: Array) -> tuple[float, Array]:
+        nonlocal best, value
+        tried = start.copy()
+        tried[free] = moving
+        tried = tried[leaders]
+        try:
+            reached, gradient = objective(tried)
+        except NotPositiveDefiniteError:
+            return HOPELESS, np.zeros(len(moving))
+        if reached > value:
+            best, value = tried, reached
+        return origin - reached, -_summed(gradient, leaders)[free]
+
+    inside = np.clip(start, *box)
+    scipy.optimize.minimize(
+        falling,
+        inside[free],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=scipy.optimize.Bounds(box[0][free], box[1][free]),
+        options={"maxiter": iterations, "maxcor": REMEMBERED, "ftol": flat, "maxls": MOST_TRIALS},
+    )
+    return best, value
+
+
+def _summed(gradient: Array, leaders: Indices) -> Array:
+    """The gradient (n,) of entries that move together, at the first of them."""
+    summed = np.zeros(len(gradient))
+    np.add.at(summed, leaders, gradient)
+    return summed

@@ -1,0 +1,92 @@
+"""What the phases of a Gaussian process climb, in the packed hyperparameters."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.burst import Objective
+from relevance_bayes.core.algorithms.state import State
+from relevance_bayes.core.algorithms.task import MOST_PIVOTS, Task, process_of
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Rows, Vectors, bound_gradient, exact
+from relevance_bayes.core.process_gradient import summed_bound
+from relevance_bayes.core.types import Array
+from relevance_bayes.core.variational import Settled
+
+
+def with_hyperparameters(state: State, h: Hyperparameters) -> State:
+    """The state at other hyperparameters."""
+    return replace(state, alpha=h.alpha, beta=h.beta, process=replace(process_of(state), hyperparameters=h))
+
+
+class Evaluate(Protocol):
+    """L of functions at some rows with its gradient, at hyperparameters and places of the functions."""
+
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
+        """L, dL/dtheta, and dL/dmoved (m, d) where the vectors move; raises NotPositiveDefiniteError."""
+
+
+@dataclass(eq=False)
+class AtOnce:
+    """From the columns at all the rows, each time from where the sites settled before."""
+
+    task: Task
+    rows: Rows
+    near: Settled | None = None
+
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
+        found = self.task.bound(self.rows, vectors, h, self.near)
+        self.near = found.settled
+        return found.value, *bound_gradient(self.rows, vectors, self.task.kernel, h, found)
+
+
+@dataclass(eq=False)
+class InBlocks:
+    """By sums over the blocks of a problem's rows, each time from the mean before, at first from `origin`."""
+
+    task: Task
+    problem: Problem
+    fixed: tuple[int, ...]
+    origin: Array
+
+    def __call__(self, vectors: Vectors, h: Hyperparameters, /) -> tuple[float, Array, Array | None]:
+        kernel = self.task.kernel
+        reached, slope, places = summed_bound(self.problem, self.fixed, vectors, kernel, h, self.origin)
+        self.origin = reached.posterior.mean
+        return reached.value, slope, places
+
+
+def of_process(task: Task, rows: Rows, like: Hyperparameters, pivots: int = MOST_PIVOTS) -> Objective:
+    """Of the process itself on few rows, or through `pivots` functions where its evidence has no closed form."""
+    vectors, through = task.spread(rows, pivots), AtOnce(task, rows)
+
+    def objective(theta: Array) -> tuple[float, Array]:
+        h = like.unpacked(theta)
+        prior, slope = task.log_prior(h)
+        if vectors is None:
+            value, gradient, _ = exact(rows, task.kernel, h)
+        else:
+            value, gradient, _ = through(vectors, h)
+        return value + prior, gradient + slope
+
+    return objective
+
+
+def of_bound(task: Task, state: State, rows: Rows, like: Hyperparameters) -> Objective:
+    """Of the functions chosen, theta and the places of the vectors that move."""
+    own, n, part = task.vectors(state), len(like.packed()), task.in_blocks(rows)
+    through: Evaluate = AtOnce(task, rows)
+    if part is not None:
+        through = InBlocks(task, part, state.active[: len(state.alpha)], task.near(part, state, like))
+
+    def objective(joined: Array) -> tuple[float, Array]:
+        h = like.unpacked(joined[:n])
+        vectors = own if own.moved is None else replace(own, moved=joined[n:].reshape(own.moved.shape))
+        value, gradient, places = through(vectors, h)
+        prior, slope = task.log_prior(h)
+        whole = gradient + slope if places is None else np.append(gradient + slope, places)
+        return value + prior, whole
+
+    return objective

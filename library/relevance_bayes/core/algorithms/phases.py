@@ -1,0 +1,197 @@
+"""The phases of learning a Gaussian process on few functions, each a step from state to state [SPARSE_GP 3].
+
+scales     hyperparameters with as many functions as rows; each start for a while on few rows, the best to the end
+terms      inputs that are better seen apart from the others, where that was asked for
+functions  which rows carry a function, at the scales found
+noise      what the few can't reach is noise: beta falls while L rises
+vectors    where the functions stand (where they may move)
+together   everything
+rows       noise, amplitude and precisions on all rows
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, log
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.burst import climbed
+from relevance_bayes.core.algorithms.objectives import of_bound, of_process, with_hyperparameters
+from relevance_bayes.core.algorithms.separation import separated
+from relevance_bayes.core.algorithms.state import Process, State, Termination
+from relevance_bayes.core.algorithms.task import (
+    CAUTIOUS,
+    GREATEST,
+    MOST_PIVOTS,
+    PIVOTS_FOR_STARTS,
+    RISE,
+    Task,
+    process_of,
+)
+from relevance_bayes.core.choice import choose
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
+
+MOST_FUNCTIONS = 512
+
+SHORT, LONG, LONGEST = 15, 60, 120
+"""Iterations of a burst."""
+
+NOISIER = (0.0, 0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 6.5, 8.0, 10.0, 12.0, 14.0)
+"""What log beta may fall by, to begin with, when few functions take the place of all: begun with the beta of a process
+that found next to no noise, the price of what they leave drives all else to none."""
+
+NEARBY = 1.0
+"""How far log s may go from what was learned through many functions, where the latent has units of its own."""
+
+FARTHEST = 2.0
+"""How far a vector may move from its row, in standardised inputs."""
+
+
+def _scales(task: Task, state: State, process: Process) -> State:
+    number, last = process.starts, task.starts
+    h = task.start(number) if number < last else process.hyperparameters
+    cap = max(CAUTIOUS if number <= last else GREATEST, task.begin_cap)
+    rows = task.rows_for_starts(state) if number < last else task.rows_for_scales(state)
+    objective = of_process(task, rows, h, PIVOTS_FOR_STARTS if number < last else MOST_PIVOTS)
+    iterations, origin = SHORT if number < last else LONG, task.origin(rows)
+    theta, value = climbed(
+        objective,
+        h.packed(),
+        task.free(h),
+        task.box(h, cap),
+        iterations,
+        origin=origin,
+        flat=RISE / len(rows.t),
+        ties=task.ties(h),
+    )
+    # What the starts reached is of fewer rows.
+    if number == last or value > state.objective:
+        state = with_hyperparameters(replace(state, objective=value), h.unpacked(theta))
+    held_up = number == last and task.free(h)[0] and theta[0] >= task.greatest_log_beta(cap) - 1e-3
+    found = process_of(state)
+    if number < last or held_up:
+        found = replace(found, starts=number + 1)
+    else:
+        found = replace(found, starts=0, phase="terms" if task.problem.learning.additive else "functions")
+    return replace(state, process=found)
+
+
+def _functions(task: Task, state: State, process: Process) -> State:
+    h = process.hyperparameters
+    places, rows = task.rows_for_functions(state)
+    gradient, precision = task.sites(rows, h)
+    U = h.input_map(rows.X)
+    chosen = choose(
+        h.covariance(task.kernel)(U, U[: len(places)]),
+        amplitude=h.amplitude,
+        gradient=gradient,
+        precision=precision,
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=task.prior.min_gain or task.problem.likelihood.least_gain,
+        most=task.prior.max_functions or MOST_FUNCTIONS,
+    )
+    numbers = (int(number) for number in task.first + places[chosen.places])
+    found = replace(
+        process,
+        phase="noise",
+        last_gain=float(chosen.gains[-1]) if len(chosen.gains) else None,
+        next_gain=chosen.next_gain,
+    )
+    return replace(state, active=(*state.active, *numbers), process=found)
+
+
+def _noise(task: Task, state: State, process: Process) -> State:
+    h = process.hyperparameters
+    moves = task.prior.inducing_points == "optimised" and len(state.active) > len(h.alpha) and task.learns
+    moved = InputMap(np.ones(1), h.input_map.skew, h.input_map.tail)(task.vectors(state).X) if moves else None
+    state = replace(state, process=replace(process, phase="vectors" if moves else "together", moved=moved))
+    rows = task.rows_together(state)
+    part = task.in_blocks(rows)
+    sums = None if part is None else task.sums_over(part, state, task.near(part, state, h))
+    best, value = h, -inf
+    for falls in NOISIER if task.free(h)[0] else (0.0,):
+        tried = replace(h, beta=h.beta * float(np.exp(-falls)))
+        reached = task.bound(rows, task.vectors(state), tried).value if sums is None else sums.at(tried).value
+        if reached > value:
+            best, value = tried, reached
+    prior, _ = task.log_prior(best)
+    return with_hyperparameters(replace(state, objective=value + prior), best)
+
+
+def _vectors(task: Task, state: State, process: Process) -> State:
+    return _together(task, state, process, only_vectors=True)
+
+
+def _together(task: Task, state: State, process: Process, *, only_vectors: bool = False) -> State:
+    """Everything, where the latent is measured as the targets are.
+
+    Other likelihoods keep the scales learned through many functions, and the amplitude within NEARBY: a row says too
+    little of its latent for few functions to hold them up, and they fall to nothing [SPARSE_GP 5].
+    """
+    held_up = task.problem.likelihood.in_target_units
+    h, moved = process.hyperparameters, process.moved
+    rows = task.rows_together(state)
+    start, own = _joined(h, moved), task.free(h)
+    n = len(own)
+    own &= not only_vectors
+    if not (task.learns and held_up):
+        own[2 + len(h.alpha) :] = False
+    low, high = task.box(h, max(CAUTIOUS, log(h.beta * task.problem.square) + FARTHEST))
+    if not held_up:
+        low[1], high[1] = start[1] - NEARBY, start[1] + NEARBY
+    low, high = np.append(low, start[n:] - FARTHEST), np.append(high, start[n:] + FARTHEST)
+    free = np.append(own, np.ones(len(start) - n, np.bool_))
+    objective, iterations = of_bound(task, state, rows, h), SHORT if only_vectors else LONGEST
+    ties = np.append(task.ties(h), np.arange(n, len(start)))
+    theta, value = climbed(
+        objective, start, free, (low, high), iterations, origin=task.origin(rows), flat=RISE / len(rows.t), ties=ties
+    )
+    if value > state.objective:
+        state = replace(state, objective=value)
+        state = with_hyperparameters(state, h.unpacked(theta[:n]))
+        if moved is not None:
+            state = replace(state, process=replace(process_of(state), moved=theta[n:].reshape(moved.shape)))
+    return replace(state, process=replace(process_of(state), phase="together" if only_vectors else "rows"))
+
+
+def _rows(task: Task, state: State, process: Process) -> State:
+    h = process.hyperparameters
+    if task.problem.likelihood.conjugate and task.in_parts(state):
+        sums, start, n = task.sums(state), h.packed(), 2 + len(h.alpha)
+
+        def objective(head: Array) -> tuple[float, Array]:
+            found = sums.at(h.unpacked(np.append(head, start[n:])))
+            return found.value, found.gradient
+
+        if task.prior.rho:  # sums are of the precisions that rows have here
+            value = sums.at(h).value
+        else:
+            low, high = task.box(h, GREATEST)
+            origin = -0.5 * task.problem.rows * log(task.problem.square)
+            theta, value = climbed(
+                objective, start[:n], task.free(h)[:n], (low[:n], high[:n]), SHORT, origin=origin, ties=task.ties(h)[:n]
+            )
+            h = h.unpacked(np.append(theta, start[n:]))
+    else:
+        value = task.bound(task.rows(state), task.vectors(state), h).value
+    floor = task.greatest_log_beta(GREATEST)
+    why = Termination.NOISE_FLOOR if task.free(h)[0] and log(h.beta) >= floor - 1e-6 else Termination.CONVERGED
+    return with_hyperparameters(replace(state, objective=value, termination=why), h)
+
+
+STEPS: dict[str, Callable[[Task, State, Process], State]] = {
+    "scales": _scales,
+    "terms": separated,
+    "functions": _functions,
+    "noise": _noise,
+    "vectors": _vectors,
+    "together": _together,
+    "rows": _rows,
+}
+
+
+def _joined(h: Hyperparameters, moved: Array | None) -> Array:
+    return h.packed() if moved is None else np.append(h.packed(), moved)

@@ -1,0 +1,146 @@
+"""One hyperparameter at a time: the move that gains most in closed form, then the noise [FAUL2002; TIPPING2003].
+
+Where no move helps is a stationary point and not always a maximum: functions that gain only together stay where they
+are, and saddles are not left [SCIENCE 1].
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp, inf, log
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.ascent import ROUNDING, learns_noise, least_alpha, worth
+from relevance_bayes.core.algorithms.inner import LARGER_ALPHAS, LEAST_GAIN, MOST_TRIED
+from relevance_bayes.core.algorithms.price import Price
+from relevance_bayes.core.algorithms.state import Walk
+from relevance_bayes.core.evidence import TINY, Evidence, evidence, gain, mean_square, sparsity_and_quality
+from relevance_bayes.core.factors import SPAN, Factors
+from relevance_bayes.core.posterior import with_zero
+from relevance_bayes.core.types import Array
+
+LEAST_RAISE = 1e-8
+"""Nats that it takes to go on with what is in the model."""
+
+LONGEST_STEP = 10.0
+"""The logarithm of beta moves by no more in one step."""
+
+HALVINGS = 10
+"""A step is halved so often, in the logarithm, while L falls."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """The precision of candidate `number` becomes `alpha`, infinite outside the model; `gain` in nats."""
+
+    number: int
+    alpha: float
+    gain: float
+
+
+def step(now: Walk, price: Price) -> Walk | None:
+    """Make the move with the greatest gain, then re-estimate the noise; None where neither raises the objective."""
+    factors, here = now.factors, now.evidence
+    for move in _moves(now, price):
+        made = _made(now, price, move)
+        if made is not None:
+            factors, here = made
+            break
+    there = _noise(factors, here)
+    paid = price.of(len(factors.active)) - price.of(len(now.factors.active))
+    if factors is now.factors and there.value - paid <= now.evidence.value + LEAST_RAISE:
+        return None
+    return price.standing(factors, there, iteration=now.state.iteration + 1)
+
+
+def _moves(now: Walk, price: Price) -> list[Move]:
+    """The best, at most MOST_TRIED, by their gain at fixed beta: s and q of all candidates say them all."""
+    moves = [*_inside(now, price), *(_outside(now, price) if price.adding else ())]
+    return sorted(moves, key=lambda move: -move.gain)[:MOST_TRIED]
+
+
+def _inside(now: Walk, price: Price) -> Iterator[Move]:
+    """Re-estimate where q^2 > s, at alpha = s^2/(q^2 - s), or delete."""
+    active, rested = now.factors.active, now.evidence.posterior
+    s, q = sparsity_and_quality(rested)
+    squares = mean_square(q)
+    brings = worth(rested)
+    least = least_alpha(now.factors)
+    refund = price.refund(len(active)) if active else 0.0
+    for m, number in enumerate(active):
+        wanted = bool(squares[m] > s[m] > 0.0)
+        left = refund - float(brings[m])
+        if left > 0.0 or (not wanted and left >= -ROUNDING):
+            yield Move(number, inf, left)
+        if wanted:
+            alpha = max(float(s[m] ** 2 / max(squares[m] - s[m], TINY)), float(least[m]))
+            gained = rested.latents * _brought(alpha, float(s[m]), float(squares[m])) - float(brings[m])
+            if gained > LEAST_RAISE:
+                yield Move(number, alpha, gained)
+
+
+def _outside(now: Walk, price: Price) -> Iterator[Move]:
+    """Add where q^2 > s, and only what is no copy of a function in the model."""
+    active, rested = now.factors.active, now.evidence.posterior
+    entry = price.entry(len(active))
+    seen = now.factors.look(rested, now.evidence.beta)
+    gains = np.where(seen.S > SPAN * seen.alone, gain(seen.S, seen.Q), 0.0)
+    gains[list(active)] = 0.0
+    squares = mean_square(seen.Q)
+    best = np.argsort(-gains, kind="stable")[:MOST_TRIED]
+    for number in best[gains[best] >= LEAST_GAIN + max(entry, 0.0)]:
+        if not now.factors.spanned(int(number)):
+            alpha = seen.S[number] ** 2 / (squares[number] - seen.S[number])
+            yield Move(int(number), float(alpha), float(gains[number]) - entry)
+
+
+def _brought(alpha: float, s: float, square: float) -> float:
+    """l(alpha) = 1/2 (log alpha - log(alpha + s) + q^2/(alpha + s)), in nats, of one latent [FAUL2002, eq. 12]."""
+    return 0.5 * (log(alpha) - log(alpha + s) + square / (alpha + s))
+
+
+def _made(now: Walk, price: Price, move: Move) -> tuple[Factors, Evidence] | None:
+    """The move, less of it where its gain is only an estimate (Laplace), or None where the objective would fall."""
+    R, here = len(now.factors.active), now.evidence
+    least = here.value + (0.0 if move.alpha < inf else -ROUNDING * (1.0 + abs(here.value)))
+    for factors, alphas, start in _tries(now, move):
+        there = evidence(factors, alphas, here.beta, start)
+        if there.value - price.of(len(factors.active)) + price.of(R) >= least:
+            return factors, there
+    return None
+
+
+def _tries(now: Walk, move: Move) -> Iterator[tuple[Factors, Array, Array]]:
+    factors, rested = now.factors, now.evidence.posterior
+    if move.number not in factors.active:
+        more = factors.added(move.number, rested.mean)
+        for larger in LARGER_ALPHAS:
+            alpha = max(larger * move.alpha, float(least_alpha(more)[-1]))
+            yield more, np.append(rested.alpha, alpha), with_zero(rested.mean)
+        return
+    place = factors.active.index(move.number)
+    if move.alpha == inf:
+        kept = np.flatnonzero(np.arange(len(factors.active)) != place)
+        yield factors.keeping(kept, rested.mean), rested.alpha[kept], rested.mean[kept]
+        return
+    whole = log(move.alpha / rested.alpha[place])
+    for halved in range(HALVINGS):
+        alphas = rested.alpha.copy()
+        alphas[place] *= exp(whole * 0.5**halved)
+        yield factors, alphas, rested.mean
+
+
+def _noise(factors: Factors, here: Evidence) -> Evidence:
+    """1/beta = |t - P mu|^2 / (K N - K sum gamma), halved in the logarithm while L falls [TIPPING2001, eq. 18]."""
+    if not learns_noise(factors.problem):
+        return here
+    _, greatest = factors.problem.likelihood.start(factors.problem.t)
+    left = here.posterior.latents * (factors.problem.rows - float(here.posterior.determined.sum()))
+    misfit = left - 2.0 * float(here.gradient[-1])  # beta |t - P mu|^2
+    whole = min(log(max(left, TINY)) - log(max(misfit, TINY)), LONGEST_STEP)
+    for halved in range(HALVINGS):
+        beta = min(here.beta * exp(whole * 0.5**halved), greatest)
+        there = evidence(factors, here.posterior.alpha, beta, here.posterior.mean)
+        if there.value >= here.value:
+            return there
+    return here

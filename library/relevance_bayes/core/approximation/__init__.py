@@ -1,0 +1,15 @@
+"""A known function instead of data: a sum of many Gaussians told by few of them [BURNAEV; SCIENCE 5]."""
+
+from relevance_bayes.core.approximation.density import negative_mass, proper, proper_steps
+from relevance_bayes.core.approximation.expansion import Expansion
+from relevance_bayes.core.approximation.sparse import Approximation, approximate, approximating
+
+__all__ = [
+    "Approximation",
+    "Expansion",
+    "approximate",
+    "approximating",
+    "negative_mass",
+    "proper",
+    "proper_steps",
+]

@@ -1,0 +1,81 @@
+"""Densities among the expansions: what of them is below 0, and the nearest one that is a density."""
+
+from collections import deque
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.approximation.columns import Columns
+from relevance_bayes.core.approximation.expansion import Expansion
+from relevance_bayes.core.approximation.sparse import Approximation, candidates_of
+from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.trail import Trail
+
+MASS_COUNTS = 1e4
+"""How much more a density's total counts than its shape, before it is made exact."""
+
+LEAST_FALL = 1e-6
+"""Of what is missed, that a term has to bring."""
+
+
+def proper(whole: Expansion, found: Approximation, *, most: int | None = None) -> Approximation:
+    """The end of `proper_steps`, which says the rest."""
+    (last,) = deque(proper_steps(whole, found, most=most), maxlen=1)
+    if isinstance(last, int):
+        raise SparseBayesError("expected the last step to be an approximation")
+    return last
+
+
+def proper_steps(
+    whole: Expansion, found: Approximation, *, most: int | None = None, trail: Trail | None = None
+) -> Iterator[int | Approximation]:
+    """A sum that is a density where f is one: no coefficient below 0, and of the same mass as f.
+
+    It is the nearest of the terms found; while it misses more than they did others enter, that of the steepest fall of
+    the error first, until there are `most` or none is nearer. What gets a coefficient of 0 leaves.
+
+    How many terms are tried next, from step to step, each of which is kept in the `trail`; then the sum.
+
+    Raises DataError where f has a constant, or no mass above 0.
+    """
+    if whole.constant != 0.0 or whole.mass <= 0.0:
+        raise DataError("expected a density: no constant, and a mass above 0")
+    few = found.expansion
+    every = few.take(np.arange(few.size), np.zeros(few.size)).beside(candidates_of(whole))
+    seen = Columns.of(every, found.error)
+    shares = seen.masses / float(seen.masses @ seen.own)
+    G, t = np.vstack([seen.G, MASS_COUNTS * shares]), np.append(seen.t, MASS_COUNTS)
+    on_the_way = trail or Trail()
+    place, met = on_the_way.place, on_the_way.passed()
+    chosen, missed = (np.arange(few.size), inf) if met is None else (met[1:].astype(np.intp), float(met[0]))
+    while True:
+        on_the_way.settle(place, np.append(missed, chosen))
+        yield len(chosen)
+        weights, left = scipy.optimize.nnls(G[:, chosen], t)
+        chosen, weights = chosen[weights > 0.0], weights[weights > 0.0]
+        slopes = (t - G[:, chosen] @ weights) @ G
+        weights = weights / float(shares[chosen] @ weights)
+        error = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
+        if error <= found.error or len(chosen) == most or left >= (1.0 - LEAST_FALL) * missed:
+            break
+        chosen, missed = np.append(chosen, slopes.argmax()), left
+    rows = np.append(found.rows, np.arange(every.size - few.size) % whole.size)[chosen]
+    yield Approximation(every.take(chosen, seen.coefficients(weights, chosen)), rows, error, found.path)
+
+
+def negative_mass(f: Expansion, *, points: int = 100_000, seed: int = 0) -> float:
+    """The integral of max(-f, 0) without the constant, to about |c|'m / (2 sqrt(points)), m_j the integral of k_j.
+
+    The mean over points drawn from the sum of all |c_j| k_j, whose share of -f is at most 1 at any of them.
+    """
+    sizes = np.abs(f.coefficients) * np.exp(f.log_masses)
+    if not (f.coefficients < 0.0).any():
+        return 0.0
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice(f.size, points, p=sizes / sizes.sum())
+    X = f.centres[drawn] + f.widths[drawn] * rng.standard_normal((points, f.centres.shape[1])) / np.sqrt(2.0)
+    signed = Expansion(f.centres, f.coefficients, f.widths)(X)
+    every = Expansion(f.centres, np.abs(f.coefficients), f.widths)(X)
+    return float(sizes.sum() * np.mean(np.maximum(-signed, 0.0) / every))

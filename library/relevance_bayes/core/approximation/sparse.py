@@ -1,0 +1,153 @@
+"""Few terms of an expansion that stand for all: sparse Bayesian learning with integrals in place of sums over rows.
+
+The likelihood is exp(-1/(2 sigma^2) integral |f(x; w) - f(x)|^2 dx) [BURNAEV; SCIENCE 5], in which integrals of
+products of two terms are all there is. In coordinates that have these as their inner products f is a column of numbers
+and each term another: a regression with noise that is given. There being no noise, the terms that it needs can also be
+pursued, forward and back, by their least-squares errors: that comes first, since it takes R^2 for each of R terms and
+not R^3, and where few are needed the regression is learned as well. The shortest sum met on any way is taken.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from relevance_bayes.core.approximation.columns import Columns, Span
+from relevance_bayes.core.approximation.expansion import Expansion
+from relevance_bayes.core.approximation.pursuit import Chosen, pursue
+from relevance_bayes.core.basis import Inputs
+from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.fitting import iterate, pose
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Indices
+
+WIDER = (1.5, 2.0, 3.0)
+"""Multiples of its width that each centre may have as well: two heaps of rows are two wide bumps."""
+
+MOST_CANDIDATES = 8_000
+"""Terms above which there are none of these."""
+
+LEAST_ERROR = 1e-5
+"""Of the coordinates' own 1e-6 nothing is left below it."""
+
+SHARE_OF_NOISE, LEAST_NOISE = 0.25, 1e-9
+"""The noise falls so, until the error wanted is reached, or to there."""
+
+MOST_LEARNED = 100
+"""Terms above which a fit takes long and finds no fewer than the pursuit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """The `expansion`, on the centres of the terms `rows` (R,), and what it misses.
+
+    `error` is |f - f_R| over |f|, both without the constant, |f|^2 the integral of f^2 over R^d. `path` (number, error)
+    has the least error met with so many terms, from 0 on, for each number that misses less than fewer do.
+    """
+
+    expansion: Expansion
+    rows: Indices
+    error: float
+    path: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """For each number of columns those that were met and came nearest, and what they missed."""
+
+    best: dict[int, tuple[Chosen, float]]
+
+    def met(self, chosen: Chosen, error: float) -> None:
+        """Keep them if they are nearer than so many before."""
+        if error < self.best.get(len(chosen), (chosen, inf))[1]:
+            self.best[len(chosen)] = chosen, error
+
+    def shortest(self, error: float, most: int) -> Chosen:
+        """The fewest that reach the error, at most so many; where none do the nearest."""
+        possible = {number: one for number, one in self.best.items() if number <= most}
+        reached = [number for number, (_, missed) in possible.items() if missed <= error]
+        number = min(reached) if reached else min(possible, key=lambda number: possible[number][1])
+        return possible[number][0]
+
+    @property
+    def falling(self) -> tuple[tuple[int, float], ...]:
+        """Numbers and errors, without numbers that miss no less than fewer do."""
+        told: list[tuple[int, float]] = []
+        for number in sorted(self.best):
+            error = self.best[number][1]
+            if not told or error < told[-1][1]:
+                told.append((number, error))
+        return tuple(told)
+
+
+def approximate(whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None) -> Approximation:
+    """The end of `approximating`, which says the rest."""
+    (last,) = deque(approximating(whole, error=error, most=most), maxlen=1)
+    if isinstance(last, int):
+        raise SparseBayesError("expected the last step to be an approximation")
+    return last
+
+
+def approximating(
+    whole: Expansion, *, error: float = LEAST_ERROR, most: int | None = None, trail: Trail | None = None
+) -> Iterator[int | Approximation]:
+    """As few terms as reach the `error`, at most `most`; their coefficients are those of least error.
+
+    They stand on the centres of the whole's terms, and have their widths or up to three times as much. How many are in
+    hand, from step to step of the pursuit, each of which is kept in the `trail`; then the end. What is learned after it
+    takes seconds, and is learned anew.
+
+    Raises DataError for an error not in (0, 1), a `most` below 1, and an f that is constant.
+    """
+    if not 0.0 < error < 1.0:
+        raise DataError(f"expected an error above 0 and below 1, got {error:g}")
+    if most is not None and most < 1:
+        raise DataError(f"expected at least one term, got {most}")
+    candidates = candidates_of(whole)
+    seen, path = Columns.of(candidates, error), Path({0: ((), 1.0)})
+    wanted, enough = max(error, LEAST_ERROR), whole.size if most is None else most
+    yield from pursue(seen.G, seen.t, error=wanted, most=enough, met=path.met, trail=trail or Trail())
+    if len(path.shortest(wanted, enough)) <= MOST_LEARNED:
+        noise = wanted / np.sqrt(len(seen.t))
+        while not _learn(seen, noise, path, wanted, enough) and noise > LEAST_NOISE:
+            noise *= SHARE_OF_NOISE
+    chosen = np.array(sorted(_confirmed(seen, path, wanted, enough)), np.intp)
+    weights = seen.nearest(chosen)
+    missed = float(np.linalg.norm(seen.t - seen.G[:, chosen] @ weights))
+    kept = candidates.take(chosen, seen.coefficients(weights, chosen))
+    yield Approximation(kept, chosen % whole.size, missed, path.falling)
+
+
+def candidates_of(whole: Expansion) -> Expansion:
+    """The whole's terms, and wider ones on the same centres with coefficients of 0."""
+    return whole.widened(WIDER) if (len(WIDER) + 1) * whole.size <= MOST_CANDIDATES else whole
+
+
+def _confirmed(seen: Columns, path: Path, wanted: float, enough: int) -> Chosen:
+    """The shortest whose error is what was told: a pursuit's way back adds up its losses, and their rounding."""
+    while True:
+        chosen = path.shortest(wanted, enough)
+        told = path.best[len(chosen)][1]
+        measured = Span.none(len(seen.t)).moved(seen.G, chosen).missed(seen.t)
+        if measured <= wanted or told > wanted:
+            return chosen
+        path.best[len(chosen)] = chosen, measured
+
+
+def _learn(seen: Columns, noise: float, path: Path, wanted: float, enough: int) -> bool:
+    """Put what a fit meets into the path; whether the error wanted was reached, or terms enough."""
+    spec = Spec(GaussianNoise(noise), (Inputs(),))
+    span = Span.none(len(seen.t))
+    for state in iterate(pose(seen.G, seen.t, spec), spec):
+        if span.chosen == state.active:
+            continue
+        span = span.moved(seen.G, state.active)
+        error = span.missed(seen.t)
+        path.met(span.chosen, error)
+        if error <= wanted or len(span.chosen) >= enough:
+            return True
+    return False

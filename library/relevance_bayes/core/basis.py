@@ -1,0 +1,237 @@
+"""Dictionaries of basis functions: as asked for, and resolved to candidates that can be evaluated."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Literal
+
+import numpy as np
+
+from relevance_bayes.core.dictionaries import Dictionary, DictionaryFunctions
+from relevance_bayes.core.kernels import Additive, Gaussian, Kernel
+from relevance_bayes.core.scales import CrossValidationWidth, InheritedWidth, InputMap, Width
+from relevance_bayes.core.types import Array, Indices
+
+
+@dataclass(frozen=True)
+class KernelBasis:
+    """One function k(., x_n) for each training row."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
+    width: Width | InheritedWidth = field(default_factory=CrossValidationWidth, metadata={"discriminator": "type"})
+    warp: Literal["none", "evidence"] = "none"
+    additive: Literal["none", "evidence"] = "none"
+    type: Literal["kernel"] = "kernel"
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The constant function 1."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["bias"] = "bias"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs themselves, one function each."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["inputs"] = "inputs"
+
+
+Single = KernelBasis | Bias | Inputs | Dictionary
+"""The dictionaries that see all inputs."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Another dictionary that sees nothing but the columns `inputs` of X, counted from 0; a kernel's width is fixed."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    inputs: tuple[int, ...]
+    of: Single = field(metadata={"discriminator": "type"})
+    type: Literal["group"] = "group"
+
+
+Basis = Single | Group
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFunctions:
+    """The functions k(u(.), u(z_m)), m = 1 ... M.
+
+    `centres` (M, d) in the units of X, `rows` (M,) of the training rows they stand on.
+    """
+
+    kernel: Kernel | Additive
+    input_map: InputMap
+    centres: Array
+    rows: Indices
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.centres)
+
+    @cached_property
+    def _mapped(self) -> Array:
+        return self.input_map(self.centres)
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen functions at X (N, d): (N, number chosen), each column in one piece, as sums over rows want it."""
+        return self.kernel(self._mapped[chosen], self.input_map(X)).T
+
+    def every(self, X: Array) -> Array:
+        """All of them at X (N, d), in order: (N, M)."""
+        return self.kernel(self._mapped, self.input_map(X)).T
+
+    def moved(self, input_map: InputMap, centres: Array, rows: Indices) -> "KernelFunctions":
+        """Functions of the same kernel elsewhere."""
+        return KernelFunctions(self.kernel, input_map, centres, rows)
+
+    def take(self, chosen: Indices) -> "KernelFunctions":
+        """Only the chosen functions, in that order."""
+        return KernelFunctions(self.kernel, self.input_map, self.centres[chosen], self.rows[chosen])
+
+
+@dataclass(frozen=True)
+class ConstantFunction:
+    """The function 1, a dictionary of one."""
+
+    @property
+    def size(self) -> int:
+        """1."""
+        return 1
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """Ones, (N, number chosen)."""
+        return np.ones((len(X), len(chosen)))
+
+    def take(self, chosen: Indices) -> "ConstantFunction":
+        """The same."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class InputFunctions:
+    """The functions x_k, k in `columns` (M,)."""
+
+    columns: Indices
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.columns)
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen inputs at X (N, d): (N, number chosen)."""
+        return X[:, self.columns[chosen]]
+
+    def take(self, chosen: Indices) -> "InputFunctions":
+        """Only the chosen inputs, in that order."""
+        return InputFunctions(self.columns[chosen])
+
+
+SingleFunctions = KernelFunctions | ConstantFunction | InputFunctions | DictionaryFunctions
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFunctions:
+    """Functions `of` the columns (k,) of X alone."""
+
+    columns: Indices
+    of: SingleFunctions
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return self.of.size
+
+    def __call__(self, X: Array, chosen: Indices) -> Array:
+        """The chosen functions at X (N, d): (N, number chosen)."""
+        return self.of(X[:, self.columns], chosen)
+
+    def take(self, chosen: Indices) -> "GroupFunctions":
+        """Only the chosen functions, in that order."""
+        return GroupFunctions(self.columns, self.of.take(chosen))
+
+
+Functions = SingleFunctions | GroupFunctions
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Dictionaries side by side; a candidate is a number from 0 to size - 1 that counts through them."""
+
+    dictionaries: tuple[Functions, ...]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The number of each dictionary's first candidate, and the size of all."""
+        return (0, *accumulate(dictionary.size for dictionary in self.dictionaries))
+
+    @property
+    def size(self) -> int:
+        """M, all candidates."""
+        return self.starts[-1]
+
+    def columns(self, X: Array, chosen: Sequence[int]) -> Array:
+        """Columns of any candidates at X (N, d), in the order asked for: (N, R)."""
+        if len(chosen) == 1:
+            place = bisect_right(self.starts, chosen[0]) - 1
+            return self.dictionaries[place](X, np.array([chosen[0] - self.starts[place]]))
+        columns = np.empty((len(X), len(chosen)))
+        for place, positions, local in self._grouped(chosen):
+            columns[:, positions] = self.dictionaries[place](X, local)
+        return columns
+
+    def take(self, chosen: Sequence[int]) -> tuple[tuple[Functions, ...], Indices]:
+        """The chosen functions by dictionary, and the order (R,) in which they now stand: positions in `chosen`."""
+        groups = self._grouped(chosen)
+        order = np.concatenate([positions for _, positions, _ in groups]) if groups else np.empty(0, np.intp)
+        return tuple(self.dictionaries[place].take(local) for place, _, local in groups), order
+
+    def numbers(self, places: Sequence[int], chosen: Sequence[int]) -> tuple[int, ...]:
+        """Which candidates the `chosen` of the dictionaries at `places` are, counted through those alone."""
+        each = [np.arange(self.starts[place], self.starts[place + 1]) for place in places]
+        return tuple(np.concatenate(each)[np.asarray(chosen, np.intp)].tolist())
+
+    def lent(self, chosen: Sequence[int]) -> tuple[int, ...]:
+        """How many of the chosen each dictionary lent."""
+        places = np.searchsorted(self.starts, np.asarray(chosen, np.intp), side="right") - 1
+        return tuple(int((places == place).sum()) for place in range(len(self.dictionaries)))
+
+    def _grouped(self, chosen: Sequence[int]) -> list[tuple[int, Indices, Indices]]:
+        numbers = np.asarray(chosen, np.intp)
+        places = np.searchsorted(self.starts, numbers, side="right") - 1
+        return [
+            (int(place), np.flatnonzero(places == place), numbers[places == place] - self.starts[int(place)])
+            for place in np.unique(places)
+        ]
+
+
+def evaluate(functions: Sequence[Functions], X: Array) -> Array:
+    """All functions of all dictionaries at X (N, d), side by side: (N, R)."""
+    columns = np.empty((len(X), sum(dictionary.size for dictionary in functions)), order="F")
+    first = 0
+    for dictionary in functions:
+        stop = first + dictionary.size
+        match dictionary:
+            case KernelFunctions():
+                columns[:, first:stop] = dictionary.every(X)
+            case ConstantFunction():
+                columns[:, first:stop] = 1.0
+            case InputFunctions(columns=inputs):
+                columns[:, first:stop] = X[:, inputs]
+            case _:
+                columns[:, first:stop] = dictionary(X, np.arange(dictionary.size))
+        first = stop
+    return columns

@@ -1,0 +1,112 @@
+"""Which rows carry a function: greedy choice by evidence at fixed scales, in the Newton basis."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.linalg import cholesky, solve_lower
+from relevance_bayes.core.types import Array, Indices
+
+LEAST_RESIDUE = 1e-6
+"""A candidate of whose kernel less than this is left by those chosen is out: 1e-4 stops too soon, less takes copies."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The candidates chosen, (m,) in their order, the nats that each brought, (m,), and the best that stayed out."""
+
+    places: Indices
+    gains: Array
+    next_gain: float
+
+
+def choose(
+    K: Array,
+    *,
+    amplitude: float,
+    gradient: Array,
+    precision: Array,
+    fixed: Array,
+    alpha: Array,
+    least: float,
+    most: int,
+    residue: float = LEAST_RESIDUE,
+) -> Chosen:
+    """Take the function that raises L most until none brings `least` nats or `most` are in.
+
+    K (N, M) is the kernel of all rows with all candidates, K[place] being a candidate's row where rows come first: the
+    candidates are the first M rows. `gradient` (N,) = g, or (N, K) where a row has K latents, and `precision` (N,) =
+    lam at the latent without any function; `fixed` (N, F) with precisions `alpha` (F,) are columns already in. A
+    candidate of whose kernel less than `residue` is left by those chosen is out.
+
+    In the Newton basis phi_c = K_c / sqrt(d_c), K the residual kernel and d its diagonal, the functions are independent
+    under the prior with one precision a = 1/s; a candidate gains
+    1/2 [log a - log(a + S) + Q^2/(a + S)] + 1/2 sum lam phi^2 / a: l of [FAUL2002, eq. 12] at a fixed alpha, and the
+    fall of the price of what is left out; summed over the latents of a row. Exact for Gaussian noise. O(N M) a step.
+    """
+    M, a = K.shape[1], 1.0 / amplitude
+    K = np.array(K)
+    left = np.ones(M)
+    latents = gradient.reshape(len(gradient), -1)
+    k = latents.shape[1]
+    g, fixed_rows = _with_columns(latents, precision, fixed, alpha)
+    V, VK = _Stack.of(fixed_rows), _Stack.of(fixed_rows @ K)
+    scratch = np.empty_like(K)
+    places: list[int] = []
+    gains: list[float] = []
+    while True:
+        squares = precision @ np.multiply(K, K, out=scratch)
+        scale = np.where(left > residue, left, np.inf)
+        S = (squares - np.einsum("rm,rm->m", VK.rows, VK.rows)) / scale
+        Q2 = np.square(g.T @ K).sum(axis=0)
+        gain = 0.5 * (k * np.log(a / (a + S)) + Q2 / scale / (a + S) + k * squares / scale / a)
+        gain[places] = 0.0
+        best = int(gain.argmax())
+        if len(places) >= min(most, M) or gain[best] < least:
+            return Chosen(np.array(places, np.intp), np.array(gains), float(gain[best]))
+        phi, kappa = K[:, best] / np.sqrt(left[best]), K[best] / np.sqrt(left[best])
+        towards = V.rows @ phi
+        v = (precision * phi - V.rows.T @ towards) / np.sqrt(a + S[best])
+        g = g - np.outer(v, (phi @ g) / np.sqrt(a + S[best]))
+        K -= np.multiply(phi[:, None], kappa, out=scratch)
+        left -= np.square(kappa)
+        V.append(v)
+        VK.rows[:] -= np.outer(towards, kappa)
+        VK.append(v @ K)
+        places.append(best)
+        gains.append(float(gain[best]))
+
+
+@dataclass
+class _Stack:
+    """Rows (n, k) that grow in number, in memory for twice as many."""
+
+    memory: Array
+    count: int
+
+    @classmethod
+    def of(cls, rows: Array) -> "_Stack":
+        """With some rows."""
+        memory = np.empty((2 * len(rows) + 32, rows.shape[1]))
+        memory[: len(rows)] = rows
+        return cls(memory, len(rows))
+
+    @property
+    def rows(self) -> Array:
+        """All so far, as a view."""
+        return self.memory[: self.count]
+
+    def append(self, row: Array) -> None:
+        """One more."""
+        if self.count == len(self.memory):
+            self.memory = np.concatenate([self.memory, np.empty_like(self.memory)])
+        self.memory[self.count] = row
+        self.count += 1
+
+
+def _with_columns(gradient: Array, precision: Array, fixed: Array, alpha: Array) -> tuple[Array, Array]:
+    """g (N, K) after the columns `fixed` are in, and V (F, N) with C^-1 = diag(lam) - V'V."""
+    weighted = precision[:, None] * fixed
+    lower = cholesky(fixed.T @ weighted + np.diag(alpha))
+    V = solve_lower(lower, weighted.T)
+    return gradient - V.T @ solve_lower(lower, fixed.T @ gradient), V

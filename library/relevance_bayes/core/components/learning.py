@@ -1,0 +1,130 @@
+"""Components learned from rows: which of them carry the covariance of all their images, and how much of it is noise.
+
+The images phi_n of N rows in the kernel's space are taken for draws of N(0, C), C = sigma^2 I + sum_m w_m phi_m phi_m',
+with one weight w_m = 1/alpha_m a row, and C's likelihood is maximised: with s_m = phi_m'C_-m^-1 phi_m and q_mn =
+phi_m'C_-m^-1 phi_n by alpha_m = s_m^2/(mean_n q_mn^2 - s_m), where that is positive, else infinite. sigma is fixed.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relevance_bayes.core.components.space import Components
+from relevance_bayes.core.components.weights import likelihood_gain, weights
+from relevance_bayes.core.errors import DataError, UnfitWidthError
+from relevance_bayes.core.folds import by_content, random_folds, subset
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.linalg import squared_distances
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array, Indices
+
+MOST_ROWS = 2_000
+"""Rows that are learned from, drawn by content: each is the target of all others."""
+
+FOLDS = 5
+
+MOST_MEASURED = 10_000
+"""Rows that were not drawn whose log densities are told, drawn by content."""
+
+ROUNDING = 1e-12
+"""Variances below this share of the greatest are none."""
+
+
+def components(
+    X: Array,
+    kernel: Covariance,
+    input_map: InputMap,
+    *,
+    explained: float = 0.9,
+    seed: int = 0,
+    trail: Trail | None = None,
+) -> Iterator[int | Components]:
+    """How many rows are kept so far, from step to step, then the end; X (N, d). Every step is kept in the `trail`.
+
+    sigma^2 is the greatest variance along a principal axis that is left when those before it explain so large a share
+    of all. Raises DataError for another X, and for a share not in (0, 1), UnfitWidthError where by the width no row is
+    like another, or all are alike.
+    """
+    if not 0.0 < explained < 1.0:
+        raise DataError(f"expected a share above 0 and below 1 to be explained, got {explained:g}")
+    rows = drawn(X, seed)
+    U = input_map(X[rows])
+    K = kernel(U, U)
+    noise_variance = _left(K, explained)
+    for found in _learned(X, rows, kernel, input_map, K, noise_variance, trail or Trail()):
+        if isinstance(found, Components) and not len(found.rows):
+            raise UnfitWidthError("expected rows of which some are alike, but by this width none is like another")
+        yield found if isinstance(found, Components) else int(np.count_nonzero(found))
+
+
+def usual_densities(X: Array, found: Components, *, seed: int = 0, trail: Trail | None = None) -> Iterator[int | Array]:
+    """How many folds are done, from step to step, then the log densities that rows like X (N, d) have, rising.
+
+    What was learned from rows speaks better of them than of others like them. So these are the densities of rows that
+    were not drawn, where they are as many, at most `MOST_MEASURED`; else those of drawn rows by components of the
+    other folds, under the noise that was found. `seed` is that of `found`; `trail` is gone on with where it stands.
+    """
+    rows = drawn(X, seed)
+    if len(X) >= 2 * len(rows):
+        others = by_content(X, np.zeros(len(X)), seed)[len(rows) :][:MOST_MEASURED]
+        yield FOLDS
+        yield np.sort(found.log_density(X[others]))
+        return
+    U = found.input_map(X[rows])
+    K = found.kernel(U, U)
+    densities, on_the_way = np.empty(len(rows)), trail or Trail()
+    for number, (rest, fold) in enumerate(random_folds(X[rows], np.zeros(len(rows)), min(FOLDS, len(rows)), seed)):
+        inner, noise_variance = K[np.ix_(rest, rest)], found.noise_variance
+        for last in _learned(X, rows[rest], found.kernel, found.input_map, inner, noise_variance, on_the_way):
+            if isinstance(last, Components):
+                densities[fold] = last.log_density(X[rows[fold]])
+            else:
+                yield number
+    yield FOLDS
+    yield np.sort(densities)
+
+
+def _learned(
+    X: Array, rows: Indices, kernel: Covariance, input_map: InputMap, K: Array, noise_variance: float, trail: Trail
+) -> Iterator[Array | Components]:
+    """Weights (n,) of `rows` (n,) with inner products K (n, n), from step to step, then what they make."""
+    w, place = np.zeros(len(rows)), trail.place
+    for now in weights(K, noise_variance, trail.passed()):
+        trail.settle(place, now)
+        w = now[:-1]
+        yield w
+    inside = np.flatnonzero(w)
+    kept, evidence = rows[inside], likelihood_gain(K, K, w, noise_variance, len(K))
+    yield Components(kernel, input_map, X[kept], kept, w[inside], noise_variance, evidence)
+
+
+def drawn(X: Array, seed: int = 0) -> Indices:
+    """The rows that are learned from; raises DataError for what is no table of numbers."""
+    if X.ndim != 2 or len(X) < 2 or not np.isfinite(X).all():
+        raise DataError(f"expected at least two rows (N, d) of finite numbers, got shape {X.shape}")
+    return subset(X, np.zeros(len(X)), MOST_ROWS, seed)
+
+
+def typical_width(X: Array, seed: int = 0) -> float:
+    """The median distance between two rows of those learned from that differ: a width r of no target's making.
+
+    Raises DataError where none differ.
+    """
+    some = X[drawn(X, seed)]
+    squares = squared_distances(some, some)[np.triu_indices(len(some), 1)]
+    apart = squares[squares > 0.0]
+    if not len(apart):
+        raise DataError("expected rows that differ: they are all alike")
+    return float(np.sqrt(np.median(apart)))
+
+
+def _left(K: Array, explained: float) -> float:
+    """The variance along the first principal axis of the images that is not needed to explain enough."""
+    variances = np.maximum(np.linalg.eigvalsh(K)[::-1], 0.0) / len(K)
+    needed = int(np.searchsorted(np.cumsum(variances), explained * variances.sum())) + 1
+    if needed >= len(variances):
+        raise UnfitWidthError(f"expected fewer components than rows to explain {explained:g}, got all {len(variances)}")
+    if variances[needed] <= ROUNDING * variances[0]:
+        raise UnfitWidthError("expected rows that few components don't explain whole: they are all alike by this width")
+    return float(variances[needed])

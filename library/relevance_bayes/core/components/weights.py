@@ -1,0 +1,219 @@
+"""The weights of most likelihood: each row is a target of all others and a candidate too [TIPPING2001b; SCIENCE 5].
+
+With H = Phi'C^-1 Phi, (N, N), S_m = H_mm and Q_m^2 = mean_n H_mn^2 belong to candidate m. Without m's own weight they
+are s = S/(1 - w S) and q^2 = Q^2/(1 - w S)^2, and l(w) = -N/2 [log(1 + w s) - w q^2/(1 + w s)] is greatest at w =
+(q^2 - s)/s^2, where that is positive, else at 0 [TIPPING2001b]. A weight that changes by d changes H by
+-d h h'/(1 + d h_m), h = H_m.
+
+The rows kept are climbed among each other without the others: of K_A (R, N), which all they have is made of, only inner
+products count, so R numbers of each stand for N.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.linalg import cholesky, log_determinant, solve_lower
+from relevance_bayes.core.types import Array, Indices
+
+LEAST_GAIN = 1e-2
+"""Nats that a row brings at least that enters."""
+
+CLIMBED = 1e-1
+"""Nats below which the rows kept are left as they are while others still enter."""
+
+RESTED = 1e-10
+"""Nats for each row below which the rows kept are at rest."""
+
+AT_ONCE = 0.1
+"""Rows that enter before all are climbed, of those that are kept."""
+
+STEPS = 200
+"""Changes of one weight each before all change together; each leaves its rounding in H."""
+
+MOST_CLIMBS = 100
+"""A climb that is not at rest then goes on at the next step, or is left where it is."""
+
+FLAT = 1e-10
+"""Curvatures below this share of the greatest are taken for it."""
+
+SILENT = 1e-5
+"""Rows of a lesser w S are let go: they bring N (w S)^2/4 nats at most, as one of two that are as good as one."""
+
+FARTHEST, NEAREST = 2.0, 1e-6
+"""By how much the logarithm of a weight changes at a step in which all change, at most and at least."""
+
+
+def weights(K: Array, noise_variance: float, start: Array | None = None) -> Iterator[Array]:
+    """w (N,) of inner products K (N, N), norms 1, from step to step; at the last, nothing gains any more.
+
+    Behind w stands a 1 where what is in is at rest, else a 0. All that is beside it is made anew at each step, so that
+    a climb goes on from any of them, `start` (N + 1,), as if it had not been broken off.
+    """
+    w, resting = (np.zeros(len(K)), False) if start is None else (start[:-1].copy(), bool(start[-1]))
+    while True:
+        yield np.append(w, float(resting))
+        H = _met(K, K, w, noise_variance)
+        entered = _enter(H, w)
+        if not entered and resting:
+            return
+        resting = not entered
+        _climb(K, w, noise_variance, RESTED * len(K) if resting else CLIMBED)
+
+
+def likelihood_gain(inner: Array, told: Array, w: Array, noise_variance: float, rows: int) -> float:
+    """By how many nats N(0, C) is the likelier of `rows` images than N(0, sigma^2 I): -1/2 [N log|C/sigma^2| + tr H -
+    tr K/sigma^2], of the candidates' products with each other and with the images, as `_met` has them."""
+    kept = np.flatnonzero(w)
+    lower, Z = _whitened(inner[np.ix_(kept, kept)], told[kept], w[kept], noise_variance)
+    volume = log_determinant(lower) - len(kept) * np.log(noise_variance)
+    return float(-0.5 * (rows * volume - np.square(Z).sum() / noise_variance))
+
+
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """The best weight (M,) of each candidate, all others as they are, and the nats (M,) that it brings."""
+
+    best: Array
+    nats: Array
+
+    @classmethod
+    def of(cls, own: Array, squares: Array, w: Array, rows: int) -> "_Gains":
+        """From S (M,), Q^2 (M,) and w (M,) of N = `rows` images."""
+        left = 1.0 - w * own
+        s, square = own / left, squares / (left * left)
+        best = np.maximum(square - s, 0.0) / (s * s)
+
+        def likelihood(w: Array) -> Array:
+            grown = 1.0 + w * s
+            return np.asarray(-0.5 * rows * (np.log(grown) - w * square / grown))
+
+        return cls(best, likelihood(best) - likelihood(w))
+
+
+def _enter(H: Array, w: Array) -> bool:
+    """Let in what gains most, one by one; changes both. Whether any came."""
+    most = max(1, int(AT_ONCE * np.count_nonzero(w)))
+    squares = np.einsum("mn,mn->m", H, H) / len(H)
+    for number in range(most):
+        found = _Gains.of(H.diagonal(), squares, w, len(H))
+        m = int(np.where(w == 0.0, found.nats, -np.inf).argmax())
+        if w[m] != 0.0 or found.nats[m] < LEAST_GAIN:
+            return number > 0
+        w[m] = found.best[m]
+        h = H[m].copy()
+        share = w[m] / (1.0 + w[m] * h[m])
+        squares += (share * h * (share * h * float(h @ h) - 2.0 * (H @ h))) / len(H)
+        H -= np.outer(share * h, h)
+    return True
+
+
+def _climb(K: Array, w: Array, noise_variance: float, enough: float) -> None:
+    """Change the weights above 0, one by one and then together, till that gains less than `enough` nats."""
+    kept: Indices = np.flatnonzero(w)
+    if not len(kept):
+        return
+    few = Kept(K[np.ix_(kept, kept)], rotated(K[kept]), noise_variance, len(K))
+    v = w[kept]
+    value = few.value(v)
+    for _ in range(MOST_CLIMBS):
+        own, told = few.met(v)
+        _steps(own, told, v, len(K), enough)
+        few.step(v, enough)
+        before, value = value, few.value(v)
+        if value < before + enough:
+            break
+    own, _ = few.met(v)
+    w[kept] = np.where(v * own.diagonal() < SILENT, 0.0, v)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The rows kept (R) among each other: K_AA (R, R), and K_A (R, R) rotated, of N = `rows` images."""
+
+    inner: Array
+    told: Array
+    noise_variance: float
+    rows: int
+
+    def met(self, v: Array) -> tuple[Array, Array]:
+        """H_AA, and H_A rotated."""
+        return (
+            _met(self.inner, self.inner, v, self.noise_variance),
+            _met(self.inner, self.told, v, self.noise_variance),
+        )
+
+    def value(self, v: Array) -> float:
+        """The objective."""
+        return likelihood_gain(self.inner, self.told, v, self.noise_variance, self.rows)
+
+    def derivatives(self, v: Array) -> tuple[Array, Array]:
+        """The first (R,) and second (R, R) ones with respect to the logarithms of the weights.
+
+        dL/dw_m = N/2 (Q_m^2 - S_m), and d2L/dw_m dw_k = N/2 (H_mk^2 - 2 H_mk mean_n H_mn H_kn).
+        """
+        own, told = self.met(v)
+        across = told @ told.T / self.rows
+        slope = 0.5 * self.rows * v * (across.diagonal() - own.diagonal())
+        curvature = 0.5 * self.rows * (np.square(own) - 2.0 * own * across) * np.outer(v, v)
+        curvature.flat[:: len(v) + 1] += slope
+        return slope, curvature
+
+    def step(self, v: Array, enough: float) -> None:
+        """Change the weights by a step of Newton's in their logarithms, uphill whatever the curvature, if that promises
+        `enough` nats."""
+        free = np.flatnonzero(v)
+        slope, curvature = self.derivatives(v)
+        slope, curvature, there = slope[free], curvature[np.ix_(free, free)], v[free]
+        values, axes = np.linalg.eigh(curvature)
+        along = slope @ axes
+        way = along / np.maximum(np.abs(values), FLAT * np.abs(values).max())
+        if not 0.5 * float(along @ way) >= enough:
+            return
+        move, before = axes @ way, self.value(v)
+        move *= min(1.0, FARTHEST / np.abs(move).max())
+        while np.abs(move).max() > NEAREST:
+            tried = v.copy()
+            tried[free] = there * np.exp(move)
+            if self.value(tried) > before:
+                v[:] = tried
+                return
+            move *= 0.5
+
+
+def _steps(own: Array, told: Array, v: Array, rows: int, enough: float) -> None:
+    """One weight after the other, what gains most first, with own (R, R) = H_AA and told (R, R) = H_A, rotated."""
+    for _ in range(STEPS):
+        found = _Gains.of(own.diagonal(), np.einsum("mn,mn->m", told, told) / rows, v, rows)
+        m = int(found.nats.argmax())
+        if found.nats[m] < enough:
+            return
+        change, v[m] = found.best[m] - v[m], found.best[m]
+        h = own[:, m] * (change / (1.0 + change * own[m, m]))
+        told -= np.outer(h, told[m])
+        own -= np.outer(h, own[m])
+
+
+def rotated(some: Array) -> Array:
+    """R numbers of each of R rows (R, N) with the same inner products."""
+    (triangle,) = scipy.linalg.qr(some.T, mode="r", check_finite=False)
+    return np.asarray(triangle[: len(some)].T)
+
+
+def _met(inner: Array, told: Array, w: Array, noise_variance: float) -> Array:
+    """Phi_M'C^-1 T, (M, n), of inner products Phi_M'Phi_M (M, M) and told = Phi_M'T (M, n)."""
+    kept = np.flatnonzero(w)
+    lower, Z = _whitened(inner[np.ix_(kept, kept)], told[kept], w[kept], noise_variance)
+    across = Z if told is inner else solve_lower(lower, np.sqrt(w[kept])[:, None] * inner[kept])
+    return np.asarray((told - across.T @ Z) / noise_variance)
+
+
+def _whitened(inner: Array, told: Array, w: Array, noise_variance: float) -> tuple[Array, Array]:
+    """L and L^-1 W^1/2 told, L L' = sigma^2 I + W^1/2 K W^1/2, of K = `inner`."""
+    root = np.sqrt(w)
+    square = root[:, None] * inner * root
+    square.flat[:: len(w) + 1] += noise_variance
+    lower = cholesky(square)
+    return lower, solve_lower(lower, root[:, None] * told)

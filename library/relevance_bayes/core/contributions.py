@@ -1,0 +1,73 @@
+"""What each function of a model adds to its predictions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.basis import evaluate
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.per_class import ReadyPerClass
+from relevance_bayes.core.pool import AnyReady, ReadyPool, ready_members
+from relevance_bayes.core.prediction import Ready, chunks
+from relevance_bayes.core.types import Array, Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """The functions that add most to the latent's mean at N points, greatest first, each (N, k).
+
+    `functions` their positions in the model, those of a pool's members one after the other; `added` phi_r(x) mu_r in
+    the latent's units, of a pool times its member's share in the mean, 0 of the models of other classes; `shares` of
+    the sum of the sizes of all R of them, 0 where nothing is added at all. `total` (N,) is what all R add: the latent's
+    mean.
+    """
+
+    functions: Indices
+    added: Array
+    shares: Array
+    total: Array
+
+
+def contributions(
+    ready: AnyReady, X: Array, most: int, *, latents: Indices | None = None, noise_sd: Array | None = None
+) -> Contributions:
+    """Of the min(most, R) functions that add most at X (N, d); of equal ones the first.
+
+    `latents` (N,) says which one is told of at each point, where a row has several; `noise_sd` as in `Ready.predict`.
+    """
+    members = ready_members(ready)
+    R = sum(len(member.model.mean) for member in members)
+    shape = (len(X), min(most, R))
+    functions, added, shares = np.empty(shape, np.intp), np.empty(shape), np.empty(shape)
+    total = np.empty(len(X))
+    for first, stop in chunks(len(X), R):
+        some = slice(first, stop)
+        of, noise = None if latents is None else latents[some], None if noise_sd is None else noise_sd[some]
+        terms = np.hstack([*_terms(ready, X[some], of, noise)])
+        sizes = np.abs(terms)
+        greatest = np.argsort(-sizes, axis=1, kind="stable")[:, :most]
+        whole = sizes.sum(axis=1, keepdims=True)
+        functions[first:stop] = greatest
+        total[first:stop] = terms.sum(axis=1)
+        added[first:stop] = np.take_along_axis(terms, greatest, axis=1)
+        shares[first:stop] = np.take_along_axis(sizes / np.where(whole > 0.0, whole, 1.0), greatest, axis=1)
+    return Contributions(functions, added, shares, total)
+
+
+def _terms(ready: AnyReady, X: Array, latents: Indices | None, noise_sd: Array | None) -> Iterator[Array]:
+    """What each function adds at X (n, d): (n, R), of each member; nothing of those of other classes."""
+    match ready:
+        case Ready(model=model):
+            yield evaluate(model.functions, X) * (model.mean if latents is None else model.mean[:, latents].T)
+        case ReadyPool(members=members):
+            found, _ = ready.predictions(X, noise_sd)
+            shares = ready.shares(np.array([one.variance for one in found]))
+            for member, share in zip(members, shares, strict=True):
+                yield evaluate(member.model.functions, X) * member.model.mean * share[:, None]
+        case ReadyPerClass(members=members):
+            if latents is None:
+                raise SparseBayesError("expected the class that is explained at each point")
+            for number, member in enumerate(members):
+                told = evaluate(member.model.functions, X) * member.model.mean
+                yield np.where((latents == number)[:, None], told, 0.0)

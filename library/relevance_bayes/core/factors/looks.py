@@ -1,0 +1,96 @@
+"""What every kind of factors promises, and what a look at the candidates sees."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.posterior import DataTerm, Posterior, Sums
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.types import Array, Indices
+
+SPAN = 1e-10
+"""A candidate of which less than this share of its squared norm lies outside the span of those in the model is taken
+for a copy. A look alone can't say so: where functions are nearly in each other's span already, S is rounding of the
+size of what it is a small difference of, and the more of them are let in the worse."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """S (M,) = phi'C^-1 phi and Q (M,), or (M, K), = phi'C^-1 t of every candidate [SCIENCE 1].
+
+    `alone` (M,) = phi'diag(lam)phi is what S would be with nothing in the model.
+    """
+
+    S: Array
+    Q: Array
+    alone: Array
+
+
+class Factors(Protocol):
+    """Columns P (N, R) of the functions in the model, with what makes sums over rows and looks at candidates cheap."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def active(self) -> tuple[int, ...]: ...
+
+    @property
+    def P(self) -> Array: ...
+
+    def spanned(self, number: int) -> bool:
+        """Whether candidate `number` is, but for a share SPAN of its square, a sum of functions in the model."""
+
+    @property
+    def heights(self) -> Array:
+        """The greatest size of each function in the model on the rows, (R,)."""
+
+    def added(self, number: int, weights: Array) -> Self:
+        """With candidate `number` last; `weights` (R,), or (R, K), of those already in are near the mean."""
+
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        """With only the functions at the positions `kept` (each 0 to R - 1); `weights` as before."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        """The posterior under alpha (R,) and beta, looked for from `start`, and what it makes of the data."""
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        """The likelihood with what it learns itself at its best."""
+
+    def skew(self, rested: Posterior) -> Array:
+        """P'(h o d lam/d f), h = diag(P Sigma P'), as the mean: how curvature turns as the mode moves; else 0."""
+
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """dL/dP (N, R) at the posterior, the precisions held, summed over the latents."""
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        """Every candidate, everything in the model taken into account."""
+
+
+def in_span(p: Array, span: Array) -> bool:
+    """Whether of p (N,) no more than a share SPAN of its square lies outside the span of orthonormal columns (N, R)."""
+    return _is_nothing(_beyond(p, span), p)
+
+
+def extended(span: Array, p: Array) -> Array:
+    """Orthonormal columns (N, R) with one more, so that their span has p (N,) in it; as they were where it has."""
+    left = _beyond(p, span)
+    return span if _is_nothing(left, p) else np.column_stack([span, left / np.linalg.norm(left)])
+
+
+def _is_nothing(left: Array, p: Array) -> bool:
+    return bool(left @ left <= SPAN * (p @ p))
+
+
+def _beyond(p: Array, span: Array) -> Array:
+    """What a span leaves of p (N,), taken of it twice: once leaves rounding of the size of p."""
+    left = p - span @ (p @ span)
+    return np.asarray(left - span @ (left @ span))
+
+
+def with_uncertainty(rested: Posterior, sums: Sums) -> DataTerm:
+    """ell = log p(t_n | f_n) - lam_n v_n / 2, the latter for each latent: sum lam v = sum gamma."""
+    half = 0.5 * rested.latents * float(rested.determined.sum())
+    return DataTerm(sums.value - half, sums.noise_slope - half, sums.noise_curvature)

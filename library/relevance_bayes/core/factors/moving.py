@@ -1,0 +1,167 @@
+"""Factors where the sites depend on the latent: by Laplace's approximation [TIPPING1999, section 4], or by a bound."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from relevance_bayes.core.coupled import settled
+from relevance_bayes.core.factors.looks import Look, in_span, with_uncertainty
+from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.linalg import orthonormal
+from relevance_bayes.core.posterior import DataTerm, Posterior, Sums, as_columns, newton_step, posterior
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.types import Array, Indices
+
+MOST_NEWTON_STEPS = 100
+"""A log-concave posterior's mode is reached in far fewer."""
+
+SHARES = tuple(0.5**k for k in range(20))
+"""What is tried of a Newton step, in this order, until the log posterior rises as it should."""
+
+MODE_TOLERANCE = 1e-10
+"""Newton's method takes its last step when that would raise the log posterior by less than this share of its size."""
+
+
+CLOSE = 1e-13
+"""A bound that a Newton step of the precisions climbs by has to rest closer than one for L-BFGS: as `TOLERANCE` of
+`coupled`."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovingFactors(ABC):
+    """Where the sites' precision depends on f.
+
+    Sums are passes over the rows in the model, looks are passes over all candidates.
+    """
+
+    problem: Problem
+    active: tuple[int, ...]
+    P: Array
+
+    @cached_property
+    def heights(self) -> Array:
+        return np.asarray(np.abs(self.P).max(axis=0, initial=0.0))
+
+    def spanned(self, number: int) -> bool:
+        return in_span(self.problem.columns((number,))[:, 0], self._span)
+
+    @cached_property
+    def _span(self) -> Array:
+        return orthonormal(self.P)
+
+    def added(self, number: int, weights: Array) -> Self:
+        return replace(self, active=(*self.active, number), P=np.hstack([self.P, self.problem.columns((number,))]))
+
+    def keeping(self, kept: Indices, weights: Array) -> Self:
+        return replace(self, active=tuple(self.active[k] for k in kept), P=self.P[:, kept])
+
+    @abstractmethod
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        """Precision (N,) and gradient (N,), or (N, K), at the posterior."""
+
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """g mean' - K diag(lam) P Sigma: at rest the posterior itself need not be followed [SPARSE_GP 5]."""
+        precision, gradient = self.sites(rested, beta)
+        lam = rested.latents * precision
+        return as_columns(gradient) @ as_columns(rested.mean).T - lam[:, None] * (self.P @ rested.covariance)
+
+    def look(self, rested: Posterior, beta: float) -> Look:
+        precision, gradient = self.sites(rested, beta)
+        weighted = precision[:, None] * self.P
+        towards = np.column_stack([weighted, gradient])
+        products, alone = self.problem.look(towards, precision)
+        crosses, Q = np.split(products, [len(self.active)], axis=1)
+        S = alone - np.einsum("mr,mr->m", crosses @ rested.covariance, crosses)
+        return Look(S, Q.reshape(len(alone), *gradient.shape[1:]), alone)
+
+
+class LaplaceFactors(MovingFactors):
+    """Sites at the mode: Laplace's approximation, for log-concave likelihoods of one latent a row."""
+
+    def sums(self, weights: Array, beta: float) -> Sums:
+        """Sums over rows at weights (R,), in O(N R^2)."""
+        likelihood, t = self.problem.likelihood, self.problem.t
+        f = self.P @ weights
+        precision, gradient = likelihood.sites(t, f, beta)
+        value = float(likelihood.log_density(t, f, beta).sum())
+        return Sums(value, 0.0, 0.0, self.P.T @ gradient, self.P.T @ (precision[:, None] * self.P))
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        """Newton's method, a step halved while the log posterior falls.
+
+        The last step is taken whole, which squares what is left of the error.
+        """
+        weights, sums = start, self.sums(start, beta)
+        height = sums.value - 0.5 * float(alpha @ weights**2)
+        step = newton_step(sums, weights, alpha)
+        for _ in range(MOST_NEWTON_STEPS):
+            promise = float(step @ (sums.slope - alpha * weights))
+            if promise <= MODE_TOLERANCE * (1.0 + abs(height)):
+                break
+            for share in SHARES:
+                tried = weights + share * step
+                there = self.sums(tried, beta)
+                reached = there.value - 0.5 * float(alpha @ tried**2)
+                if reached >= height + 1e-4 * share * promise:
+                    weights, sums, height = tried, there, reached
+                    break
+            else:
+                break
+            step = newton_step(sums, weights, alpha)
+        sums = self.sums(weights + step, beta)
+        rested = posterior(sums, weights + step, alpha)
+        return rested, with_uncertainty(rested, sums)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        return self.problem.likelihood.sites(self.problem.t, self.P @ rested.mean, beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.asarray(self.P.T @ self._turning(rested))
+
+    def pull(self, rested: Posterior, beta: float) -> Array:
+        """And what the curvature's turning adds as the mode moves by Sigma (dP'g - P'diag(lam) dP mean) [SCIENCE 2].
+
+        With u = -1/2 h o d lam/d f and w = Sigma P'u: g w' + (u - lam o P w) mean'.
+        """
+        precision, gradient = self.sites(rested, beta)
+        u = -0.5 * self._turning(rested)
+        w = rested.covariance @ (self.P.T @ u)
+        moved = u - precision * (self.P @ w)
+        return super().pull(rested, beta) + gradient[:, None] * w + moved[:, None] * rested.mean
+
+    def _turning(self, rested: Posterior) -> Array:
+        """h o d lam/d f, (N,), h = diag(P Sigma P')."""
+        spread = np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)
+        return np.asarray(spread * self.problem.likelihood.precision_slope(self.problem.t, self.P @ rested.mean))
+
+
+class BoundFactors(MovingFactors):
+    """Sites at N(f, v): a lower bound of the evidence, for likelihoods with more than one mode or several latents."""
+
+    def rest(self, alpha: Array, beta: float, start: Array) -> tuple[Posterior, DataTerm]:
+        problem = self.problem
+        certain, likelihood = np.zeros(problem.rows), problem.likelihood
+        found = settled(self.P, problem.t, certain, alpha, likelihood, beta, start=start, tolerance=CLOSE)
+        half = 0.5 * found.posterior.latents * float(found.posterior.determined.sum())
+        sites = found.sites
+        value = found.value + found.posterior.divergence
+        return found.posterior, DataTerm(value, sites.noise_slope, sites.noise_curvature + half)
+
+    def tuned(self, rested: Posterior, beta: float) -> Likelihood:
+        return self.problem.likelihood.tuned(self.problem.t, *self._latents(rested), beta)
+
+    def skew(self, rested: Posterior) -> Array:
+        return np.zeros_like(rested.mean)
+
+    def sites(self, rested: Posterior, beta: float) -> tuple[Array, Array]:
+        sites = self.tuned(rested, beta).expected(self.problem.t, *self._latents(rested), beta)
+        return sites.precision, sites.gradient
+
+    def _latents(self, rested: Posterior) -> tuple[Array, Array]:
+        return self.P @ rested.mean, np.einsum("nr,nr->n", self.P @ rested.covariance, self.P)

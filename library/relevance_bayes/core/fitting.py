@@ -1,0 +1,220 @@
+"""One fit: states pulled from one generator, and the model of the last."""
+
+from collections import deque
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.state import Standing, State, Termination
+from relevance_bayes.core.basis import (
+    Basis,
+    Bias,
+    Candidates,
+    ConstantFunction,
+    Functions,
+    Group,
+    GroupFunctions,
+    InputFunctions,
+    Inputs,
+    KernelBasis,
+    KernelFunctions,
+    Single,
+    SingleFunctions,
+)
+from relevance_bayes.core.errors import DataError, IllegalCombinationError, SparseBayesError
+from relevance_bayes.core.folds import distinct
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.problem import Problem, check_shapes, check_source
+from relevance_bayes.core.row_source import ArrayRows, RowSource
+from relevance_bayes.core.sampling import Sample
+from relevance_bayes.core.scales import FixedWidth, InheritedWidth, InputMap, Learning, Width
+from relevance_bayes.core.spec import Spec, check, is_heteroscedastic, learning
+from relevance_bayes.core.types import Array, Indices
+
+__all__ = ["State", "Termination", "fit", "iterate", "pose", "pose_rows", "rests", "standings"]
+
+REBUILT_EVERY = 16
+"""States whose number is a multiple of this rest."""
+
+
+def pose(
+    X: Array,
+    t: Array,
+    spec: Spec,
+    *,
+    centres: Indices | None = None,
+    inherited: KernelFunctions | None = None,
+    noise_sd: Array | None = None,
+    threads: int = 1,
+) -> Problem:
+    """The problem of a spec whose widths are not searched for: X (N, d), t (N,), candidates on `centres`, or all rows.
+
+    `threads` share passes over all rows; for the rest see `pose_rows`. Raises DataError, IllegalCombinationError.
+    """
+    check(spec)
+    check_shapes(X, t)
+    stand = None if centres is None else Sample(centres, X[centres])
+    source = ArrayRows(X, t, threads=threads)
+    return pose_rows(source, spec, centres=stand, inherited=inherited, noise_sd=noise_sd)
+
+
+def pose_rows(
+    source: RowSource,
+    spec: Spec,
+    *,
+    centres: Sample | None = None,
+    inherited: KernelFunctions | None = None,
+    noise_sd: Array | None = None,
+) -> Problem:
+    """The problem of a spec whose widths are not searched for, with candidates on `centres`, or all rows.
+
+    Under independent weights they are on one row of each place: a function offered twice would enter twice.
+
+    `inherited` are functions of another fit: kernels that inherit have their input map and covariance. `noise_sd` (N,)
+    comes with the rows where the likelihood has each row's as known. Raises DataError, IllegalCombinationError.
+    """
+    check(spec)
+    likelihood, t = spec.model_likelihood, source.t
+    if is_heteroscedastic(likelihood):
+        raise SparseBayesError("expected noise of one size, or known by row: two fits in turn learn it as a function")
+    check_source(source, noise_sd)
+    likelihood.check(t)
+    if likelihood.noise_by_row != (noise_sd is not None):
+        raise DataError("expected a noise sd for each row where the likelihood has it as known, and only there")
+    stand = Sample(np.arange(len(t)), source.every().X) if centres is None else centres
+    if isinstance(spec.prior, Independent):
+        apart = distinct(stand.X, t[stand.numbers])
+        stand = Sample(stand.numbers[apart], stand.X[apart])
+    learns = Learning()
+    for basis in spec.basis:
+        if isinstance(basis, KernelBasis):
+            learns = learning(spec, basis)
+    dictionaries = [_functions(basis, source, stand, learns, inherited) for basis in spec.basis]
+    working, log_jacobian = likelihood.working(t)
+    precisions = None if noise_sd is None else noise_sd**-2
+    centre = _centre(spec, working, precisions)
+    return Problem(
+        source.with_targets(working - centre, precisions),
+        Candidates(tuple(dictionaries)),
+        likelihood,
+        spec.prior,
+        learns,
+        spec.seed,
+        log_jacobian=log_jacobian,
+        centre=centre,
+    )
+
+
+def _functions(
+    basis: Basis, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
+) -> Functions:
+    """The candidates of a dictionary for the rows of a source, kernels on those where they `stand`."""
+    if not isinstance(basis, Group):
+        return _single(basis, source, stand, learns, inherited)
+    if not all(0 <= k < source.inputs for k in basis.inputs):
+        raise IllegalCombinationError("basis", f"expected inputs from 0 to {source.inputs - 1} in a group")
+    columns = np.array(basis.inputs, np.intp)
+    group, among = ArrayRows(source.every().X[:, columns], source.t), Sample(stand.numbers, stand.X[:, columns])
+    return GroupFunctions(columns, _single(basis.of, group, among, Learning(), None))
+
+
+def _single(
+    basis: Single, source: RowSource, stand: Sample, learns: Learning, inherited: KernelFunctions | None
+) -> SingleFunctions:
+    match basis:
+        case Bias():
+            return ConstantFunction()
+        case Inputs():
+            return InputFunctions(np.arange(source.inputs))
+        case KernelBasis(width=InheritedWidth()) if inherited is not None:
+            return inherited.moved(inherited.input_map, stand.X, stand.numbers)
+        case KernelBasis(kernel=kernel, width=width):
+            input_map = _input_map(width, learns, inputs=source.inputs)
+            return KernelFunctions(kernel, input_map, stand.X, stand.numbers)
+        case _:
+            return basis.functions(source.every().X)
+
+
+def _centre(spec: Spec, working: Array, precisions: Array | None) -> Array:
+    """The mean of the prior of the constant: the targets' own, where the latent is measured as they are, else 0.
+
+    Summed from the least to the greatest, so that the rows' order changes no bit: rows are drawn by what is left.
+    """
+    constant = any(isinstance(basis, Bias) for basis in spec.basis)
+    if not (constant and spec.prior.centred and spec.likelihood.in_target_units):
+        return np.zeros(working.shape[1:])
+    weights = np.ones(len(working)) if precisions is None else precisions
+    total = np.sort((working.T * weights).T, axis=0).sum(axis=0)
+    return np.asarray(total / np.sort(weights).sum())
+
+
+def _input_map(width: Width | InheritedWidth, learns: Learning, *, inputs: int) -> InputMap:
+    match width:
+        case FixedWidth(value=tuple(), each=each) if len(each) != inputs:
+            raise IllegalCombinationError("basis", f"expected {inputs} widths, one for each input, got {len(each)}")
+        case FixedWidth(each=each):
+            if not all(0.0 < one < inf for one in each):
+                raise IllegalCombinationError("basis", f"expected widths above 0, got {', '.join(map(str, each))}")
+            return InputMap(np.array(each))
+        case _ if learns.widths != "none":
+            return InputMap.isotropic(1.0)
+    raise SparseBayesError("expected widths that are fixed, inherited or learned: selection finds the others")
+
+
+def rests(state: State) -> bool:
+    """Whether a fit may go on from nothing but this state, and end as if it had never been broken off.
+
+    What belongs to it is made anew there, kept or not. Where nothing is kept beside a state, under a process, all rest.
+    """
+    if state.iteration == 0:
+        return False
+    return state.process is not None or state.termination is not None or state.iteration % REBUILT_EVERY == 0
+
+
+def standings(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[Standing]:
+    """From `start`, or from the beginning, to the end: the last state has a termination."""
+    now: Standing = spec.algorithm.init(problem) if start is None else spec.algorithm.stand(problem, start)
+    yield now
+    while now.state.termination is None:
+        now = spec.algorithm.step(problem, now)
+        if rests(now.state):
+            now = spec.algorithm.stand(problem, now.state)
+        yield now
+
+
+def iterate(problem: Problem, spec: Spec, start: State | None = None) -> Iterator[State]:
+    """The states of one fit. The first is `start` or the algorithm's beginning; the last alone has a termination."""
+    return (now.state for now in standings(problem, spec, start))
+
+
+def fit(X: Array, t: Array, spec: Spec, *, centres: Indices | None = None, noise_sd: Array | None = None) -> Model:
+    """Fit to the end: X (N, d), t (N,), every width of the spec fixed; see `pose`."""
+    problem = pose(X, t, spec, centres=centres, noise_sd=noise_sd)
+    (last,) = deque(standings(problem, spec), maxlen=1)
+    return learned(problem, last)
+
+
+def learned(problem: Problem, last: Standing) -> Model:
+    """What is kept of the end of a fit."""
+    kept, state = last.kept(problem), last.state
+    return Model(
+        likelihood=kept.likelihood,
+        functions=kept.functions,
+        mean=kept.mean,
+        covariance=kept.covariance,
+        alpha=kept.alpha,
+        gamma=kept.gamma,
+        noise_sd=kept.likelihood.noise(problem.precision(state.beta)),
+        evidence=last.log_evidence(problem),
+        inputs=problem.inputs,
+        rows=problem.rows,
+        candidates=problem.candidates.size,
+        termination=str(state.termination or Termination.MAX_ITERATIONS),
+        amplitude=kept.amplitude,
+        last_gain=kept.last_gain,
+        next_gain=kept.next_gain,
+        augmentation=kept.augmentation,
+        jitter=kept.jitter,
+    )

@@ -1,0 +1,82 @@
+"""What an image has become: a constant and few wavelets, and how far they are from it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, log10
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.dictionaries import GaborFunctions, Shape
+from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.images.columns import SPANS_REACHED, Columns, Window
+from relevance_bayes.core.types import Array
+
+VALUES_AT_ONCE = 2**20
+"""Wavelets times points evaluated together: what bounds the memory of many points."""
+
+
+@dataclass(frozen=True, eq=False)
+class ImageCode:
+    """constant + sum_m w_m phi_m over an image (`height`, `width`), (row, column) = (0, 0) its first pixel.
+
+    `wavelets` R functions whose centres are (row, column) and whose `weights` w are (R,), in the image's unit, with
+    their `sds` (R,), what stands far off held, and the precisions `alpha` (R,) of their priors. In that unit too is
+    `error`, the root mean square of what they miss. `noise_sd` is what they could leave: learned, told, or how fine the
+    search was. `candidates` is how many functions were there to choose from. `path` has the error with each number of
+    functions that was met on the way, the constant counted; its last is this code's.
+    """
+
+    height: int
+    width: int
+    constant: float
+    wavelets: GaborFunctions
+    weights: Array
+    sds: Array
+    alpha: Array
+    error: float
+    noise_sd: float
+    candidates: int
+    path: tuple[tuple[int, float], ...]
+    termination: Termination
+
+    @property
+    def functions(self) -> int:
+        """R and the constant."""
+        return len(self.weights) + 1
+
+    def shape(self, number: int) -> Shape:
+        """Place, span, frequency and phase of one wavelet, in pixels."""
+        return self.wavelets.shape(number)
+
+    def at(self, X: Array) -> Array:
+        """The image between its pixels too: (N,) at places X (N, 2), rows and columns."""
+        return np.concatenate([np.empty(0), *self._values(X)])
+
+    def _values(self, X: Array) -> Iterator[Array]:
+        many = max(1, VALUES_AT_ONCE // self.functions)
+        every = np.arange(len(self.weights))
+        for part in (X[first : first + many] for first in range(0, len(X), many)):
+            apart = part[:, None, :] - self.wavelets.centres
+            near = np.square(apart).sum(axis=2) < (SPANS_REACHED * self.wavelets.spans) ** 2
+            yield self.constant + (self.wavelets(part, every) * near) @ self.weights
+
+
+def decode(code: ImageCode, window: Window | None = None) -> Array:
+    """All pixels (height, width), or those of a window of the image; raises DataError where it is none."""
+    whole = Window(0, 0, code.height, code.width)
+    seen = whole if window is None else window
+    if seen.with_(whole) != seen or not seen.size:
+        raise DataError(f"expected a window within {code.height} x {code.width} pixels, got {window}")
+    reach = SPANS_REACHED * code.wavelets.spans[:, None]
+    first, last = np.array([seen.top, seen.left]), np.array([seen.bottom - 1, seen.right - 1])
+    # Centres on whole pixels: what stands in the window or right beside it has a pixel in it.
+    beyond = np.maximum(np.maximum(first - code.wavelets.centres, code.wavelets.centres - last), 0.0)
+    some = np.flatnonzero(np.square(beyond).sum(axis=1) < reach[:, 0] ** 2)
+    columns = Columns.of(code.wavelets.take(some), seen, whole)
+    return code.constant + columns.sum(code.weights[some]).reshape(seen.height, seen.width)
+
+
+def psnr(error: float, *, peak: float = 255.0) -> float:
+    """20 log10(peak/error) in dB, infinite without error."""
+    return 20.0 * log10(peak / error) if error > 0.0 else inf

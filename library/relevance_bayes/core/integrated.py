@@ -1,0 +1,76 @@
+"""The evidence with its hyperparameters integrated out: what can be compared across priors.
+
+The evidence at its greatest can't: each precision that was chosen by it raised it. Laplace's approximation over the
+logarithms of the hyperparameters, under weak hyperpriors, takes that back [SPARSE_GP 7].
+"""
+
+from dataclasses import dataclass
+from math import lgamma, log, pi
+
+import numpy as np
+
+from relevance_bayes.core.types import Array
+
+USUAL_LOG_BETA = 2.0
+"""Mean of the hyperprior on log beta, in units of the targets' square; those of log alpha and log s are 0."""
+
+WIDE = 3.0
+"""Standard deviation of the normal hyperprior on each logarithm, in standardised units."""
+
+
+@dataclass(frozen=True)
+class Integral:
+    """log of the evidence integrated over hyperparameters, in nats.
+
+    `value` over all but the input map's; `input_map` is what integrating over those adds, 0 where the map was given.
+    """
+
+    value: float
+    input_map: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """L in nats at its greatest, less what was paid for choices, and how it falls from there.
+
+    `curvature` (n, n) is minus the Hessian of L in the hyperparameters; `log_prior` is what their hyperpriors say,
+    `slope` (n,) and `precision` (n,) its first and minus its second derivatives.
+    """
+
+    value: float
+    log_prior: float
+    slope: Array
+    precision: Array
+    curvature: Array
+
+    @property
+    def integral(self) -> float:
+        """log of the integral over the hyperparameters, in nats.
+
+        At the maximum of the quadratic form, which a direction that L doesn't see has at its hyperprior's mean: there
+        it costs nothing. Eigenvalues are at least those of the hyperprior.
+        """
+        eigenvalues, vectors = np.linalg.eigh(self.curvature + np.diag(self.precision))
+        eigenvalues = np.maximum(eigenvalues, WIDE**-2)
+        rise = 0.5 * float(np.sum((vectors.T @ self.slope) ** 2 / eigenvalues))
+        volume = 0.5 * float(len(self.slope) * log(2.0 * pi) - np.log(eigenvalues).sum())
+        return self.value + self.log_prior + rise + volume
+
+
+def normal(offsets: Array, sd: float = WIDE) -> tuple[float, Array, Array]:
+    """log N(offset; 0, sd^2) summed over (n,), its slope (n,) and its precision (n,)."""
+    precision = np.full(len(offsets), sd**-2)
+    value = -0.5 * float(np.sum(offsets**2)) / sd**2 - len(offsets) * log(sd * (2.0 * pi) ** 0.5)
+    return value, -offsets / sd**2, precision
+
+
+def cauchy(values: Array, scale: float) -> tuple[float, Array, Array]:
+    """log of Cauchy's density summed over (n,), its slope (n,), and minus its second derivative (n,), at least 0."""
+    squares = values**2 + scale**2
+    value = -float(np.log1p((values / scale) ** 2).sum()) - len(values) * log(pi * scale)
+    return value, -2.0 * values / squares, np.maximum(2.0 * (scale**2 - values**2) / squares**2, 0.0)
+
+
+def log_choices(candidates: int, chosen: int) -> float:
+    """log C(M, R): how many nats it says which R of M."""
+    return lgamma(candidates + 1.0) - lgamma(chosen + 1.0) - lgamma(candidates - chosen + 1.0)

@@ -1,0 +1,67 @@
+"""Predictions of many points at once: how far their errors go together."""
+
+import numpy as np
+
+from relevance_bayes.core.basis import KernelFunctions, evaluate
+from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.per_class import ReadyPerClass
+from relevance_bayes.core.pool import AnyReady
+from relevance_bayes.core.prediction import Ready, RealPrediction
+from relevance_bayes.core.types import Array
+
+
+def joint(ready: AnyReady, X: Array, noise_sd: Array | None = None) -> tuple[Array, Array]:
+    """Mean (N,) and covariance (N, N) of new observations at X (N, d) under Gaussian noise.
+
+    P Sigma P' + s (k(x, x') - b'b) + diag(1/beta). Under an independent prior what the points bring themselves, of sds
+    d, goes together as they are alike: d k(x, x') d'. The diagonal is the variance of `Ready.predict`, which says what
+    `noise_sd` is.
+
+    Of a pool it is D R D, with D the pooled standard deviations and R = sum_k sqrt(r_k(x) r_k(x')) R_k, where R_k are
+    the correlations of member k and r_k(x) its share in the mean: positive semi-definite, with 1 on the diagonal.
+    Raises DataError.
+    """
+    if isinstance(ready, ReadyPerClass):
+        raise DataError(f"expected Gaussian noise, got {ready.likelihood.type}")
+    if isinstance(ready, Ready):
+        return _of_one(ready, X, noise_sd)
+    pooled, _ = ready.predict(X, noise_sd)
+    covariances = [_of_one(member, X, noise_sd)[1] for member in ready.members]
+    variances = np.array([covariance.diagonal() for covariance in covariances])
+    # D sqrt(r_k) / sd_k for each row: what takes a member's covariance to its part of the pool's.
+    scales = np.sqrt(pooled.variance * ready.shares(variances) / variances)
+    total = np.zeros((len(X), len(X)))
+    for scale, covariance in zip(scales, covariances, strict=True):
+        total += scale[:, None] * covariance * scale
+    total.flat[:: len(X) + 1] = pooled.variance
+    return pooled.mean, total
+
+
+def _of_one(ready: Ready, X: Array, noise_sd: Array | None) -> tuple[Array, Array]:
+    prediction, _ = ready.predict(X, noise_sd)
+    if not isinstance(prediction, RealPrediction):
+        raise DataError(f"expected Gaussian noise, got {ready.model.likelihood.type}")
+    spread = evaluate(ready.model.functions, X) @ ready.lower
+    covariance = spread @ spread.T + _beyond(ready, X, prediction.beyond)
+    covariance.flat[:: len(X) + 1] = prediction.variance
+    return prediction.mean, 0.5 * (covariance + covariance.T)
+
+
+def _beyond(ready: Ready, X: Array, variance: Array) -> Array:
+    """What the functions in the model don't reach, (N, N)."""
+    if ready.augmented is not None:
+        sd = np.sqrt(variance)
+        return sd[:, None] * _alike(ready.augmented.functions, X) * sd
+    if ready.whitening is not None and ready.model.amplitude is not None:
+        vectors, *_ = ready.model.functions
+        if not isinstance(vectors, KernelFunctions):
+            raise SparseBayesError("expected the kernel functions of a process first")
+        B = ready.whitening.columns(vectors(X, np.arange(vectors.size)))
+        left: Array = ready.model.amplitude * (_alike(vectors, X) - B @ B.T)
+        return left
+    return np.zeros((len(X), len(X)))
+
+
+def _alike(functions: KernelFunctions, X: Array) -> Array:
+    U = functions.input_map(X)
+    return functions.kernel(U, U)

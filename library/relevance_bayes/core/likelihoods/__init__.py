@@ -1,0 +1,60 @@
+"""Likelihoods, one a file; the union is the registry.
+
+A likelihood is a frozen dataclass that derives from `LikelihoodBase`, which says what it has to give and what follows
+from that: of counts `CountLikelihood`, of other numbers `NumberLikelihood`. The API's schema, the command line's
+option, planning, predictions, documents, ONNX and the generated Python file follow from the class and its name in a
+union: in `OtherNumberTarget` or in `ClassTarget`.
+
+Wherever a noise precision beta is asked for it is one number, or one for each row.
+"""
+
+from relevance_bayes.core.likelihoods.bernoulli import Bernoulli
+from relevance_bayes.core.likelihoods.bernoulli_per_class import BernoulliPerClass
+from relevance_bayes.core.likelihoods.categorical import Categorical
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise
+from relevance_bayes.core.likelihoods.log_gaussian import LogGaussian
+from relevance_bayes.core.likelihoods.log_variance import LogVariance
+from relevance_bayes.core.likelihoods.negative_binomial import NegativeBinomial
+from relevance_bayes.core.likelihoods.one_against_rest import OneAgainstRest
+from relevance_bayes.core.likelihoods.poisson import Poisson
+from relevance_bayes.core.likelihoods.student_t import StudentT
+
+OtherNumberTarget = StudentT | LogGaussian | Poisson | NegativeBinomial
+"""Those of numbers but Gaussian noise, whose noise may stand in a column."""
+
+NumberTarget = GaussianNoise | OtherNumberTarget
+"""Those of targets that are numbers."""
+
+ClassTarget = Bernoulli | Categorical | OneAgainstRest
+"""Those of classes that one model has."""
+
+Likelihood = NumberTarget | ClassTarget | LogVariance
+"""Those that one model has: of targets, or that of the log noise variance of a model of them."""
+
+TargetLikelihood = Likelihood | BernoulliPerClass
+"""Those that a target is learned by: of one model, or of one for each class."""
+
+ClassLikelihood = ClassTarget | BernoulliPerClass
+"""Those of classes, whose probabilities have a temperature."""
+
+Coupled = Categorical
+"""Those whose rows have several latents, which the target couples."""
+
+__all__ = [
+    "Bernoulli",
+    "BernoulliPerClass",
+    "Categorical",
+    "ClassLikelihood",
+    "ClassTarget",
+    "Coupled",
+    "GaussianNoise",
+    "Likelihood",
+    "LogGaussian",
+    "LogVariance",
+    "NumberTarget",
+    "OneAgainstRest",
+    "OtherNumberTarget",
+    "Poisson",
+    "StudentT",
+    "TargetLikelihood",
+]

@@ -1,0 +1,174 @@
+"""What every likelihood of one model is: declared methods, and what follows by quadrature where none is given."""
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from math import inf, log
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.errors import ConstantTargetError, DataError
+from relevance_bayes.core.likelihoods.predictive import Latent, Prediction
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.types import Array, ForRows
+
+NODES = 40
+"""Points of Gauss-Hermite quadrature for expectations under the Gaussian of a latent."""
+
+POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(NODES)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+Targets = Literal["real", "positive", "count", "square", "class"]
+"""What targets may be: any number, above 0, whole from 0, from 0, or the number of a class."""
+
+
+@dataclass(frozen=True)
+class ShapeParameter:
+    """A parameter above 0 of a likelihood, a field of this `name`: "learned" by evidence within bounds, or given."""
+
+    name: str
+    first: float
+    least: float
+    most: float
+
+    def of(self, likelihood: object) -> float | None:
+        """The number that is given or has been learned; None before."""
+        value: object = getattr(likelihood, self.name)
+        return float(value) if isinstance(value, int | float) else None
+
+
+class LikelihoodBase(ABC):
+    """p(t | f): a frozen dataclass whose field `type` has its name as the default.
+
+    A likelihood has to give `log_density`, `sites` and `predictive`; all else has a default, which closed forms and
+    other flags override. Its docstring is its description in the API.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    targets: ClassVar[Targets]
+
+    conjugate: ClassVar[bool] = False
+    """Whether the sites don't depend on f, so that the evidence has a closed form."""
+
+    constant_precision: ClassVar[bool] = False
+    """Whether the precisions are known up to the factor beta, so that sums over rows need to be made only once."""
+
+    log_concave: ClassVar[bool] = False
+    """Whether there is one mode, and Laplace's approximation about it; else the evidence is a lower bound."""
+
+    in_target_units: ClassVar[bool] = False
+    """Whether the latent is measured as the targets are, which have noise then, and a row says much of it."""
+
+    greatest_latent_sd: ClassVar[float] = inf
+    """Of the prior of one function, where the data can't bound it."""
+
+    least_gain: ClassVar[float] = 1.0
+    """What a function must bring, in nats, where the prior doesn't say."""
+
+    shape: ClassVar[ShapeParameter | None] = None
+    """The parameter that `tuned` learns."""
+
+    @property
+    @abstractmethod
+    def type(self) -> str:
+        """The name in the API and in documents."""
+
+    @property
+    def latents(self) -> int:
+        """How many a row has; where they are K, f is (N, K), and so may the working targets be."""
+        return 1
+
+    @property
+    def noise_by_row(self) -> bool:
+        """Whether each row's noise is known and comes with the row."""
+        return False
+
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) are such `targets`, and not all the same where there is nothing to learn."""
+        if self.targets == "count":
+            if not (t >= 0.0).all() or not np.array_equal(t, np.round(t)):
+                raise DataError("expected counts as targets: whole numbers from 0")
+            if not t.any():
+                raise ConstantTargetError("expected some counts above 0, all are 0")
+            return
+        if self.targets == "positive" and not (t > 0.0).all():
+            raise DataError(f"expected targets above 0, got {t.min():g}")
+        if np.all(t == t[0]):
+            raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
+
+    def working(self, t: Array) -> tuple[Array, float]:
+        """The targets that all other methods are of, and what the evidence of t has beside theirs: t itself, and 0."""
+        return t, 0.0
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value; 1 and 1 where no noise is learned."""
+        return 1.0, 1.0
+
+    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
+        """Latents (N,) and variances (N,) that an iteration over sites begins at: nothing explained yet.
+
+        Of counts their own logarithms: from 0 the first step would lead far beyond them.
+        """
+        if self.targets == "count":
+            return np.log(t + 0.5), np.zeros(len(t))
+        return np.zeros(len(t)), v
+
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
+        """With the `shape` that is learned at the greatest sum of ell at latents N(f, v)."""
+        shape = self.shape
+        if shape is None or shape.of(self) is not None:
+            return self
+
+        def loss(log_shape: float) -> float:
+            return -float(self.with_shape(np.exp(log_shape)).expected(t, f, v, beta).value.sum())
+
+        bounds = log(shape.least), log(shape.most)
+        found = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6})
+        return self.with_shape(float(np.exp(found.x)))
+
+    @property
+    def shape_or_first(self) -> float:
+        """The `shape` that is given or has been learned; until then, what its learning begins with."""
+        assert self.shape is not None, f"expected {self.type} to have a shape"
+        value = self.shape.of(self)
+        return self.shape.first if value is None else value
+
+    def with_shape(self, value: float) -> Self:
+        """With this value of the `shape`."""
+        made = copy(self)
+        if self.shape is not None:
+            object.__setattr__(made, self.shape.name, float(value))  # as `replace` does
+        return made
+
+    def noise(self, beta: ForRows) -> float | None:
+        """The noise sd that belongs to a precision; None where there is no noise."""
+        return None
+
+    @abstractmethod
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log p(t_n | f_n), (N,); t and f broadcast."""
+
+    @abstractmethod
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """Precision lam and gradient g: minus the second and the first derivative of log p in f; t and f broadcast."""
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """ell = E log p, g = E g and lam = E lam under N(f, v), each (N,), by quadrature."""
+        latent, targets = f[:, None] + np.sqrt(v)[:, None] * POINTS, t[:, None]
+        precision, gradient = self.sites(targets, latent, beta)
+        return Sites(self.log_density(targets, latent, beta) @ WEIGHTS, gradient @ WEIGHTS, precision @ WEIGHTS)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f of `sites` at beta = 1, (N,), by central differences of the fourth order."""
+        if self.conjugate:
+            return np.zeros(len(t))
+        step = 1e-3
+        near, far = (self.sites(t, f + k * step, 1.0)[0] - self.sites(t, f - k * step, 1.0)[0] for k in (1.0, 2.0))
+        return np.asarray((8.0 * near - far) / (12.0 * step))
+
+    @abstractmethod
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> Prediction:
+        """What a new observation is where the latent is N(mean, variance)."""

@@ -1,0 +1,139 @@
+"""Two classes.
+
+[MONAHAN1992] is Monahan & Stefanski, Normal scale mixture approximations to F*(z) and computation of the
+logistic-normal integral, in: Balakrishnan (ed.), Handbook of the Logistic Distribution.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.errors import DataError, OneClassError
+from relevance_bayes.core.likelihoods.base import LikelihoodBase, Targets
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.likelihoods.temperature import Temperature, temperature_of, tempered
+from relevance_bayes.core.types import Array, ForRows
+
+
+@dataclass(frozen=True)
+class Bernoulli(LikelihoodBase):
+    """p(t = 1 | f) = 1/(1 + exp(-f)), t in {0, 1}, by Laplace's approximation [TIPPING1999, eqs 11 and 12; TIPPING2001,
+    section 3; SCIENCE 2]. `temperature` is that of the probabilities: see `tempered`."""
+
+    temperature: Temperature = "learned"
+    type: Literal["bernoulli"] = "bernoulli"
+
+    targets: ClassVar[Targets] = "class"
+    log_concave: ClassVar[bool] = True
+    greatest_latent_sd: ClassVar[float] = 100.0
+    least_gain: ClassVar[float] = 0.1
+
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) is 0 or 1, OneClassError unless both are there."""
+        if not np.isin(t, (0.0, 1.0)).all():
+            raise DataError("expected classes 0.0 and 1.0 as targets")
+        if np.all(t == t[0]):
+            raise OneClassError(f"expected rows of two classes, got only class {t[0]:g}")
+
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log p(t_n | f_n), (N,)."""
+        return t * f - np.logaddexp(0.0, f)
+
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """lam = sigma(f)(1 - sigma(f)) and g = t - sigma(f), each (N,).
+
+        Minus the second and the first derivative of log p.
+        """
+        sigma = scipy.special.expit(f)
+        return sigma * scipy.special.expit(-f), t - sigma
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """ell, g = t - E sigma and lam = E sigma (1 - sigma) under N(f, v), each (N,)."""
+        softplus, sigma, slope = expected_softplus(f, v)
+        return Sites(t * f - softplus, t - sigma, slope)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f = sigma (1 - sigma)(1 - 2 sigma), (N,)."""
+        sigma = scipy.special.expit(f)
+        return sigma * scipy.special.expit(-f) * (1.0 - 2.0 * sigma)
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+        """The sigmoid integrated over the Gaussian of the latent, at its temperature."""
+        variance = latent.variance
+        probability = integrated_sigmoid(latent.mean, variance)
+        # What is left of 1 has lost its digits where a temperature would bring them back.
+        other = 1.0 - probability if self.is_untempered else integrated_sigmoid(-latent.mean, variance)
+        probabilities = tempered(np.column_stack([other, probability]), self.temperature)
+        return ClassPrediction(probabilities, latent.mean, variance)
+
+    @property
+    def is_untempered(self) -> bool:
+        """Whether the temperature is 1."""
+        return temperature_of(self.temperature) == 1.0
+
+
+NARROW = 3.0
+"""Latent sd up to which the Gaussian is integrated by its own variable, above by the sigmoid's."""
+
+MIXTURE_SHARES = np.array(
+    [
+        0.003246343272134,
+        0.051517477033972,
+        0.195077912673858,
+        0.315569823632818,
+        0.274149576158423,
+        0.131076880695470,
+        0.027912418727972,
+        0.001449567805354,
+    ]
+)
+MIXTURE_PRECISIONS = np.square(
+    [
+        1.365340806296348,
+        1.059523971016916,
+        0.830791313765644,
+        0.650732166639391,
+        0.508135425366489,
+        0.396313345166341,
+        0.308904252267995,
+        0.238212616409306,
+    ]
+)
+"""The logistic distribution as a mixture of eight normal ones around 0: shares and precisions [MONAHAN1992]."""
+
+
+def expected_softplus(mean: Array, variance: Array) -> tuple[Array, Array, Array]:
+    """The expectations of log(1 + e^f), sigma(f) and sigma(f)(1 - sigma(f)) under N(mean, variance), each (N,).
+
+    sigma is the distribution function of a logistic variable y, and log(1 + e^f) the expectation of (f - y)_+. With y
+    a mixture of normal variables f - y is one too, and all three are closed, each the exact derivative of the one
+    before it; they are within 1e-8, 3e-9 and 2e-8 of the expectations for every variance.
+    """
+    sd = np.sqrt(variance[:, None] + 1.0 / MIXTURE_PRECISIONS)
+    off = mean[:, None] / sd
+    below, density = scipy.special.ndtr(off), np.exp(-0.5 * np.square(off)) / np.sqrt(2.0 * np.pi)
+    sigma, slope = below @ MIXTURE_SHARES, (density / sd) @ MIXTURE_SHARES
+    return mean * sigma + (sd * density) @ MIXTURE_SHARES, sigma, slope
+
+
+def integrated_sigmoid(mean: Array, variance: Array) -> Array:
+    """The integral of sigma(f) N(f; mean, variance) over f, (N,), to about 1e-11.
+
+    The trapezoidal rule converges geometrically for functions that are analytic in a strip: in the Gaussian's
+    variable the sigmoid's poles lie at a distance of pi/sd, in the sigmoid's own variable at pi. Each is used where
+    its strip is wide.
+    """
+    sd = np.sqrt(variance)
+    answer = np.empty(len(mean))
+    narrow = sd <= NARROW
+    z = np.linspace(-8.5, 8.5, 69)
+    weights = np.exp(-0.5 * z**2)
+    answer[narrow] = scipy.special.expit(mean[narrow, None] + sd[narrow, None] * z) @ (weights / weights.sum())
+    y = np.linspace(-36.0, 36.0, 97)
+    slopes = scipy.special.expit(y) * scipy.special.expit(-y)
+    wide = ~narrow
+    answer[wide] = scipy.special.ndtr((mean[wide, None] - y) / sd[wide, None]) @ (slopes / slopes.sum())
+    return answer

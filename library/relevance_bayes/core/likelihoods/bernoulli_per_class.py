@@ -1,0 +1,60 @@
+"""K classes, each of which has a model of its own that tells it from all others."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.bernoulli import Bernoulli, integrated_sigmoid
+from relevance_bayes.core.likelihoods.categorical import check_classes
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, tempered
+from relevance_bayes.core.types import Array, ForRows
+
+
+@dataclass(frozen=True)
+class BernoulliPerClass:
+    """p(t = k) = p_k / sum_j p_j at temperature 1, p_k = E sigma(f_k) of the Bernoulli model of class k against all
+    others, whose functions, scales and weights are its own [RASMUSSEN2006, section 6.5].
+
+    `classes` is K, 3 at least, found from the target where it is not said; `temperature` that of the probabilities: see
+    `tempered`. The likelihood of the whole: each of the models has `member`.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    classes: int | None = None
+    temperature: Temperature = "learned"
+    type: Literal["bernoulli_per_class"] = "bernoulli_per_class"
+
+    targets: ClassVar[Targets] = "class"
+    noise_by_row: ClassVar[bool] = False
+    conjugate: ClassVar[bool] = False
+    in_target_units: ClassVar[bool] = False
+    least_gain: ClassVar[float] = Bernoulli.least_gain
+    member: ClassVar[Bernoulli] = Bernoulli()
+
+    @property
+    def latents(self) -> int:
+        """K."""
+        return self.classes or 2
+
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) are numbers of classes, OneClassError unless there are two at least."""
+        check_classes(t, self.latents)
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """There is no noise to learn."""
+        return self.member.start(t)
+
+    def noise(self, beta: ForRows) -> None:
+        """There is none."""
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+        """Each sigmoid integrated over the Gaussian of its latent, and normalised: `latent` (N, K), variances too."""
+        mean, variance = latent.mean, latent.variance
+        alone = integrated_sigmoid(mean.ravel(), variance.ravel()).reshape(mean.shape)
+        alone = np.maximum(alone, TINY)
+        probabilities = tempered(alone / alone.sum(axis=1, keepdims=True), self.temperature)
+        return ClassPrediction(probabilities, mean, variance)

@@ -1,0 +1,139 @@
+"""Gaussian noise."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import pi
+from statistics import NormalDist
+from typing import ClassVar, Literal
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.errors import ConstantTargetError
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.tracing import A, Namespace
+from relevance_bayes.core.types import Array, ForRows
+
+LEAST_NOISE = 1e-6
+"""The learned noise sd stops at this share of the targets' root mean square: without a floor a line without noise has
+no greatest evidence."""
+
+
+@dataclass(frozen=True, eq=False)
+class RealPrediction(NumberPrediction):
+    """Gaussian: N(mean, noise + weights + beyond)."""
+
+    def quantile(self, probability: float) -> Array:
+        """mean + z sd."""
+        return self.mean + NormalDist().inv_cdf(probability) * np.sqrt(self.variance)
+
+    def interval(self, probability: float) -> tuple[Array, Array]:
+        """The same of both, whose sd is computed once."""
+        (below, above), sd = standard_ends(probability), np.sqrt(self.variance)
+        return self.mean + below * sd, self.mean + above * sd
+
+    def log_density(self, t: Array) -> Array:
+        """log N(t; mean, variance)."""
+        variance = self.variance
+        return -0.5 * (np.log(2.0 * np.pi * variance) + (t - self.mean) ** 2 / variance)
+
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """That of the normal at (t - mean)/sd."""
+        upto = scipy.special.ndtr((t - self.mean) / np.sqrt(self.variance))
+        return upto, upto
+
+
+@dataclass(frozen=True)
+class GaussianNoise(NumberLikelihood):
+    """t_n = f_n + N(0, noise_sd^2), the noise learned by evidence or known, in the units of t [TIPPING2001, eq. 1].
+
+    "rows": each row has its own, which is known and comes with the row; beta, the factor of all precisions, is 1 then.
+    "heteroscedastic": a second function of the inputs is its log variance; both are learned by fits in turn, with noise
+    by row where the noise is what the second has made it.
+    """
+
+    noise_sd: Literal["learned", "rows", "heteroscedastic"] | float = "learned"
+    type: Literal["gaussian"] = "gaussian"
+
+    targets: ClassVar[Targets] = "real"
+    conjugate: ClassVar[bool] = True
+    constant_precision: ClassVar[bool] = True
+    log_concave: ClassVar[bool] = True
+    in_target_units: ClassVar[bool] = True
+    least_gain: ClassVar[float] = 2.0
+
+    @property
+    def noise_by_row(self) -> bool:
+        """Whether each row brings its own."""
+        return self.noise_sd == "rows"
+
+    def check(self, t: Array) -> None:
+        """Raise ConstantTargetError where there is no noise to learn from t (N,)."""
+        if self.noise_sd in {"learned", "heteroscedastic"} and np.all(t == t[0]):
+            raise ConstantTargetError(f"expected targets that differ, all are {t[0]:g}")
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value; the same where it is known."""
+        match self.noise_sd:
+            case "learned":
+                return noise_range(t)
+            case "rows" | "heteroscedastic":
+                return 1.0, 1.0
+            case known:
+                return float(known) ** -2, float(known) ** -2
+
+    def noise(self, beta: ForRows) -> float:
+        """The noise sd that belongs to a precision; of rows that have their own, their root mean square."""
+        return noise_sd_of(beta) if isinstance(self.noise_sd, str) else float(self.noise_sd)
+
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log p(t_n | f_n), (N,)."""
+        return 0.5 * (np.log(beta / (2.0 * pi)) - beta * (t - f) ** 2)
+
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """Precision lam = beta and gradient g = beta (t - f), each (N,): exact, whatever f."""
+        return np.full(len(t), beta), beta * (t - f)
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """ell = log N(t; f, 1/beta) - beta v/2: exact."""
+        misfit = beta * ((t - f) ** 2 + v)
+        value = 0.5 * (np.log(beta / (2.0 * pi)) - misfit)
+        total = float(misfit.sum())
+        return Sites(value, beta * (t - f), np.full(len(t), beta), 0.5 * (len(t) - total), -0.5 * total)
+
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """The latent's mean, the noise's variance and the latent's."""
+        return mean, noise, variance
+
+    def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:
+        """mean -+ z sd."""
+        reach = z * xp.sqrt(noise + variance)
+        return mean - reach, mean + reach
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> RealPrediction:
+        """mean = p'mu, variance = 1/beta + p'Sigma p + c [TIPPING2001, eqs 21 and 22]."""
+        sd = 0.0 if noise_sd is None else noise_sd
+        noise = np.empty(len(latent.mean))
+        noise[:] = sd * sd
+        return RealPrediction(latent.mean, noise, latent.weights, latent.beyond)
+
+
+@lru_cache(maxsize=100)
+def standard_ends(probability: float) -> tuple[float, float]:
+    """Both ends of the standard normal distribution's central interval of this probability."""
+    below = (1.0 - probability) / 2.0
+    return NormalDist().inv_cdf(below), NormalDist().inv_cdf(1.0 - below)
+
+
+def noise_range(t: Array) -> tuple[float, float]:
+    """The precision of noise as large as the targets t (N,), and that of the least noise."""
+    square = float(np.mean(t**2)) or 1.0
+    return 1.0 / square, 1.0 / (LEAST_NOISE**2 * square)
+
+
+def noise_sd_of(beta: ForRows) -> float:
+    """The sd that belongs to a noise precision; of one for each row (N,), their root mean square."""
+    return float(np.mean(1.0 / np.asarray(beta)) ** 0.5)

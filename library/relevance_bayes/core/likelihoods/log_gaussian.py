@@ -1,0 +1,134 @@
+"""Positive targets whose logarithm has Gaussian noise."""
+
+from dataclasses import dataclass
+from math import inf
+from statistics import NormalDist
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, RealPrediction, noise_range, noise_sd_of
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.tracing import A, Namespace
+from relevance_bayes.core.types import Array, ForRows
+
+LARGEST_LOG = 700.0
+"""What exp can still carry in float64, with room for a factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class PositivePrediction(NumberPrediction):
+    """Log-normal: `log` is the prediction of the logarithm, whose quantiles are those of the target."""
+
+    log: RealPrediction
+
+    @classmethod
+    def of(cls, log: RealPrediction) -> "PositivePrediction":
+        """With V = weights + beyond and n = noise of the logarithm m:
+
+        E = exp(m + (n + V)/2), E Var(t | f) = E^2 e^V (e^n - 1) and Var E(t | f) = E^2 (e^V - 1), the latter shared
+        between weights and beyond as V is.
+        """
+        V = log.weights + log.beyond
+        mean = _exp(log.mean + 0.5 * (log.noise + V))
+        function = _product(mean, np.expm1(np.minimum(V, LARGEST_LOG)))
+        noise = _product(mean, _product(_exp(V), np.expm1(np.minimum(log.noise, LARGEST_LOG)), power=1))
+        share = np.divide(log.beyond, V, out=np.zeros_like(V), where=V > 0.0)
+        return cls(mean, noise, (1.0 - share) * function, share * function, log)
+
+    def quantile(self, probability: float) -> Array:
+        """exp(m + z sd): exact."""
+        return _exp(self.log.mean + NormalDist().inv_cdf(probability) * np.sqrt(self.log.variance))
+
+    def log_density(self, t: Array) -> Array:
+        """log N(log t; m, variance) - log t; minus infinity where t is not positive."""
+        positive = t > 0.0
+        logs = np.log(np.where(positive, t, 1.0))
+        return np.where(positive, self.log.log_density(logs) - logs, -inf)
+
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """That of the logarithm; nothing is below 0."""
+        positive = t > 0.0
+        _, upto = self.log.distribution(np.log(np.where(positive, t, 1.0)))
+        upto = np.where(positive, upto, 0.0)
+        return upto, upto
+
+
+def bounded_exp(xp: Namespace[A], values: A) -> A:
+    """e^values, neither 0 nor more than float64 can carry."""
+    return xp.exp(xp.minimum(xp.maximum(values, -LARGEST_LOG), LARGEST_LOG))
+
+
+def _exp(values: Array) -> Array:
+    return bounded_exp(np, values)
+
+
+def _product(one: Array, other: Array, *, power: int = 2) -> Array:
+    """one^power other, at most what float64 can carry."""
+    with np.errstate(over="ignore"):
+        return np.minimum(one**power * other, np.finfo(float).max / 8.0)
+
+
+@dataclass(frozen=True)
+class LogGaussian(NumberLikelihood):
+    """log t_n = f_n + N(0, noise_sd^2): targets above 0 whose scatter grows with their size.
+
+    The noise of the logarithm is learned. All is as for Gaussian noise on log t; the evidence is that of t itself.
+    """
+
+    type: Literal["log_gaussian"] = "log_gaussian"
+
+    targets: ClassVar[Targets] = "positive"
+    conjugate: ClassVar[bool] = True
+    constant_precision: ClassVar[bool] = True
+    log_concave: ClassVar[bool] = True
+    in_target_units: ClassVar[bool] = True
+    least_gain: ClassVar[float] = 2.0
+
+    def working(self, t: Array) -> tuple[Array, float]:
+        """log t (N,), and log of d log t/dt over all rows, which the evidence of t has beside that of log t."""
+        logs = np.log(t)
+        return logs, -float(logs.sum())
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value."""
+        return noise_range(t)
+
+    def noise(self, beta: ForRows) -> float:
+        """The sd of the logarithm's noise."""
+        return noise_sd_of(beta)
+
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log p(log t_n | f_n), (N,)."""
+        return GaussianNoise().log_density(t, f, beta)
+
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """Those of Gaussian noise on log t."""
+        return GaussianNoise().sites(t, f, beta)
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """That of Gaussian noise on log t."""
+        return GaussianNoise().expected(t, f, v, beta)
+
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """Log-normal: E = e^(m + (n + v)/2), E^2 e^v (e^n - 1) and E^2 (e^v - 1)."""
+        expected = bounded_exp(xp, mean + 0.5 * (noise + variance))
+        grown = xp.expm1(xp.minimum(noise, LARGEST_LOG))
+        square = expected * expected
+        return (
+            expected,
+            square * (bounded_exp(xp, variance) * grown),
+            square * xp.expm1(xp.minimum(variance, LARGEST_LOG)),
+        )
+
+    def ends(self, xp: Namespace[A], mean: A, variance: A, noise: A, z: float) -> tuple[A, A]:
+        """e^(m -+ z sd)."""
+        reach = z * xp.sqrt(noise + variance)
+        return bounded_exp(xp, mean - reach), bounded_exp(xp, mean + reach)
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> PositivePrediction:
+        """The exponential of what Gaussian noise predicts."""
+        return PositivePrediction.of(GaussianNoise().predictive(latent, noise_sd))

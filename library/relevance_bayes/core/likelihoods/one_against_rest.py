@@ -1,0 +1,108 @@
+"""Each class against all others: K curves through zeros and ones, as cheap as one."""
+
+from dataclasses import dataclass, replace
+from math import pi
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from relevance_bayes.core.likelihoods.base import LikelihoodBase, Targets
+from relevance_bayes.core.likelihoods.categorical import check_classes, indicators, softmax
+from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.likelihoods.temperature import Temperature, fitted_temperature, temperature_of
+from relevance_bayes.core.types import Array, ForRows
+
+LEAST_NOISE = 0.08
+"""The noise's sd about zeros and ones is at least this, however rare each of many classes is. Without a bound rows of
+classes that can be separated are fitted without noise, by kernels far too narrow, and half-way between two of fifty
+such classes the most probable had .99 in the median; with it, .5 to .7, by half as many functions."""
+
+SLOPE = pi / 6.0**0.5
+"""Of the softmax that is nearest to asking which of two Gaussians of equal variance is greater: the logistic function
+of pi/sqrt 3 sds, for a difference whose variance is that of both."""
+
+
+@dataclass(frozen=True)
+class OneAgainstRest(LikelihoodBase):
+    """t_nk = f_nk + N(0, 1/beta), t_nk = 1 where row n is of class k, else 0: least squares, one noise for all classes.
+
+    Sites don't depend on f and all K latents share their covariance, so that everything is in closed form and learning
+    costs what it does for one number. What a new row's class is says which of its K noisy observations is greatest.
+    `classes` is K, found from the target where it is not said [RASMUSSEN2006, section 6.5]. `temperature` is what this
+    misses: zeros and ones do not scatter like Gaussians, least where a class is certain.
+    """
+
+    classes: int | None = None
+    temperature: Temperature = "learned"
+    type: Literal["one_against_rest"] = "one_against_rest"
+
+    targets: ClassVar[Targets] = "class"
+    conjugate: ClassVar[bool] = True
+    constant_precision: ClassVar[bool] = True
+    log_concave: ClassVar[bool] = True
+    in_target_units: ClassVar[bool] = True
+    least_gain: ClassVar[float] = 2.0
+
+    @property
+    def latents(self) -> int:
+        """K."""
+        return self.classes or 2
+
+    def check(self, t: Array) -> None:
+        """Raise DataError unless t (N,) are numbers of classes, OneClassError unless there are two at least."""
+        check_classes(t, self.latents)
+
+    def working(self, t: Array) -> tuple[Array, float]:
+        """A one for each row's class, (N, K)."""
+        return indicators(t, self.latents), 0.0
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The noise precision beta to begin with, and its greatest value: zeros and ones are no measurements."""
+        least, _ = noise_range(t)
+        return least, max(least, 1.0 / LEAST_NOISE**2)
+
+    def first(self, t: Array, v: Array) -> tuple[Array, Array]:
+        """Anywhere: its sites don't depend on the latent."""
+        return np.zeros_like(t), v
+
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
+        """There is nothing but the noise to learn."""
+        return self
+
+    def noise(self, beta: ForRows) -> float:
+        """The sd of the noise about zeros and ones."""
+        return noise_sd_of(beta)
+
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log p(t_n | f_n), (N,), at latents f (N, K)."""
+        return np.asarray(0.5 * (self.latents * np.log(beta / (2.0 * pi)) - beta * np.square(t - f).sum(axis=1)))
+
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """Precision lam = beta (N,) and gradient g = beta (t - f) (N, K): exact, whatever f."""
+        return np.full(len(t), beta), (beta * (t - f).T).T
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """ell = sum_k log N(t_k; f_k, 1/beta) - K beta v/2: exact."""
+        misfit = beta * (np.square(t - f).sum(axis=1) + self.latents * v)
+        value = 0.5 * (self.latents * np.log(beta / (2.0 * pi)) - misfit)
+        total = float(misfit.sum())
+        slope = 0.5 * (self.latents * len(t) - total)
+        return Sites(value, (beta * (t - f).T).T, np.full(len(t), beta), slope, -0.5 * total)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f (N, K): none."""
+        return np.zeros_like(f)
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> ClassPrediction:
+        """softmax(pi f / (T sqrt(6 (1/beta + v)))): about how probably its observation is the greatest."""
+        sd = np.sqrt(np.square(0.0 if noise_sd is None else noise_sd) + latent.variance)
+        probabilities, _ = softmax(latent.mean * (SLOPE / (temperature_of(self.temperature) * sd))[:, None])
+        return ClassPrediction(probabilities, latent.mean, latent.variance)
+
+    def with_temperature(self, t: Array, without: Latent, noise_sd: ForRows | None) -> Self:
+        """With the temperature of classes t (N,) at latents found without their rows, where it is learned."""
+        if self.temperature != "learned":
+            return self
+        return replace(self, temperature=fitted_temperature(self.predictive(without, noise_sd).probabilities, t))

@@ -1,0 +1,94 @@
+"""What a likelihood makes of the latent at new points: the predictive distributions."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """The latent at N points, N(mean, weights + beyond), each (N,): what is not known of the weights of the functions
+    in the model, and what these don't reach of the process that they are part of, or of a function that a new point
+    brings under an independent prior.
+
+    `support` (N,), in [0, 1], is the share of the prior variance at a point that the data speak for; None where that is
+    not known.
+    """
+
+    mean: Array
+    weights: Array
+    beyond: Array
+    support: Array | None = None
+
+    @property
+    def variance(self) -> Array:
+        """Both parts, (N,)."""
+        return self.weights + self.beyond
+
+
+@dataclass(frozen=True, eq=False)
+class NumberPrediction(ABC):
+    """Predictions of N numbers, each (N,): the mean, and the variance's three parts.
+
+    `noise`, how far a new observation scatters about the function; `weights` and `beyond`, what the two parts of the
+    latent's variance make of it.
+    """
+
+    mean: Array
+    noise: Array
+    weights: Array
+    beyond: Array
+
+    @property
+    def variance(self) -> Array:
+        """All of it, (N,)."""
+        return self.noise + self.weights + self.beyond
+
+    @abstractmethod
+    def quantile(self, probability: float) -> Array:
+        """What a new observation stays below with this probability, in (0, 1): (N,)."""
+
+    def interval(self, probability: float) -> tuple[Array, Array]:
+        """Two quantiles, each (N,), between which a new observation is with this probability, and as often on either
+        side of them."""
+        below = (1.0 - probability) / 2.0
+        return self.quantile(below), self.quantile(1.0 - below)
+
+    @abstractmethod
+    def log_density(self, t: Array) -> Array:
+        """Log density, or probability where t counts, of each target t (N,), in nats."""
+
+    @abstractmethod
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """How probable it is that a new observation is below t, and that it is not above t (N,): each (N,).
+
+        They differ where observations are counts alone.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPrediction:
+    """Predictions of N points: `probabilities` (N, K) of the K classes, the latent's variance integrated.
+
+    `latent_mean` and `latent_variance` are (N,) for two classes, of the latent of the second.
+    """
+
+    probabilities: Array
+    latent_mean: Array
+    latent_variance: Array
+
+    @property
+    def probability(self) -> Array:
+        """Of the last class, which of two is class 1: (N,)."""
+        return self.probabilities[:, -1]
+
+    def log_density(self, t: Array) -> Array:
+        """Log probability of each class t (N,), 0.0 to K - 1, in nats."""
+        chosen = np.take_along_axis(self.probabilities, t.astype(np.intp)[:, None], axis=1)[:, 0]
+        return np.log(np.maximum(chosen, np.finfo(float).tiny))
+
+
+Prediction = NumberPrediction | ClassPrediction

@@ -1,0 +1,183 @@
+"""Noise with heavy tails: some rows are outliers."""
+
+from dataclasses import dataclass, replace
+from math import lgamma, log, pi
+from typing import ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.likelihoods.base import Targets
+from relevance_bayes.core.likelihoods.gaussian import noise_range, noise_sd_of
+from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
+from relevance_bayes.core.likelihoods.predictive import Latent, NumberPrediction
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.tracing import A, Namespace
+from relevance_bayes.core.types import Array, ForRows
+
+FIRST_DOF = 4.0
+"""Degrees of freedom to begin with, and ..."""
+
+LEAST_DOF, MOST_DOF = 2.1, 200.0
+"""... their bounds where they are learned: below, the variance is not worth its name; above, noise is Gaussian."""
+
+NEGLIGIBLE = 40.0
+"""Nats below the greatest density of log tau beyond which nothing is left of it, ..."""
+
+REACH = 12.0
+"""... and by how much further log tau goes down, for observations that lie so far out."""
+
+MOST_NEWTON_STEPS = 60
+SETTLED = 1e-10
+
+Dof: TypeAlias = Literal["learned"] | float
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyTailedPrediction(NumberPrediction):
+    """The Gaussian of the latent and a Student t of scale `scale` and `dof` degrees of freedom, added.
+
+    As a mixture of Gaussians N(mean, V + scale^2/tau), tau ~ Gamma(dof/2, dof/2), V = weights + beyond: smooth in tau
+    whichever of the two is wider.
+    """
+
+    scale: ForRows
+    dof: float
+
+    def quantile(self, probability: float) -> Array:
+        """By Newton's method on the distribution function, which is concave above the mean: monotone from there."""
+        sds, log_shares = self._mixture()
+        shares = np.exp(log_shares)
+        wanted, side = max(probability, 1.0 - probability), np.sign(probability - 0.5)
+        x = np.zeros(len(self.mean))
+        for _ in range(MOST_NEWTON_STEPS):
+            z = x[:, None] / sds
+            step = (wanted - scipy.special.ndtr(z) @ shares) / (
+                (np.exp(-0.5 * z**2) / sds) @ shares / np.sqrt(2.0 * pi)
+            )
+            x += step
+            if np.all(np.abs(step) <= SETTLED * (x + sds[:, -1])):
+                break
+        return np.asarray(self.mean + side * x)
+
+    def log_density(self, t: Array) -> Array:
+        """The log of the mixture's density."""
+        sds, log_shares = self._mixture()
+        z = (t - self.mean)[:, None] / sds
+        exponents = log_shares - 0.5 * z**2 - np.log(sds)
+        greatest = exponents.max(axis=1)
+        total = np.exp(exponents - greatest[:, None]).sum(axis=1)
+        return np.asarray(greatest + np.log(total) - 0.5 * log(2.0 * pi))
+
+    def distribution(self, t: Array) -> tuple[Array, Array]:
+        """Each of the mixture's Gaussians by its share."""
+        sds, log_shares = self._mixture()
+        upto = np.asarray(scipy.special.ndtr((t - self.mean)[:, None] / sds) @ np.exp(log_shares))
+        return upto, upto
+
+    def _mixture(self) -> tuple[Array, Array]:
+        """Standard deviations (N, k) and the logarithms of their shares (k,): the trapezoidal rule in log tau."""
+        half = 0.5 * self.dof
+        span = NEGLIGIBLE / half
+        step = min(0.3, 0.5 * half**-0.5)
+        log_tau = np.arange(-span - REACH, np.log1p(span + (2.0 * span) ** 0.5) + step, step)
+        log_shares = half * (log_tau - np.expm1(log_tau))
+        log_shares -= np.log(np.exp(log_shares).sum())
+        variances = (self.weights + self.beyond)[:, None] + np.multiply.outer(np.square(self.scale), np.exp(-log_tau))
+        return np.sqrt(variances), log_shares
+
+
+@dataclass(frozen=True)
+class StudentT(NumberLikelihood):
+    """t_n = f_n + noise of Student's t: N(0, 1/(beta tau_n)), tau_n ~ Gamma(dof/2, dof/2), dof learned or given.
+
+    The bound is that of the scale mixture, with q(tau_n) at its best: ell = log T(sqrt(E r^2)), E r^2 = (t - f)^2 + v,
+    and sites that stay positive: lam = (dof + 1) beta / (dof + beta E r^2), so that a row far off has little to say.
+    """
+
+    degrees_of_freedom: Dof = "learned"
+    type: Literal["student_t"] = "student_t"
+
+    targets: ClassVar[Targets] = "real"
+    in_target_units: ClassVar[bool] = True
+    least_gain: ClassVar[float] = 2.0
+
+    def start(self, t: Array) -> tuple[float, float]:
+        """The precision beta = 1/scale^2 to begin with, and its greatest value."""
+        return noise_range(t)
+
+    def tuned(self, t: Array, f: Array, v: Array, beta: ForRows) -> Self:
+        """With the degrees of freedom of greatest sum of ell at latents N(f, v)."""
+        if self.degrees_of_freedom != "learned":
+            return self
+        squares = beta * ((t - f) ** 2 + v)
+        if _dof_slope(LEAST_DOF, squares) <= 0.0:
+            return replace(self, degrees_of_freedom=LEAST_DOF)
+        if _dof_slope(MOST_DOF, squares) >= 0.0:
+            return replace(self, degrees_of_freedom=MOST_DOF)
+        dof = float(scipy.optimize.brentq(_dof_slope, LEAST_DOF, MOST_DOF, args=(squares,), rtol=1e-12))
+        return replace(self, degrees_of_freedom=dof)
+
+    def noise(self, beta: ForRows) -> float | None:
+        """The noise's sd; None while the degrees of freedom are not known."""
+        dof = self.degrees_of_freedom
+        return None if dof == "learned" else (dof / (dof - 2.0)) ** 0.5 * noise_sd_of(beta)
+
+    def log_density(self, t: Array, f: Array, beta: ForRows) -> Array:
+        """log T(t_n; f_n, beta^-1/2, dof), (N,)."""
+        return _log_densities(beta * (t - f) ** 2, self.dof_or_first) + 0.5 * np.log(beta)
+
+    def sites(self, t: Array, f: Array, beta: ForRows) -> tuple[Array, Array]:
+        """Minus the second derivative of log T, below 0 beyond an sd or so, and the first: (N,) each."""
+        r, dof = t - f, self.dof_or_first
+        lam = (dof + 1.0) * beta / (dof + beta * r**2)
+        return lam * (dof - beta * r**2) / (dof + beta * r**2), lam * r
+
+    def expected(self, t: Array, f: Array, v: Array, beta: ForRows) -> Sites:
+        """ell = log T(sqrt((t - f)^2 + v)), g = lam (t - f)."""
+        r, dof = t - f, self.dof_or_first
+        squares = beta * (r**2 + v)
+        lam = (dof + 1.0) * beta / (dof + squares)
+        share = squares / (dof + squares)
+        slope = 0.5 * (len(t) - (dof + 1.0) * float(share.sum()))
+        curvature = -0.5 * (dof + 1.0) * float((share * (1.0 - share)).sum())
+        return Sites(_log_densities(squares, dof) + 0.5 * np.log(beta), lam * r, lam, slope, curvature)
+
+    def precision_slope(self, t: Array, f: Array) -> Array:
+        """d lam / d f of `sites` at beta = 1, (N,)."""
+        r, dof = t - f, self.dof_or_first
+        return -2.0 * (dof + 1.0) * r * (r**2 - 3.0 * dof) / (dof + r**2) ** 3
+
+    def moments(self, xp: Namespace[A], mean: A, variance: A, noise: A) -> tuple[A, A, A]:
+        """The latent's mean, the noise's variance and the latent's."""
+        return mean, noise, variance
+
+    def predictive(self, latent: Latent, noise_sd: ForRows | None) -> HeavyTailedPrediction:
+        """The latent's Gaussian and the noise's Student t."""
+        dof, sd = self.dof_or_first, 0.0 if noise_sd is None else noise_sd
+        scale = sd * ((dof - 2.0) / dof) ** 0.5
+        noise = np.full(len(latent.mean), np.square(sd))
+        return HeavyTailedPrediction(latent.mean, noise, latent.weights, latent.beyond, scale, dof)
+
+    def typicality(self, prediction: HeavyTailedPrediction, t: Array) -> Array:
+        """E tau_n = (dof + 1)/(dof + beta E r^2), (N,), about 1 for an ordinary row and near 0 for an outlier."""
+        squares = ((t - prediction.mean) ** 2 + prediction.weights + prediction.beyond) / prediction.scale**2
+        return (prediction.dof + 1.0) / (prediction.dof + squares)
+
+    @property
+    def dof_or_first(self) -> float:
+        """The degrees of freedom that are given or have been learned; until then, what their learning begins with."""
+        return FIRST_DOF if self.degrees_of_freedom == "learned" else float(self.degrees_of_freedom)
+
+
+def _log_densities(squares: Array, dof: float) -> Array:
+    """log T of squared distances (N,) in units of the scale, up to 1/2 log beta."""
+    constant = lgamma(0.5 * (dof + 1.0)) - lgamma(0.5 * dof) - 0.5 * log(dof * pi)
+    return constant - 0.5 * (dof + 1.0) * np.log1p(squares / dof)
+
+
+def _dof_slope(dof: float, squares: Array) -> float:
+    """The derivative in the degrees of freedom of the sum of log T."""
+    constant = float(scipy.special.digamma(0.5 * (dof + 1.0)) - scipy.special.digamma(0.5 * dof)) - 1.0 / dof
+    slopes = (dof + 1.0) / dof * squares / (dof + squares) - np.log1p(squares / dof)
+    return 0.5 * (len(squares) * constant + float(slopes.sum()))

@@ -1,0 +1,63 @@
+"""Temperature scaling of class probabilities [GUO2017: Guo et al., On calibration of modern neural networks, ICML]."""
+
+from math import exp, log
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.types import Array
+
+Temperature: TypeAlias = Literal["learned"] | float
+"""T > 0 of p_k^(1/T) / sum_j p_j^(1/T): above 1 probabilities are less certain. Where it is "learned" it is 1 until
+rows that were not learned from have decided it."""
+
+MIN_TEMPERATURE, MAX_TEMPERATURE = 0.05, 20.0
+"""Bounds of a temperature, given or learned."""
+
+LOG_TEMPERATURE_SD = 0.25
+"""The sd of the Gaussian prior of log T."""
+
+GRID = 61
+"""Temperatures that are compared before the best is refined: the prior is not concave in 1/T, the score is."""
+
+TINY = float(np.finfo(float).tiny)
+
+
+def temperature_of(temperature: Temperature) -> float:
+    """The number that probabilities are computed with."""
+    return 1.0 if temperature == "learned" else float(temperature)
+
+
+def tempered(probabilities: Array, temperature: Temperature) -> Array:
+    """p_k^(1/T) / sum_j p_j^(1/T) of each row's probabilities (N, K); as they are at T = 1."""
+    t = temperature_of(temperature)
+    return probabilities if t == 1.0 else normalised(np.log(np.maximum(probabilities, TINY)) / t)
+
+
+def normalised(logs: Array) -> Array:
+    """exp of each row's logarithms (N, K) over their sum."""
+    e = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def fitted_temperature(probabilities: Array, t: Array) -> float:
+    """argmax_T sum_n log [p_n^(1/T) / sum_k p_nk^(1/T)]_(t_n) - 1/2 (log T / .25)^2, within the bounds.
+
+    `probabilities` (N, K) at T = 1 of rows that were not learned from, t (N,) their classes, 0.0 to K - 1.
+    """
+    logs = np.log(np.maximum(probabilities, TINY))
+    # Of the chosen class 0, so that the sum of exp is at least 1.
+    logs = logs - np.take_along_axis(logs, t.astype(np.intp)[:, None], axis=1)
+
+    def loss(log_t: float) -> float:
+        beside = logs / exp(log_t)
+        top = beside.max(axis=1)
+        score = -(top + np.log(np.exp(beside - top[:, None]).sum(axis=1))).sum()
+        return -float(score) + 0.5 * (log_t / LOG_TEMPERATURE_SD) ** 2
+
+    grid = np.linspace(log(MIN_TEMPERATURE), log(MAX_TEMPERATURE), GRID)
+    best = int(np.argmin([loss(float(one)) for one in grid]))
+    bounds = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, GRID - 1)])
+    found = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+    return exp(float(found.x))

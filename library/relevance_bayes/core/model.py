@@ -1,0 +1,73 @@
+"""What was learned: small, immutable, complete."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.augmentation import Augmentation
+from relevance_bayes.core.basis import ConstantFunction, Functions, KernelFunctions
+from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.likelihoods.predictive import Latent
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.types import Array
+
+__all__ = ["ConstantFunction", "Functions", "KernelFunctions", "LogNoise", "Model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted sparse Bayes model. R functions, in the order of `functions`; every array is float64.
+
+    `mean` (R,) of the weights' posterior, or (R, K) for K latents a row, and `covariance` (R, R), of each latent's;
+    `alpha` (R,) their prior precisions, `gamma` (R,) in [0, 1]. `likelihood` with what was learned of it; `noise_sd` as
+    learned or given, the root mean square over the rows learned from where each had its own, None where the likelihood
+    has none. `inputs` is d. `candidates` (M) were looked at, `rows` (N)
+    learned from. `evidence` is of the targets as they came. `termination` is a value of `Termination`.
+
+    Under a Gaussian process prior the kernel functions stand first and `amplitude` is the process's variance s: what
+    they don't reach of it belongs to the predictive variance. `jitter` was added to the diagonal of their kernel
+    matrix, None for JITTER. `last_gain` and `next_gain` in nats: what the last function brought that entered, and
+    what the best would have brought that did not. Under an independent prior `augmentation` is what error bars away
+    from the data are made of, None where they can't be.
+    """
+
+    likelihood: Likelihood
+    functions: tuple[Functions, ...]
+    mean: Array
+    covariance: Array
+    alpha: Array
+    gamma: Array
+    noise_sd: float | None
+    evidence: LogEvidence
+    inputs: int
+    rows: int
+    candidates: int
+    termination: str
+    amplitude: float | None = None
+    last_gain: float | None = None
+    next_gain: float | None = None
+    augmentation: Augmentation | None = None
+    jitter: float | None = None
+    log_noise: "LogNoise | None" = None
+
+    @property
+    def size(self) -> int:
+        """How many functions there are, those of the log noise included."""
+        return len(self.mean) + (0 if self.log_noise is None else len(self.log_noise.model.mean))
+
+
+@dataclass(frozen=True, eq=False)
+class LogNoise:
+    """The logarithm of a noise variance that depends on the inputs: the latent N(m, v) of a sparse model.
+
+    The noise variance at x is E exp g(x) = exp(m + v/2). Its logarithm is held between `least` and `greatest`: the
+    least at the rows learned from, and the greatest there with log CEILING.
+    """
+
+    model: Model
+    least: float
+    greatest: float
+
+    def variance(self, latent: Latent) -> Array:
+        """The noise variance (N,) where the latent of `model` is this."""
+        return np.exp(np.clip(latent.mean + 0.5 * latent.variance, self.least, self.greatest))

@@ -1,0 +1,86 @@
+"""A model for each of K classes as one: their probabilities against all other classes, normalised."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.basis import ConstantFunction
+from relevance_bayes.core.likelihoods import BernoulliPerClass
+from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.types import Array
+
+LEAST_CLASSES = 3
+"""Two classes have one model, which tells both."""
+
+FURTHEST = 60.0
+"""Log odds of a class lie within this of 0, however many rows there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerClass:
+    """Bernoulli models (K,), in the order of the classes, of each class against all others; `likelihood` is theirs
+    together."""
+
+    members: tuple[Model, ...]
+    likelihood: BernoulliPerClass
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyPerClass:
+    """Models of classes that have all that their predictions need factorised."""
+
+    members: tuple[Ready, ...]
+    likelihood: BernoulliPerClass
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[ClassPrediction, Array | None]:
+        """The predictive distribution at X (N, d), and its `support` (N,): the mean over the models that know theirs.
+
+        There is no noise: `noise_sd` is None. Raises DataError.
+        """
+        found = [member.checked(X, noise_sd) for member in self.members]
+        means, weights, beyond = (
+            np.column_stack(parts)
+            for parts in ([one.mean for one in found], [one.weights for one in found], [one.beyond for one in found])
+        )
+        known = [one.support for one in found if one.support is not None]
+        support = np.asarray(np.mean(known, axis=0)) if known else None
+        return self.likelihood.predictive(Latent(means, weights, beyond), None), support
+
+
+def without_functions(inputs: int, t: Array, candidates: int) -> Model:
+    """The model of a class, t (N,) 0 or 1, that is as probable everywhere as it is frequent: a constant alone.
+
+    With n rows of the class its probability is (n + 1/2)/(N + 1), the mean under Jeffreys' prior, and its evidence that
+    of t under it, log B(n + 1/2, N - n + 1/2) - log B(1/2, 1/2). The log odds have the variance of Anscombe's estimate,
+    1/(n + 1/2) + 1/(N - n + 1/2), which exists where a class has no row, or all.
+    """
+    rows, positive = len(t), float(t.sum())
+    one, other = positive + 0.5, rows - positive + 0.5
+    variance = 1.0 / one + 1.0 / other
+
+    def missed(mean: float) -> float:
+        return integrated_sigmoid(np.array([mean]), np.array([variance])).item() - one / (one + other)
+
+    log_odds = float(scipy.optimize.brentq(missed, -FURTHEST, FURTHEST, xtol=1e-12))
+    moment = log_odds**2 + variance
+    log_evidence = float(scipy.special.betaln(one, other) - scipy.special.betaln(0.5, 0.5))
+    return Model(
+        likelihood=BernoulliPerClass.member,
+        functions=(ConstantFunction(),),
+        mean=np.array([log_odds]),
+        covariance=np.array([[variance]]),
+        alpha=np.array([1.0 / moment]),
+        gamma=np.array([1.0 - variance / moment]),
+        noise_sd=None,
+        evidence=LogEvidence(log_evidence, "exact"),
+        inputs=inputs,
+        rows=rows,
+        candidates=candidates,
+        termination=str(Termination.CONVERGED),
+    )

@@ -1,0 +1,158 @@
+"""Members of a pool before they are reduced to few functions: processes through as many functions as there are rows."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.greedy import ProcessStanding
+from relevance_bayes.core.algorithms.state import State
+from relevance_bayes.core.algorithms.task import Task, process_of
+from relevance_bayes.core.choice import Chosen, choose
+from relevance_bayes.core.fitting import learned, standings
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.likelihoods.predictive import Latent, Prediction
+from relevance_bayes.core.linalg import cholesky, solve_lower
+from relevance_bayes.core.marginal import LogEvidence
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import predict
+from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
+
+MIN_JITTER = 1e-8
+JITTER_OF_NOISE = 0.01
+"""The jitter is at most this share of the noise variance over the process's: more would be noise of its own."""
+
+MIN_GAIN = 0.03
+"""Nats that the last function of a member brings before any is left out to save cost."""
+
+MAX_FUNCTIONS = 512
+
+MAX_ROWS_FOR_EXACT = 5_000
+"""Up to so many rows a process predicts through as many functions."""
+
+FIRST_WITH_FUNCTIONS = "functions"
+"""The phase of a fit in which its scales are learned, and no function is chosen yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A member before its reduction: its spec, its problem, and the state at which its scales were learned."""
+
+    spec: Spec
+    problem: Problem
+    state: State
+
+    @property
+    def task(self) -> Task:
+        """The problem as the algorithm of a process sees it."""
+        return Task.of(self.problem)
+
+    @property
+    def hyperparameters(self) -> Hyperparameters:
+        """Those that were learned."""
+        return process_of(self.state).hyperparameters
+
+    @property
+    def evidence(self) -> LogEvidence:
+        """That of the process itself."""
+        return ProcessStanding(self.state).log_evidence(self.problem)
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> Prediction:
+        """The predictive distribution of the process at X (n, d), given all rows; O(N^3 + N^2 n).
+
+        Exact [RASMUSSEN2006, eqs 2.25 and 2.26] up to MAX_ROWS_FOR_EXACT of them, above through MAX_FUNCTIONS.
+        `noise_sd` (n,) where each row brings its own. Raises NotPositiveDefiniteError.
+        """
+        if self.problem.rows > MAX_ROWS_FOR_EXACT:
+            ordered = Ordered.of(self)
+            return predict(ordered.at_scales(len(ordered.chosen.gains)), X, noise_sd)
+        task, h, rows = self.task, self.hyperparameters, self.task.rows(self.state)
+        kernel, U, V = h.covariance(task.kernel), h.input_map(rows.X), h.input_map(X)
+        F = self.problem.candidates.columns(X, self.state.active[: len(h.alpha)])
+        C = h.amplitude * kernel(U, U) + (rows.F / h.alpha) @ rows.F.T
+        C.flat[:: len(C) + 1] += 1.0 / rows.precision(h.beta)
+        lower = cholesky(C)
+        reached = solve_lower(lower, h.amplitude * kernel(U, V) + (rows.F / h.alpha) @ F.T)
+        mean = reached.T @ solve_lower(lower, rows.t) + self.problem.centre
+        variance = np.maximum(h.amplitude + np.square(F) @ (1.0 / h.alpha) - np.square(reached).sum(axis=0), 0.0)
+        likelihood = self.spec.likelihood
+        noise = likelihood.noise(self.problem.precision(h.beta)) if noise_sd is None else noise_sd
+        return likelihood.predictive(Latent(mean, variance, np.zeros(len(X))), noise)
+
+
+def whole(problem: Problem, spec: Spec, trail: Trail) -> Iterator[Whole]:
+    """The states of a fit until its scales are learned: the last is the member. Raises NotPositiveDefiniteError."""
+    for now in trail.standings(problem, spec):
+        yield Whole(spec, problem, now.state)
+        if process_of(now.state).phase == FIRST_WITH_FUNCTIONS:
+            return
+
+
+def jitter(h: Hyperparameters) -> float:
+    """What to add to the diagonal of the kernel matrix of few functions: less than the noise, where that is little."""
+    return min(JITTER, max(MIN_JITTER, JITTER_OF_NOISE / (h.beta * h.amplitude)))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """A member's functions in the order in which they gain most, on so many `rows`."""
+
+    whole: Whole
+    chosen: Chosen
+    rows: int
+
+    @classmethod
+    def of(cls, member: Whole) -> "Ordered":
+        """All functions that gain MIN_GAIN, MAX_FUNCTIONS at most."""
+        task, h = member.task, member.hyperparameters
+        places, rows = task.rows_for_functions(member.state)
+        U = h.input_map(rows.X)
+        chosen = choose(
+            h.covariance(task.kernel)(U, U[: len(places)]),
+            amplitude=h.amplitude,
+            gradient=rows.precision(h.beta) * rows.t,
+            precision=np.array(np.broadcast_to(rows.precision(h.beta), len(rows.t))),
+            fixed=rows.F,
+            alpha=h.alpha,
+            least=MIN_GAIN,
+            most=MAX_FUNCTIONS,
+            residue=min(1e-6, jitter(h)),
+        )
+        return cls(member, replace(chosen, places=places[chosen.places]), len(rows.t))
+
+    def worth(self, gain: float) -> int:
+        """How many functions stand before the first that brings less than `gain` nats."""
+        below = np.flatnonzero(self.chosen.gains < gain)
+        return int(below[0]) if len(below) else len(self.chosen.places)
+
+    def through(self, functions: int, jitter: float) -> State:
+        """The state from which a fit through the first functions goes on: its noise, then all, are learned again."""
+        process = process_of(self.whole.state)
+        gains = self.chosen.gains
+        found = replace(
+            process,
+            phase="noise",
+            hyperparameters=replace(process.hyperparameters, jitter=jitter),
+            last_gain=float(gains[functions - 1]) if functions else None,
+            next_gain=float(gains[functions]) if functions < len(gains) else self.chosen.next_gain,
+        )
+        numbers = (int(self.whole.task.first + place) for place in self.chosen.places[:functions])
+        return replace(self.whole.state, active=(*self.whole.state.active, *numbers), process=found)
+
+    def at_scales(self, functions: int) -> Model:
+        """The model through the first functions at the member's scales: noise and precisions alone are learned anew.
+
+        Raises NotPositiveDefiniteError.
+        """
+        problem, spec = self.whole.problem, self.whole.spec
+        for now in standings(problem, spec, self.through(functions, jitter(self.whole.hyperparameters))):
+            if process_of(now.state).phase in {"vectors", "together"}:
+                break
+        rows = replace(now.state, process=replace(process_of(now.state), phase="rows", moved=None))
+        (last,) = deque(standings(problem, spec, rows), maxlen=1)
+        return learned(problem, last)

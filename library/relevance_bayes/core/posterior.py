@@ -1,0 +1,117 @@
+"""The Gaussian posterior of the weights, from sums over rows; the same for every likelihood and prior."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant, solve_with_cholesky
+from relevance_bayes.core.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over rows at weights w (R,), or (R, K), and noise precision beta; P (N, R) are the columns in the model,
+    f = P w.
+
+    `value` = sum_n log p(t_n | f_n), `noise_slope` and `noise_curvature` its first and second derivative in log beta,
+    `slope` (R,) or (R, K) = P'g, `curvature` (R, R) = P'diag(lam)P.
+    """
+
+    value: float
+    noise_slope: float
+    noise_curvature: float
+    slope: Array
+    curvature: Array
+
+
+@dataclass(frozen=True, eq=False)
+class DataTerm:
+    """sum_n ell(t_n, f_n, v_n) at a posterior, and its first derivative in log beta.
+
+    `noise_curvature` is the second one of sum_n log p(t_n | f_n).
+    """
+
+    value: float
+    noise_slope: float
+    noise_curvature: float
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """N(mean, covariance) of the weights under precisions alpha (R,) of the prior.
+
+    Where a row has K latents `mean` is (R, K), and the covariance that of each. `whitened` (R, R) = A^1/2 Sigma A^1/2,
+    the covariance in units of the prior's sds, whatever their size; `log_shrinkage` = log |A Sigma|, at most 0.
+    """
+
+    alpha: Array
+    mean: Array
+    covariance: Array
+    whitened: Array
+    log_shrinkage: float
+
+    @cached_property
+    def determined(self) -> Array:
+        """gamma (R,), each in [0, 1]: how well the data determine each weight [TIPPING2001, eq. 17]."""
+        return np.maximum(1.0 - self.whitened.diagonal(), 0.0)  # rounding, where copies share what data say
+
+    @property
+    def divergence(self) -> float:
+        """KL(N(mean, covariance) || N(0, A^-1)) in nats."""
+        own = float(self.determined.sum()) + self.log_shrinkage
+        return 0.5 * (float(self.alpha @ self.squares) - self.latents * own)
+
+    @property
+    def latents(self) -> int:
+        """K."""
+        return 1 if self.mean.ndim == 1 else self.mean.shape[1]
+
+    @property
+    def squares(self) -> Array:
+        """mean^2, summed over the latents: (R,)."""
+        return np.asarray(np.square(as_columns(self.mean)).sum(axis=1))
+
+
+def as_columns(values: Array) -> Array:
+    """One column a latent: (n, K) as they are, (n, 1) of (n,)."""
+    return values[:, None] if values.ndim == 1 else values
+
+
+def with_zero(weights: Array) -> Array:
+    """One more function, whose weights are 0: (R + 1,) of (R,), (R + 1, K) of (R, K)."""
+    return np.concatenate([weights, np.zeros((1, *weights.shape[1:]))])
+
+
+def posterior(sums: Sums, expansion: Array, alpha: Array) -> Posterior:
+    """Sigma = (A + P'diag(lam)P)^-1, mean = w + Sigma (P'g - A w).
+
+    Exact from any w (R,) where the likelihood is Gaussian, else a Newton step. For K latents w and P'g are (R, K).
+
+    Factorised as A^-1/2 (I + A^-1/2 P'diag(lam)P A^-1/2)^-1 A^-1/2, whose middle has no eigenvalue below 1: columns
+    of any norm, and any number of nearly equal ones, are safe [TIPPING2001, eqs 12 and 13].
+    """
+    _, scale, lower = _middle(sums, alpha)
+    whitened = inverse_from_cholesky(lower)
+    covariance = whitened * scale
+    return Posterior(
+        alpha=alpha,
+        mean=expansion + covariance @ (sums.slope - (alpha * expansion.T).T),
+        covariance=covariance,
+        whitened=whitened,
+        log_shrinkage=-log_determinant(lower),
+    )
+
+
+def newton_step(sums: Sums, expansion: Array, alpha: Array) -> Array:
+    """Sigma (P'g - A w), (R,): towards the mode, without forming Sigma."""
+    root, _, lower = _middle(sums, alpha)
+    return root * solve_with_cholesky(lower, root * (sums.slope - alpha * expansion))
+
+
+def _middle(sums: Sums, alpha: Array) -> tuple[Array, Array, Array]:
+    root = alpha**-0.5
+    scale = root[:, None] * root
+    middle = sums.curvature * scale
+    middle.flat[:: len(alpha) + 1] += 1.0
+    return root, scale, cholesky(middle)

@@ -1,0 +1,256 @@
+"""Predictive distributions of a model."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.augmentation import Augmented
+from relevance_bayes.core.basis import KernelFunctions, evaluate
+from relevance_bayes.core.errors import DataError, SparseBayesError
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.likelihoods.predictive import ClassPrediction, Latent, NumberPrediction, Prediction
+from relevance_bayes.core.linalg import inverse_of_upper, light_cholesky
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors.gaussian_process import Whitening
+from relevance_bayes.core.types import Array
+
+__all__ = [
+    "FIGURES",
+    "ClassPrediction",
+    "Latent",
+    "Measured",
+    "NumberPrediction",
+    "Prediction",
+    "Ready",
+    "RealPrediction",
+    "chunks",
+    "latent",
+    "predict",
+    "prior_variance",
+    "scores",
+    "whitened",
+]
+
+BLOCK_BYTES = 2**20
+"""Columns of the model at new points are computed so many bytes at a time, which stay in the caches of a core."""
+
+LEAST_ROWS = 256
+"""But for so many rows at least: with fewer, a product with the factors of a large model waits for memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A model with all that its predictions need factorised once.
+
+    `lower` (R, R) with lower lower' = Sigma; `whitening` of the kernel functions under a Gaussian process prior,
+    `augmented` under an independent one that keeps what it takes. `products` (R, K + R + m) is all that a row's columns
+    are multiplied with, side by side: the mean of K latents, `lower`, and L^-T of the m vectors that are whitened.
+    """
+
+    model: Model
+    lower: Array
+    whitening: Whitening | None
+    augmented: Augmented | None
+    products: Array
+    noise: "Ready | None" = None
+
+    @classmethod
+    def of(cls, model: Model) -> "Ready":
+        """Raises NotPositiveDefiniteError."""
+        # |L'p|^2 can't fall below zero, as p'Sigma p can in floating point.
+        # The scale keeps the Cholesky factor safe whatever the weights' units.
+        scale = np.sqrt(model.covariance.diagonal())
+        lower = scale[:, None] * light_cholesky(model.covariance / np.outer(scale, scale))
+        whitening = _whitening(model)
+        noise = None if model.log_noise is None else cls.of(model.log_noise.model)
+        return cls(model, lower, whitening, _augmented(model), _products(model, lower, whitening), noise)
+
+    def predict(self, X: Array, noise_sd: Array | None = None) -> tuple[Prediction, Array | None]:
+        """The predictive distribution at X (N, d), and its `support` (N,); raises DataError.
+
+        `noise_sd` (N,) may come with the rows where it did with those learned from, else the model's stands for it.
+        """
+        found = self.checked(X, noise_sd)
+        noise = self._noise_sd(X) if noise_sd is None else noise_sd
+        return self.model.likelihood.predictive(found, noise), found.support
+
+    def checked(self, X: Array, noise_sd: Array | None) -> Latent:
+        """The latent at X (N, d); raises DataError where X or `noise_sd` is not what the model can be asked with."""
+        if X.ndim != 2 or X.shape[1] != self.model.inputs:
+            raise DataError(f"expected X (N, {self.model.inputs}), got shape {X.shape}")
+        if noise_sd is not None and not (self.model.likelihood.noise_by_row and noise_sd.shape == (len(X),)):
+            raise DataError(f"expected noise sds for {len(X)} rows, and only where those learned from had their own")
+        return self.latent(X)
+
+    def _noise_sd(self, X: Array) -> Array | float | None:
+        """The model's own at X (N, d): of each row where it depends on the inputs."""
+        second = self.model.log_noise
+        if second is None or self.noise is None:
+            return self.model.noise_sd
+        return np.sqrt(second.variance(self.noise.latent(X)))
+
+    def latent(self, X: Array) -> Latent:
+        """Mean p'mu, variance p'Sigma p and what is beyond the functions, at X (N, d).
+
+        Under a Gaussian process c = s (1 - e'E_mm^-1 e), of which the support is the rest of s; under an independent
+        prior the variance of the function that each point brings.
+        """
+        if len(X) <= LEAST_ROWS:
+            mean, variance, left = self._parts(X)
+        else:
+            parts = [self._parts(X[first:stop]) for first, stop in chunks(len(X), self._width)]
+            mean, variance, left = map(np.concatenate, zip(*parts, strict=True))
+        unreached = self.model.amplitude if self.augmented is None else self.augmented.prior
+        if unreached is None:
+            return Latent(mean, variance, np.zeros(len(X)))
+        return Latent(mean, variance, unreached * left, np.maximum(1.0 - left, 0.0) if self._places else None)
+
+    def _parts(self, X: Array) -> tuple[Array, Array, Array]:
+        """Mean and variance of the functions of the model at some rows, and the share that they leave, each (n,)."""
+        columns = evaluate(self.model.functions, X)
+        found = columns @ self.products
+        known = self.model.mean
+        R, K = len(known), 1 if known.ndim == 1 else known.shape[1]
+        means, spread, B = found[:, :K], found[:, K : K + R], found[:, K + R :]
+        if self.whitening is not None:
+            left = self.whitening.left(B)
+        elif self.augmented is not None:
+            left = self.augmented.left(X, columns)
+        else:
+            left = np.ones(len(X))
+        mean = means[:, 0] if known.ndim == 1 else means
+        return mean.copy(), np.vecdot(spread, spread), left  # a view would keep all that was found
+
+    @property
+    def _places(self) -> bool:
+        """Whether something in the model has a place: a process that no vector speaks for knows of no distance."""
+        return self.augmented is not None or (self.whitening is not None and len(self.whitening.lower) > 0)
+
+    @property
+    def _width(self) -> int:
+        return len(self.model.mean) + (0 if self.augmented is None else self.augmented.functions.size)
+
+
+def predict(model: Model, X: Array, noise_sd: Array | None = None) -> Prediction:
+    """The predictive distribution at X (N, d) in the model's encoded units: what the likelihood makes of the latent.
+
+    `noise_sd` as in `Ready.predict`. Raises DataError.
+    """
+    prediction, _ = Ready.of(model).predict(X, noise_sd)
+    return prediction
+
+
+def latent(model: Model, X: Array) -> Latent:
+    """The function at X (N, d): see `Ready.latent`."""
+    return Ready.of(model).latent(X)
+
+
+def whitened(model: Model, X: Array) -> tuple[Array, Array]:
+    """Columns (N, R) at X (N, d) whose weights are independent under the prior, and their precisions (R,)."""
+    columns, whitening = evaluate(model.functions, X), _whitening(model)
+    if whitening is None or model.amplitude is None:
+        return columns, model.alpha
+    m = len(whitening.lower)
+    shared = np.full(m, 1.0 / model.amplitude)
+    return np.hstack([whitening.columns(columns[:, :m]), columns[:, m:]]), np.append(shared, model.alpha[m:])
+
+
+def prior_variance(model: Model, X: Array) -> Array:
+    """p'A^-1 p (N,) of the functions kept, at X (N, d): what they say of the latent before any row is seen."""
+    parts = []
+    for first, stop in chunks(len(X), len(model.mean)):
+        columns, alpha = whitened(model, X[first:stop])
+        parts.append(np.square(columns) @ (1.0 / (alpha if alpha.ndim == 1 else alpha.min(axis=1))))
+    return np.concatenate(parts)
+
+
+def _whitening(model: Model) -> Whitening | None:
+    """That of the kernel functions, which stand first under a Gaussian process prior; None under another."""
+    if model.amplitude is None:
+        return None
+    vectors, *_ = model.functions
+    if not isinstance(vectors, KernelFunctions):
+        raise SparseBayesError("expected the kernel functions of a process first")
+    return Whitening.of(vectors(vectors.centres, np.arange(vectors.size)), light_cholesky, jitter=model.jitter)
+
+
+def _products(model: Model, lower: Array, whitening: Whitening | None) -> Array:
+    parts = [model.mean if model.mean.ndim > 1 else model.mean[:, None], lower]
+    if whitening is not None:
+        m = len(whitening.lower)
+        parts.append(np.zeros((len(lower), m)))
+        parts[-1][:m] = inverse_of_upper(whitening.lower.T)
+    return np.concatenate(parts, axis=1)
+
+
+def _augmented(model: Model) -> Augmented | None:
+    if model.augmentation is None or model.noise_sd is None:
+        return None
+    kept, noise_sd = model.augmentation, model.noise_sd
+    return Augmented.of(kept, model.functions, model.alpha, noise_sd=noise_sd, rows=model.rows)
+
+
+def chunks(rows: int, functions: int) -> Iterator[tuple[int, int]]:
+    """First row and stop of about as many rows at a time: at most LEAST_ROWS, or the rows of which `functions` columns
+    take BLOCK_BYTES where these are more."""
+    most = max(LEAST_ROWS, BLOCK_BYTES // (8 * max(functions, 1)))
+    blocks = -(-rows // most)
+    return ((rows * block // blocks, rows * (block + 1) // blocks) for block in range(blocks))
+
+
+LARGEST = 1e150
+"""An error whose square is still a number: beyond it r2 counts the greatest as this."""
+
+
+FIGURES = ("mae", "nll", "coverage_95", "error", "log_loss", "brier")
+"""A row's figures: the first three of numbers, the others of classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What came, t (N,), beside what was predicted of it: `each` has a row's figures (N,), so that rows can be joined.
+
+    Numbers: mae, nll (nats), coverage_95. Classes: error, log_loss (nats), brier (half of the squared distances from
+    certainty, which for two classes is that of one of them).
+    """
+
+    t: Array
+    each: dict[str, Array]
+
+    @classmethod
+    def of(cls, prediction: Prediction, t: Array) -> "Measured":
+        """Of the rows that one model predicted, in the units of t."""
+        nll = -prediction.log_density(t)
+        if isinstance(prediction, ClassPrediction):
+            probabilities, labels = prediction.probabilities, t.astype(np.intp)
+            certain = np.eye(probabilities.shape[1])[labels]
+            error = (probabilities.argmax(axis=1) != labels).astype(np.float64)
+            brier = 0.5 * np.square(probabilities - certain).sum(axis=1)
+            return cls(t, {"error": error, "log_loss": nll, "brier": brier})
+        inside = (prediction.quantile(0.025) <= t) & (t <= prediction.quantile(0.975))
+        lost = np.abs(t - prediction.mean)
+        return cls(t, {"mae": lost, "nll": nll, "coverage_95": inside.astype(np.float64)})
+
+    @classmethod
+    def joined(cls, parts: Sequence["Measured"]) -> "Measured":
+        """Rows of several models, at least one, all of numbers or all of classes."""
+        names = parts[0].each
+        joined = {name: np.concatenate([part.each[name] for part in parts]) for name in names}
+        return cls(np.concatenate([part.t for part in parts]), joined)
+
+    def scores(self) -> dict[str, float]:
+        """The means over all rows; of numbers also rmse and r2 (0 where t is constant)."""
+        means = {name: float(rows.mean()) for name, rows in self.each.items()}
+        if "mae" not in self.each:
+            return means
+        lost, spread = self.each["mae"], float(np.var(self.t))
+        unit = max(1.0, float(lost.max()) / LARGEST)
+        squared = float(np.mean((lost / unit) ** 2))
+        mae, r2 = means.pop("mae"), 1.0 - squared / spread if spread > 0.0 else 0.0
+        return {"rmse": unit * float(np.sqrt(squared)), "mae": mae, "r2": r2, **means}
+
+
+def scores(prediction: Prediction, t: Array) -> dict[str, float]:
+    """Figures of predictions against what came, t (N,), in the units of t: see `Measured`."""
+    return Measured.of(prediction, t).scores()

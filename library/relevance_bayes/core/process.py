@@ -1,0 +1,165 @@
+"""Evidence of a Gaussian process and its gradient: seen through few vectors (the bound), and exact on few rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from relevance_bayes.core.coupled import settled
+from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.linalg import cholesky, inverse_from_cholesky, log_determinant
+from relevance_bayes.core.posterior import as_columns
+from relevance_bayes.core.power import Power
+from relevance_bayes.core.priors.gaussian_process import Whitening
+from relevance_bayes.core.types import Array, ForRows, Indices
+from relevance_bayes.core.variational import Settled, settle
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """X (N, d), t (N,), and F (N, F) the columns without kernel (bias, inputs) at them.
+
+    `precisions` (N,) as a problem has them.
+    """
+
+    X: Array
+    t: Array
+    F: Array
+    precisions: Array | None = None
+
+    def precision(self, beta: float) -> ForRows:
+        """The noise precision of all rows, or of each."""
+        return beta if self.precisions is None else beta * self.precisions
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Where the functions stand: X (m, d) of the training rows `rows` (m,), or `moved` (m, d), warped but unscaled."""
+
+    rows: Indices
+    X: Array
+    moved: Array | None = None
+
+    def mapped(self, h: Hyperparameters) -> Array:
+        """U of the vectors, (m, d)."""
+        return h.input_map(self.X) if self.moved is None else self.moved / h.input_map.widths
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """L in nats with the posterior of the whitened weights [F B] at rest, and what was met on the way.
+
+    E (N, m) the kernel's columns, P (N, R) = [F B], `left` (N,) = c/s; `left_slope` (N,) = dL/dc and `noise_slope`
+    dL/dlog beta.
+    """
+
+    value: float
+
+    settled: Settled
+    whitening: Whitening
+    E: Array
+    P: Array
+    left: Array
+    left_slope: Array
+    noise_slope: float
+
+
+def bound(
+    rows: Rows,
+    vectors: Vectors,
+    kernel: Covariance,
+    likelihood: Likelihood,
+    h: Hyperparameters,
+    rho: float = 0.0,
+    *,
+    near: Settled | None = None,
+) -> Bound:
+    """L of the process seen through the vectors, v = p'Sigma p + c [TITSIAS2009, HENSMAN2015].
+
+    With rho above 0, for Gaussian noise, it is power EP's: see `Power`. `near` is where it settled at hyperparameters
+    near these, with the same rows and as many vectors.
+    """
+    V = vectors.mapped(h)
+    covariance = h.covariance(kernel)
+    whitening = Whitening.of(covariance(V, V), jitter=h.jitter)
+    E = covariance(h.input_map(rows.X), V)
+    B = whitening.columns(E)
+    left = whitening.left(B)
+    P = np.hstack([rows.F, B])
+    alpha = np.concatenate([h.alpha, np.full(B.shape[1], 1.0 / h.amplitude)])
+    c = h.amplitude * left
+    beta = rows.precision(h.beta)
+    if rho:
+        power = Power(rho, np.full(len(c), beta), c)
+        found = settle(P, rows.t, np.zeros(len(c)), alpha, likelihood, power.precision)
+        value = found.value - found.posterior.latents * power.price
+        return Bound(value, found, whitening, E, P, left, *power.slopes(found))
+    found = settled(P, rows.t, c, alpha, likelihood, beta, near=near)
+    left_slope = -0.5 * found.posterior.latents * found.sites.precision
+    return Bound(found.value, found, whitening, E, P, left, left_slope, found.sites.noise_slope)
+
+
+def bound_gradient(
+    rows: Rows, vectors: Vectors, kernel: Covariance, h: Hyperparameters, found: Bound
+) -> tuple[Array, Array | None]:
+    """dL/dtheta, and dL/dmoved (m, d) where the vectors move: at rest q(w) itself need not be followed.
+
+    D = dL/dP = g m' - diag(lam) P Sigma, lam being summed over the latents of a row; what c = s (1 - |b|^2) passes on
+    to the whitened columns is -2 s diag(dL/dc) B; then through the whitening, the kernel and the input map.
+    """
+    F, s, rested, sites = rows.F.shape[1], h.amplitude, found.settled.posterior, found.settled.sites
+    lam, B = rested.latents * sites.precision, found.P[:, F:]
+    D = as_columns(sites.gradient) @ as_columns(rested.mean).T
+    D -= lam[:, None] * (found.P @ rested.covariance)
+    own = 0.5 * (rested.latents * rested.determined - rested.alpha * rested.squares)
+    log_amplitude = -float(own[F:].sum()) + s * float(found.left_slope @ found.left)
+    D_E, D_mm = found.whitening.pull(B, D[:, F:] - 2.0 * s * found.left_slope[:, None] * B)
+    U, V = h.input_map(rows.X), vectors.mapped(h)
+    dU, dV, logits = h.terms.pull(kernel, U, V, D_E, found.E)
+    dV_mm, logits_mm = h.terms.pull_symmetric(kernel, V, D_mm)
+    dV, logits = dV + dV_mm, logits + logits_mm
+    theta = gathered(found.noise_slope, log_amplitude, own[:F], h.input_map.pull(rows.X, dU), logits)
+    return with_vectors(theta, vectors, h, dV)
+
+
+def with_vectors(theta: Array, vectors: Vectors, h: Hyperparameters, dV: Array) -> tuple[Array, Array | None]:
+    """dL/dtheta, from what it is at vectors that stay, and dL/dmoved (m, d) where they move; dV (m, d) = dL/dV."""
+    F, k = len(h.alpha), len(h.input_map.widths)
+    if vectors.moved is None:
+        logits = np.zeros(len(h.terms.logits))
+        return theta + gathered(0.0, 0.0, np.zeros(F), h.input_map.pull(vectors.X, dV), logits), None
+    pulled = -np.einsum("md,md->d", dV, vectors.mapped(h))
+    theta[2 + F : 2 + F + k] += pulled if k == len(pulled) else pulled.sum()
+    return theta, dV / h.input_map.widths
+
+
+def exact(rows: Rows, kernel: Covariance, h: Hyperparameters) -> tuple[float, Array, Array]:
+    """log p(t) of the process itself for Gaussian noise, its gradient in theta, and gamma (F,) of the columns F.
+
+    Where t is (N, K), of K independent processes that are alike.
+
+    C = diag(1/beta) + s K + F diag(1/alpha) F', M = 1/2 (C^-1 t t'C^-1 - K C^-1): O(N^3) [SPARSE_GP 3].
+    """
+    U, t, F = h.input_map(rows.X), as_columns(rows.t), rows.F
+    latents = t.shape[1]
+    K = h.covariance(kernel)(U, U)
+    C = (F / h.alpha) @ F.T
+    scaled = h.amplitude * K
+    C += scaled
+    noise = 1.0 / rows.precision(h.beta)
+    C.flat[:: len(t) + 1] += noise
+    lower = cholesky(C)
+    inverse = inverse_from_cholesky(lower)
+    solved = inverse @ t
+    value = -0.5 * (latents * (len(t) * np.log(2.0 * np.pi) + log_determinant(lower)) + float(np.vdot(t, solved)))
+    determined = np.einsum("nf,nf->f", F, inverse @ F)
+    M = np.matmul(solved, solved.T, out=C)
+    M -= inverse if latents == 1 else latents * inverse
+    M *= 0.5
+    log_beta, log_alpha = -float(np.sum(noise * M.diagonal())), -np.einsum("nf,nf->f", F, M @ F) / h.alpha
+    log_amplitude = float(np.vdot(M, scaled))
+    M *= h.amplitude
+    dU, logits = h.terms.pull_symmetric(kernel, U, M, K)
+    theta = gathered(log_beta, log_amplitude, log_alpha, h.input_map.pull(rows.X, dU), logits)
+    return float(value), theta, determined / h.alpha

@@ -1,0 +1,112 @@
+"""The bound of a process seen through few vectors, and its gradient, in two passes over the rows [SPARSE_GP 6]."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Self
+
+import numpy as np
+
+from relevance_bayes.core.basis import Candidates
+from relevance_bayes.core.hyperparameters import Hyperparameters, gathered
+from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.core.posterior import Posterior, as_columns
+from relevance_bayes.core.priors.gaussian_process import Whitening
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Vectors, with_vectors
+from relevance_bayes.core.process_sums import Reached, RowSums, max_piece, row_sums
+from relevance_bayes.core.row_source import RowBlock
+from relevance_bayes.core.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class RowSlopes:
+    """What rows say of dL/dtheta through the kernel's columns at them, shaped as theta, and of dL/dV (m, d)."""
+
+    theta: Array
+    vectors: Array
+
+    def __add__(self, other: Self, /) -> "RowSlopes":
+        return RowSlopes(self.theta + other.theta, self.vectors + other.vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class SumSlopes:
+    """The reduction to the slopes at a posterior of the whitened weights [F B], for Gaussian noise.
+
+    With E = B L' the kernel's columns, dL/dE = g u' - K lam (F C_F + E C_E): u (m, K) = L^-T mean, and C (R, m) =
+    (Sigma - s I) L^-1, of which the lower part once more is whitened. `fixed_mean` (F, K), `mapped` (m, d).
+    """
+
+    candidates: Candidates
+    fixed: tuple[int, ...]
+    kernel: Covariance
+    h: Hyperparameters
+    mapped: Array
+    fixed_mean: Array
+    u: Array
+    C_F: Array
+    C_E: Array
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Candidates,
+        fixed: tuple[int, ...],
+        kernel: Covariance,
+        h: Hyperparameters,
+        mapped: Array,
+        whitening: Whitening,
+        posterior: Posterior,
+    ) -> "SumSlopes":
+        """At a posterior of weights whitened by `whitening`."""
+        F, mean = len(fixed), as_columns(posterior.mean)
+        spread = posterior.covariance[F:].copy()
+        spread[:, F:].flat[:: len(spread) + 1] -= h.amplitude
+        C = whitening.weights(spread).T
+        u, C_E = whitening.weights(mean[F:]), whitening.weights(C[F:])
+        return cls(candidates, fixed, kernel, h, mapped, mean[:F], u, C[:F], C_E)
+
+    def __call__(self, block: RowBlock, /) -> RowSlopes:
+        width = max(len(self.mapped) + len(self.fixed), block.X.shape[1])
+        return reduce(add, map(self._of, block.pieces(max_piece(width))))
+
+    def _of(self, block: RowBlock) -> RowSlopes:
+        h, K = self.h, self.u.shape[1]
+        U = h.input_map(block.X)
+        E, F = h.covariance(self.kernel)(U, self.mapped), self.candidates.columns(block.X, self.fixed)
+        g = h.beta * block.weighted(as_columns(block.t) - F @ self.fixed_mean - E @ self.u)
+        D = E @ self.C_E
+        D += F @ self.C_F
+        D *= -K * h.beta
+        D = block.weighted(D)
+        D += g @ self.u.T
+        dU, dV, logits = h.terms.pull(self.kernel, U, self.mapped, D, E)
+        own = np.zeros(len(self.fixed))
+        return RowSlopes(gathered(0.0, 0.0, own, h.input_map.pull(block.X, dU), logits), dV)
+
+
+def summed_bound(
+    problem: Problem, fixed: tuple[int, ...], vectors: Vectors, kernel: Covariance, h: Hyperparameters, origin: Array
+) -> tuple[Reached, Array, Array | None]:
+    """L on all rows, dL/dtheta, and dL/dmoved (m, d) where the vectors move: see `bound` and `bound_gradient`.
+
+    For Gaussian noise and rho of 0. `fixed`: candidates without kernel; `origin` (R,) or (R, K): weights near the mean.
+    """
+    sums = row_sums(problem, fixed, vectors, kernel, h, origin)
+    reached, V = sums.at(h), vectors.mapped(h)
+    whitening = Whitening.of(h.covariance(kernel)(V, V), jitter=h.jitter)
+    slopes = problem.source.reduce(SumSlopes.of(problem.candidates, fixed, kernel, h, V, whitening, reached.posterior))
+    dV, logits = h.terms.pull_symmetric(kernel, V, whitening.pull_factor(_whitened_slopes(sums, reached, h)))
+    theta = slopes.theta.copy()
+    theta[: len(reached.gradient)] += reached.gradient
+    theta[len(theta) - len(logits) :] += logits
+    return reached, *with_vectors(theta, vectors, h, slopes.vectors + dV)
+
+
+def _whitened_slopes(sums: RowSums, reached: Reached, h: Hyperparameters) -> Array:
+    """dL/dB'B (m, m), B the whitened columns, from the sums alone: dL/dB = g m' - K lam (P Sigma - s B)."""
+    F, found = len(h.alpha), reached.posterior
+    towards = h.beta * (sums.slope - sums.gram @ (found.mean - sums.origin))
+    spread = found.covariance[F:] @ sums.gram[:, F:] - h.amplitude * sums.gram[F:, F:]
+    return as_columns(found.mean[F:]) @ as_columns(towards[F:]).T - found.latents * h.beta * spread

@@ -1,0 +1,254 @@
+"""Rows as a source of blocks, and sums over them that depend on the rows alone, not on who summed which.
+
+A pass over all rows is a reduction: a pure function of a block, whose results add. Blocks are of BLOCK_ROWS rows by
+global row number, and their results are added in the order of one binary tree over the blocks' numbers (pairwise
+summation, a tree reduction): neither threads nor a division of the blocks among workers changes a bit of the sum.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from relevance_bayes.core.errors import SparseBayesError
+from relevance_bayes.core.types import Array, Indices
+
+BLOCK_ROWS = 4_096
+"""Rows of a block; the last has those that remain. Part of what a sum is: another number rounds otherwise."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Rows that follow one another, X (n, d), t (n,) or (n, K), the first of which is row `first` of all.
+
+    `precisions` (n,) of their noise over beta, where the rows' differ and are known.
+    """
+
+    first: int
+    X: Array
+    t: Array
+    precisions: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def numbers(self) -> Indices:
+        """The rows' numbers among all rows, (n,)."""
+        return np.arange(self.first, self.first + len(self))
+
+    def weighted(self, Y: Array) -> Array:
+        """Y (n, k) or (n,), each row times its noise precision over beta."""
+        return Y if self.precisions is None else (self.precisions * Y.T).T
+
+    @cached_property
+    def log_precisions(self) -> float:
+        """The sum over rows of log of the noise precision over beta."""
+        return 0.0 if self.precisions is None else float(np.log(self.precisions).sum())
+
+    def pieces(self, max_rows: int) -> "list[RowBlock]":
+        """The same rows, at most so many at a time, in their order."""
+        if len(self) <= max_rows:
+            return [self]
+        return [self._piece(start, start + max_rows) for start in range(0, len(self), max_rows)]
+
+    def _piece(self, start: int, stop: int) -> "RowBlock":
+        precisions = None if self.precisions is None else self.precisions[start:stop]
+        return RowBlock(self.first + start, self.X[start:stop], self.t[start:stop], precisions)
+
+
+class Summable(Protocol):
+    """The result of a reduction: a frozen dataclass of arrays.
+
+    `left + right` is the result for the rows of both, of which those of `right` come later.
+    """
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+S = TypeVar("S", bound=Summable)
+R = TypeVar("R", bound=Summable, covariant=True)
+
+
+class Reduction(Protocol[R]):
+    """What a pass makes of a block: a frozen dataclass of what it needs to know, pure, called by several threads."""
+
+    def __call__(self, block: RowBlock, /) -> R: ...
+
+
+class RowSource(Protocol):
+    """N rows whose targets are in memory, and whose inputs X (N, d) need not be: they are met through `reduce`."""
+
+    @property
+    def inputs(self) -> int:
+        """d."""
+
+    @property
+    def t(self) -> Array:
+        """The targets, (N,) or (N, K)."""
+
+    @property
+    def precisions(self) -> Array | None:
+        """Those of the rows' noise over beta, (N,), where they differ and are known."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads share a pass."""
+
+    def reduce(self, reduction: Reduction[S]) -> S:
+        """The sum of the results for all blocks, in the order of `PairwiseSum`."""
+
+    def every(self) -> RowBlock:
+        """All rows as one block, for what needs the whole of X at once: in memory, or mapped."""
+
+    def with_targets(self, t: Array, precisions: Array | None) -> "RowSource":
+        """The same inputs with other targets and noise precisions."""
+
+
+class PairwiseSum(Generic[S]):
+    """A sum of the results for blocks, whatever the order in which they are added, and over whichever workers.
+
+    Node i of level l is the sum over the blocks from i 2^l to (i + 1) 2^l - 1: left child plus right child. What
+    remains when all blocks are there, the trees of the binary digits of their number, is added from the last.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[int, int], S] = {}
+
+    def add(self, block: int, result: S) -> None:
+        """Add the result for a block, by its number."""
+        self._add(0, block, result)
+
+    def merge(self, other: "PairwiseSum[S]") -> None:
+        """Add all that another has, of other blocks."""
+        for (level, number), result in other._nodes.items():
+            self._add(level, number, result)
+
+    def _add(self, level: int, number: int, result: S) -> None:
+        while (sibling := self._nodes.pop((level, number ^ 1), None)) is not None:
+            result = sibling + result if number % 2 else result + sibling
+            level, number = level + 1, number // 2
+        if (level, number) in self._nodes:
+            raise SparseBayesError(f"expected each block of rows once, got those of node {(level, number)} twice")
+        self._nodes[level, number] = result
+
+    def total(self, rows: int) -> S:
+        """The sum over all blocks of so many rows."""
+        blocks = n_blocks(rows)
+        present = sum(1 << level for level, _ in self._nodes)
+        if present != blocks:
+            raise SparseBayesError(f"expected the results of {blocks} blocks of rows, got {present}")
+        last, *earlier = sorted(self._nodes, key=lambda node: node[1] << node[0], reverse=True)
+        result = self._nodes[last]
+        for node in earlier:
+            result = self._nodes[node] + result
+        return result
+
+
+def n_blocks(rows: int) -> int:
+    """The number of blocks of so many rows."""
+    return -(-rows // BLOCK_ROWS)
+
+
+def block_bounds(number: int, rows: int) -> tuple[int, int]:
+    """The number of the first row of a block of so many rows, and that of the first after it."""
+    return number * BLOCK_ROWS, min((number + 1) * BLOCK_ROWS, rows)
+
+
+def reduce_blocks(
+    block: Callable[[int], RowBlock], numbers: Iterable[int], reduction: Reduction[S], *, threads: int = 1
+) -> PairwiseSum[S]:
+    """The results for some blocks, by number; `threads` of them at a time, each read by `block` where it is needed."""
+    found = PairwiseSum[S]()
+    if threads == 1:
+        for number in numbers:
+            found.add(number, reduction(block(number)))
+        return found
+    some = list(numbers)
+    with ThreadPoolExecutor(threads) as pool:
+        for first in range(0, len(some), threads):
+            now = some[first : first + threads]
+            for number, result in zip(now, pool.map(lambda number: reduction(block(number)), now), strict=True):
+                found.add(number, result)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRows:
+    """Rows in memory: X (N, d), however it is laid out there, t (N,) or (N, K); `threads` share each pass."""
+
+    X: Array
+    t: Array
+    precisions: Array | None = None
+    threads: int = 1
+
+    @property
+    def inputs(self) -> int:
+        """d."""
+        return int(self.X.shape[1])
+
+    def reduce(self, reduction: Reduction[S]) -> S:
+        """The sum of the results for all blocks."""
+        rows = len(self.t)
+        return reduce_blocks(self.block, range(n_blocks(rows)), reduction, threads=self.threads).total(rows)
+
+    def block(self, number: int) -> RowBlock:
+        """A block by its number."""
+        first, stop = block_bounds(number, len(self.t))
+        precisions = None if self.precisions is None else self.precisions[first:stop]
+        return RowBlock(first, np.ascontiguousarray(self.X[first:stop]), self.t[first:stop], precisions)
+
+    def every(self) -> RowBlock:
+        """All rows as one block."""
+        return RowBlock(0, self.X, self.t, self.precisions)
+
+    def with_targets(self, t: Array, precisions: Array | None) -> "ArrayRows":
+        """The same inputs with other targets and noise precisions."""
+        return replace(self, t=t, precisions=precisions)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Of the inputs of n `rows`: their `mean` (d,) and the sums of `squares` (d,) of what they are off it [CHAN1983].
+
+    [CHAN1983] is Chan, Golub & LeVeque, Algorithms for computing the sample variance, The American Statistician 37.
+    """
+
+    rows: int
+    mean: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, block: RowBlock) -> "Moments":
+        """Those of a block."""
+        mean = block.X.mean(axis=0)
+        return cls(len(block), mean, np.square(block.X - mean).sum(axis=0))
+
+    def __add__(self, other: Self, /) -> "Moments":
+        rows, apart = self.rows + other.rows, other.mean - self.mean
+        mean = self.mean + apart * (other.rows / rows)
+        squares = self.squares + other.squares + np.square(apart) * (self.rows * other.rows / rows)
+        return Moments(rows, mean, squares)
+
+    @property
+    def sd(self) -> Array:
+        """The inputs' standard deviations, (d,)."""
+        return np.sqrt(self.squares / self.rows)
+
+
+@dataclass(frozen=True)
+class Finite:
+    """Whether the inputs of some rows are finite: what adds up is the conjunction."""
+
+    value: bool
+
+    @classmethod
+    def of(cls, block: RowBlock) -> "Finite":
+        """Of a block."""
+        return cls(bool(np.isfinite(block.X).all()))
+
+    def __add__(self, other: Self, /) -> "Finite":
+        return Finite(self.value and other.value)

@@ -1,0 +1,24 @@
+"""Choosing among whole fits: the width, then the prior and the likelihood, then figures of the best."""
+
+from relevance_bayes.core.selection.pooled import MAX_SCORE_LOSS, Member
+from relevance_bayes.core.selection.ranking import Contender
+from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, THOROUGH, Bounds, Compared, Score
+from relevance_bayes.core.selection.training import Trained, train
+
+__all__ = [
+    "FOLDS",
+    "MAX_SCORE_LOSS",
+    "NORMAL",
+    "THOROUGH",
+    "Bounds",
+    "Compared",
+    "Contender",
+    "Folding",
+    "Member",
+    "Rows",
+    "Score",
+    "Step",
+    "Trained",
+    "train",
+]

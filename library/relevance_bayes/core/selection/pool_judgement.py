@@ -1,0 +1,129 @@
+"""How a pool's members and the alternatives to it predict the rows of folds, and what that decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from relevance_bayes.core.folds import Split
+from relevance_bayes.core.likelihoods.gaussian import RealPrediction
+from relevance_bayes.core.pooling.densities import Densities
+from relevance_bayes.core.prediction import Measured
+from relevance_bayes.core.selection.scoring import Compared, figures, standard_error
+from relevance_bayes.core.selection.varying_noise import noise_varies
+from relevance_bayes.core.spec import Spec, is_heteroscedastic
+from relevance_bayes.core.types import Array, Indices
+
+PARTS = 5
+"""Into which rows that one training was measured on are cut, for weights from the other parts."""
+
+CLEARLY = 2.0
+"""Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """How n rows of some folds are predicted by what was learned without them.
+
+    `splits` are (others, fold) pairs of rows, `rows` (n,) the folds one after the other, `t` (n,) their targets.
+    `means` and `variances` (n, K) are of all members, NaN where one was lost; `rivals` (J, 3, n) are -log density,
+    absolute error and whether the 95 % interval held. `asked` where residuals asked for noise that varies.
+    """
+
+    splits: tuple[Split, ...]
+    rows: Indices
+    t: Array
+    means: Array
+    variances: Array
+    rivals: Array
+    asked: bool = False
+
+    def noise_varies(self, X: Array) -> bool:
+        """Whether the residuals of the pool of all members ask for noise that is a function of the inputs X (N, d)."""
+        members = self.sound
+        if not len(members):
+            return False
+        densities = self.densities.taken(members)
+        mean, variance = densities.product(densities.best_weights(self.t))
+        return noise_varies(X[self.rows], mean, (self.t - mean) / np.sqrt(variance))
+
+    @property
+    def heaviest(self) -> int:
+        """The place of the member of greatest weight."""
+        members = self.sound
+        return int(members[self.densities.taken(members).best_weights(self.t).argmax()])
+
+    @property
+    def sound(self) -> Indices:
+        """The places of the members that no fold lost; none where no row was measured."""
+        if not len(self.t):
+            return np.zeros(0, np.intp)
+        return np.flatnonzero(np.isfinite(self.means).all(axis=0) & np.isfinite(self.variances).all(axis=0))
+
+    def only(self, members: Indices) -> "Judgement":
+        """That of some members."""
+        return replace(self, means=self.means[:, members], variances=self.variances[:, members])
+
+    @property
+    def densities(self) -> Densities:
+        """Those of the members."""
+        return Densities(self.means, self.variances)
+
+    @property
+    def measured(self) -> Measured:
+        """Of the pool of all members, each part of the rows with weights from the other parts: the folds, or PARTS of
+        one."""
+        parts, stop = list[Measured](), 0
+        sizes = [len(fold) for _, fold in self.splits]
+        places = [np.arange(stop, stop := stop + size) for size in sizes]
+        for here in places if len(places) > 1 else np.array_split(places[0], min(PARTS, len(self.t))):
+            others = np.setdiff1d(np.arange(len(self.t)), here)
+            weights = self.densities.rows(others).best_weights(self.t[others])
+            mean, variance = self.densities.rows(here).product(weights)
+            none = np.zeros(len(here))
+            parts.append(Measured.of(RealPrediction(mean, variance, none, none), self.t[here]))
+        return Measured.joined(parts)
+
+    def rival_score(self, place: int) -> dict[str, float]:
+        """A rival's figures."""
+        return figures(self._rival(place))
+
+    def _rival(self, place: int) -> Measured:
+        nll, mae, inside = self.rivals[place]
+        return Measured(self.t, {"mae": mae, "nll": nll, "coverage_95": inside})
+
+    @property
+    def best_rival(self) -> int | None:
+        """The rival whose score is clearly above the pool's, the best of several; None without."""
+        sound = [place for place, found in enumerate(self.rivals) if len(self.t) and np.isfinite(found).all()]
+        members = self.sound
+        if not len(members):
+            return min(sound, key=lambda place: float(self.rivals[place, 0].mean()), default=None)
+        if not sound:
+            return None
+        pool = self.only(members).measured.each["nll"]
+        gains = {place: pool - self.rivals[place, 0] for place in sound}
+        clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * standard_error(gain)]
+        return max(clear, key=lambda place: float(gains[place].mean()), default=None)
+
+    def compared(self, specs: Sequence[Spec], rivals: Sequence[Spec], taken: int | None = None) -> tuple[Compared, ...]:
+        """All that the folds judged, but for the rival that was taken."""
+        if not len(self.t):
+            return ()
+        of_members = self.densities.of_members(self.t).mean(axis=0)
+        of_rivals = -self.rivals[:, 0].mean(axis=1)
+        told = [*zip(specs, of_members, strict=True), *zip(rivals, of_rivals, strict=True)]
+        left_out = None if taken is None else len(specs) + taken
+        return tuple(
+            _compared(spec, float(score), asked=self.asked)
+            for place, (spec, score) in enumerate(told)
+            if place != left_out
+        )
+
+
+def _compared(spec: Spec, score: float, *, asked: bool) -> Compared:
+    if np.isfinite(score):
+        return Compared(spec, score)
+    if is_heteroscedastic(spec.likelihood) and not asked:
+        return Compared(spec, None, "no noise that depends on the inputs shows in the residuals of the folds")
+    return Compared(spec, None, "could not be fitted to each fold", computable=False)

@@ -1,0 +1,107 @@
+"""Members of a pool: their scales from some rows, their functions in the order of their gains, the fit through few."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from relevance_bayes.core.basis import KernelBasis
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.fitting import learned, pose
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Kernel
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pooling.learning import Ordered, Whole, jitter, whole
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.scales import EvidencePerInputWidth
+from relevance_bayes.core.selection.rows import Rows, Step
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+
+NEXT_TO_NO_NOISE = 1e3
+"""The targets' square over the noise's from which on the widths of one kernel mislead another's."""
+
+MAX_JITTER = 1e-4
+"""Tenfold jitter is tried below this, then fewer functions."""
+
+MIN_FUNCTIONS = 8
+"""A training ends where rounding allows a member fewer than these."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A process that could not be learned, and why."""
+
+    reason: str
+
+
+Begun: TypeAlias = Whole | Lost
+
+
+def learned_members(
+    rows: Rows, specs: Sequence[Spec], trail: Trail, step: Step, most: int | None = None
+) -> Generator[Step, None, list[Begun]]:
+    """Each member with its scales learned, on so many rows at most.
+
+    Those with a width for each input begin where the first ended; another kernel has starts of its own where that found
+    next to no noise.
+    """
+    found: list[Begun] = []
+    for spec in specs:
+        first = found[0] if found else None
+        begins = isinstance(first, Whole) and _widths_by_input(spec)
+        if isinstance(first, Whole) and _kernel(spec) != _kernel(specs[0]):
+            begins = begins and first.hyperparameters.beta * first.problem.square < NEXT_TO_NO_NOISE
+        begin = first.hyperparameters if isinstance(first, Whole) and begins else None
+        found.append((yield from learned_member(rows, spec, begin, trail, step, most)))
+    return found
+
+
+def learned_member(
+    rows: Rows, spec: Spec, begin: Hyperparameters | None, trail: Trail, step: Step, most: int | None = None
+) -> Generator[Step, None, Begun]:
+    """A member with its scales learned on `most` rows, from `begin` where that is given."""
+    try:
+        posed = pose(rows.X, rows.t, spec, noise_sd=rows.noise_sd)
+        problem = replace(posed, begin=begin, max_rows_for_scales=most)
+        for member in whole(problem, spec, trail):  # noqa: B007 - the last is the member
+            yield step
+    except (NotPositiveDefiniteError, DataError) as error:
+        return Lost(str(error))
+    return member
+
+
+def _kernel(spec: Spec) -> Kernel | None:
+    return next((one.kernel for one in spec.basis if isinstance(one, KernelBasis)), None)
+
+
+def _widths_by_input(spec: Spec) -> bool:
+    return any(isinstance(one, KernelBasis) and isinstance(one.width, EvidencePerInputWidth) for one in spec.basis)
+
+
+def in_order(member: Whole) -> Ordered | Lost:
+    """A member's functions in the order of their gains."""
+    try:
+        return Ordered.of(member)
+    except NotPositiveDefiniteError as error:
+        return Lost(str(error))
+
+
+def learned_through(member: Ordered, functions: int, trail: Trail) -> Generator[Step, None, Model]:
+    """A member through its first functions; with more jitter, then through fewer, where rounding asks for it."""
+    problem, spec, added = member.whole.problem, member.whole.spec, jitter(member.whole.hyperparameters)
+    while True:
+        try:
+            for now in trail.standings(problem, spec, member.through(functions, added)):
+                state = now.state
+                yield Step("fit", state.iteration, None, "iterations", None, len(state.active))
+            model = learned(problem, now)
+            Ready.of(model)
+        except NotPositiveDefiniteError:
+            if functions < MIN_FUNCTIONS:
+                raise
+            if added < MAX_JITTER:
+                added *= 10.0
+            else:
+                functions = functions * 3 // 4
+        else:
+            return model

@@ -1,0 +1,218 @@
+"""Fits of one target compared by their evidence with the hyperparameters integrated out."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite, nan
+
+from relevance_bayes.core.algorithms.greedy import with_more_jitter
+from relevance_bayes.core.algorithms.state import Standing, State
+from relevance_bayes.core.basis import KernelBasis, KernelFunctions
+from relevance_bayes.core.errors import NotPositiveDefiniteError, TooManyCandidatesError
+from relevance_bayes.core.fitting import learned, pose_rows
+from relevance_bayes.core.integrated import Integral
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.problem import Problem, check_rows
+from relevance_bayes.core.sampling import Sampler
+from relevance_bayes.core.scales import CrossValidationWidth, InheritedWidth
+from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.scoring import Compared, work_of
+from relevance_bayes.core.selection.widths import with_width
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Trail
+
+MOST_CENTRES = 4_000
+"""Rows that may carry a function, drawn by content: a pass over all candidates costs rows x centres."""
+
+CLEAR = 0.1
+"""Nats a row by which another likelihood must be better: fits of one that began differently have differed by .08."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One of the fits that were compared: its spec, how many functions it kept, and its score.
+
+    `score` is the log of its evidence with the hyperparameters integrated out, in nats. A rival that fell behind on the
+    rows that its scales were learned on was given up: it has no `functions`, and that distance, for all rows, as score.
+    """
+
+    spec: Spec
+    functions: int | None
+    score: float
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """How fits are made: on which trail, how many threads share passes over all rows, and how long these may be."""
+
+    trail: Trail
+    threads: int
+    most_cells: int | None
+
+    def check(self, problem: Problem, spec: Spec) -> None:
+        """Raises TooManyCandidatesError."""
+        cells = problem.rows * problem.candidates.size
+        if self.most_cells is not None and spec.algorithm.looks_at_all and cells > self.most_cells:
+            raise TooManyCandidatesError(
+                f"expected rows times candidates of at most {self.most_cells:,}, got {problem.rows:,} times"
+                f" {problem.candidates.size:,}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The best fit, those beaten as they were, and what could not be fitted."""
+
+    best: "RankedFit"
+    beaten: tuple[Contender, ...]
+    lost: tuple[Compared, ...]
+
+
+def ranked(
+    rows: Rows, spec: Spec, rivals: tuple[Spec, ...], folding: Folding, on: FitContext
+) -> Generator[Step, None, Ranking]:
+    """Fit all, and add up their work; raises NotPositiveDefiniteError where none can be computed."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    spec.likelihood.check(rows.t)
+    best: RankedFit | None = None
+    beaten, lost, work = list[Contender](), list[Compared](), 0.0
+    for tried in (spec, *rivals):
+        alternative = tried if best is not None else _with_own_width(tried)
+        try:
+            fit = yield from fitted_to(rows, alternative, folding, on, earlier=best)
+            work += work_of(fit.problem, alternative, fit.last.state)
+            if best is None:
+                best = fit
+            elif fit.given_up:
+                behind = (best.promise - fit.promise) * best.problem.rows
+                beaten.append(Contender(fit.spec, None, best.score - behind))
+            else:
+                best, worse = (fit, best) if fit.beats(best) else (best, fit)
+                beaten.append(worse.contender)
+        except NotPositiveDefiniteError as error:
+            lost.append(Compared(alternative, None, str(error), computable=False))
+    if best is None:
+        raise NotPositiveDefiniteError("; ".join(f"{one.reason}" for one in lost))
+    return Ranking(replace(best, work=work), tuple(beaten), tuple(lost))
+
+
+def _with_own_width(spec: Spec) -> Spec:
+    """The spec with a width of its own, by folds, where there is no fit to inherit one from."""
+    return replace(
+        spec,
+        basis=tuple(
+            replace(one, width=CrossValidationWidth())
+            if isinstance(one, KernelBasis) and isinstance(one.width, InheritedWidth)
+            else one
+            for one in spec.basis
+        ),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RankedFit:
+    """Where one fit on these rows ended, and its `promise` in nats a row, nan where none was made on the way.
+
+    `lent` is what the kernels' input map costs where it is another fit's, and `work` that of all fits compared.
+    """
+
+    rows: Rows
+    spec: Spec
+    problem: Problem
+    last: Standing
+    promise: float
+    lent: float = 0.0
+    work: float = 0.0
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it had not ended."""
+        return self.last.state.termination is None
+
+    @cached_property
+    def model(self) -> Model:
+        """What was learned."""
+        return learned(self.problem, self.last)
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, of the targets as they came, in nats."""
+        return self.last.state.objective + self.problem.log_jacobian
+
+    @property
+    def contender(self) -> Contender:
+        """As it is told."""
+        return Contender(self.spec, len(self.model.mean), self.score)
+
+    @cached_property
+    def integral(self) -> Integral:
+        """Of the evidence over the hyperparameters."""
+        return self.last.integral(self.problem)
+
+    @property
+    def scales(self) -> float:
+        """What the input map costs, whoever found it; nothing where no kernel is in the model."""
+        kernels = any(isinstance(one, KernelFunctions) and one.size for one in self.model.functions)
+        return self.integral.input_map + (self.lent if kernels else 0.0)
+
+    @property
+    def score(self) -> float:
+        """In nats, of the targets as they came."""
+        return self.integral.value + self.scales + self.problem.log_jacobian
+
+    def beats(self, other: "RankedFit") -> bool:
+        """Whether it takes another's place: by a clear margin where that has another likelihood."""
+        same = self.spec.likelihood == other.spec.likelihood
+        return self.score > other.score + (0.0 if same else CLEAR * self.problem.rows)
+
+
+def fitted_to(
+    rows: Rows, spec: Spec, folding: Folding, on: FitContext, *, earlier: RankedFit | None = None
+) -> Generator[Step, None, RankedFit]:
+    """A fit; `earlier` is the best so far, from which kernels may inherit.
+
+    A rival that promises less than it is given up, since it would have to be better by a margin: what comes after the
+    scales costs several times as much, most where a likelihood is wrong and many functions seem to be worth it. A fit
+    from which no prediction can be computed is gone on with, with more jitter.
+    Noise of another likelihood may be in other units: of a rival's none is told on the way.
+    """
+    resolved = yield from with_width(rows, spec, folding, on.trail)
+    source = rows.blocks(on.threads)
+    centres = Sampler(source, spec.seed).sample(MOST_CENTRES)
+    inherited = None if earlier is None else _kernel_functions(earlier)
+    problem = pose_rows(source, resolved, centres=centres, inherited=inherited, noise_sd=rows.noise_sd)
+    on.check(problem, resolved)
+    phase = "fit" if earlier is None else "rival fit"
+    yield Step(phase, 0, None, "iterations")
+    lent = 0.0 if earlier is None or not _inherits(resolved) else earlier.scales
+    begin: State | None = None
+    promise = nan
+    while True:
+        for now in on.trail.standings(problem, resolved, begin):
+            state = now.state
+            reached = state.objective + problem.log_jacobian if isfinite(state.objective) else None
+            noise_sd = spec.likelihood.noise(problem.precision(state.beta)) if earlier is None else None
+            yield Step(phase, state.iteration, None, "iterations", reached, len(state.active), noise_sd)
+            promise = nan if now.promise is None else now.promise
+            if earlier is not None and promise < earlier.promise:
+                break
+        fit = RankedFit(rows, resolved, problem, now, promise, lent)
+        try:
+            if not fit.given_up:
+                Ready.of(fit.model)
+        except NotPositiveDefiniteError as error:
+            begin = with_more_jitter(now.state, error)
+        else:
+            return fit
+
+
+def _inherits(spec: Spec) -> bool:
+    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, InheritedWidth) for basis in spec.basis)
+
+
+def _kernel_functions(fit: RankedFit) -> KernelFunctions | None:
+    """Those in the model, or that it was offered; None where it has no such dictionary."""
+    dictionaries = (*fit.model.functions, *fit.problem.candidates.dictionaries)
+    kernels = [functions for functions in dictionaries if isinstance(functions, KernelFunctions)]
+    return kernels[0] if kernels else None

@@ -1,0 +1,271 @@
+"""One training: the width where it is searched for, the fit, its rivals, and what was measured."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from relevance_bayes.core.likelihoods import ClassLikelihood
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.pool import LearnedModel, alone, at_temperature, n_functions, ready_of
+from relevance_bayes.core.prediction import predict, scores
+from relevance_bayes.core.problem import check_rows
+from relevance_bayes.core.selection.by_folds import chosen
+from relevance_bayes.core.selection.classes import (
+    Fit,
+    FittedClasses,
+    fitted_classes,
+    learns_temperature,
+    with_fold_temperature,
+)
+from relevance_bayes.core.selection.heteroscedastic import with_log_noise
+from relevance_bayes.core.selection.leave_one_out import leave_one_out, with_temperature
+from relevance_bayes.core.selection.pooled import MAX_SCORE_LOSS, Member, pooled
+from relevance_bayes.core.selection.ranking import Contender, FitContext, fitted_to, ranked
+from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.scoring import FOLDS, NORMAL, Bounds, Compared, Score, Scoring, score_of, work_of
+from relevance_bayes.core.selection.validation import validated
+from relevance_bayes.core.spec import Spec, check, is_heteroscedastic
+from relevance_bayes.core.trail import Trail
+
+NOT_ASKED = "No rows were left out to measure on: ask for a validation."
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The end: the model, the spec as run (no width searched for any more), and what was measured.
+
+    `scores` on the held-out rows, `leave_one_out` and `validation` (see there) are empty without; `contenders`, the one
+    taken first, where there were rivals. Of a pool `members` are the processes that it kept, `compared` what the folds
+    judged, `score_loss` what its reduction to few functions costs, and `unreduced` how many there are without it.
+    `score` is that of the validation, or why there is none. What could not be fitted is in `compared` too, with the
+    reason. Of a model for each class `class_specs` are those that they were fitted with. Figures are in the units of t.
+    """
+
+    learned: LearnedModel
+    spec: Spec
+    scores: dict[str, float]
+    leave_one_out: dict[str, float]
+    contenders: tuple[Contender, ...] = ()
+    validation: dict[str, float] = field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    score_loss: float | None = None
+    class_specs: tuple[Spec, ...] = ()
+    unreduced: int | None = None
+    score: Score = field(default_factory=lambda: Score.none(NOT_ASKED))
+
+    @property
+    def model(self) -> Model:
+        """The model, where it is one alone; raises SparseBayesError for a pool."""
+        return alone(self.learned)
+
+
+def train(
+    rows: Rows,
+    spec: Spec,
+    *,
+    rivals: tuple[Spec, ...] = (),
+    pool: tuple[Spec, ...] = (),
+    alternatives: tuple[Spec, ...] = (),
+    folding: Folding | None = None,
+    held_out: Rows | None = None,
+    folds: int = 0,
+    bounds: Bounds | None = None,
+    max_score_loss: float = MAX_SCORE_LOSS,
+    threads: int = 1,
+    trail: Trail | None = None,
+    most_cells: int | None = None,
+) -> Iterator[Step | Trained]:
+    """Find the width where a spec asks for a search, fit on all rows, do the same for its rivals, and measure the best.
+
+    With `pool`, processes beside the spec's, all are learned together: see `pooled`, which `max_score_loss` is for.
+    With `alternatives` to the spec of classes, folds choose one of them: see `chosen`. What is learned of classes has a
+    temperature: of whole folds where there are any, else of folds of the weights alone.
+    A rival's kernel may inherit input map and terms of the best before it. With `folds` all of this is done again on
+    each fold's other rows, within `bounds` where there are any: see `Scoring`. `threads` share passes over all
+    rows. It leaves its trail in `trail`, and goes on from where an earlier start's trail ended. Steps, at least one
+    first and one last, then one Trained. An alternative that can't be computed is left out. Raises DataError,
+    IllegalCombinationError, TooManyCandidatesError where rows times candidates are more than `most_cells`, and
+    NotPositiveDefiniteError where nothing can be fitted.
+    """
+    for each in (spec, *rivals, *pool, *alternatives):
+        check(each)
+    folding, on = folding or Folding(), FitContext(Trail() if trail is None else trail, threads, most_cells)
+    scoring = Scoring(folds, bounds)
+    if pool or alternatives:  # folds choose, whether or not any were asked for
+        scoring = scoring if folds else Scoring(FOLDS, bounds or NORMAL)
+    if pool:
+        yield from _pooled(rows, (spec, *pool), rivals, folding, scoring, max_score_loss, on, held_out)
+        return
+    if isinstance(spec.likelihood, ClassLikelihood):
+        yield from _classes(rows, (spec, *alternatives), folding, scoring, on, held_out)
+        return
+    if is_heteroscedastic(spec.likelihood):
+        yield from _with_log_noise(rows, spec, folding, scoring, on, held_out)
+        return
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        ranking = yield from ranked(some, spec, rivals, apart, on)
+        return ranking.best.model
+
+    ranking = yield from ranked(rows, spec, rivals, folding, on)
+    best, beaten = ranking.best, ranking.beaten
+    model, total = best.model, best.last.state.iteration
+    measured = {} if held_out is None else scores(predict(model, held_out.X, held_out.noise_sd), held_out.t)
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    if folds:
+        splits = scoring.splits(rows, folding, spec.seed)
+        affordable = scoring.affordable(len(splits), best.work)
+        validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+        score = score_of(validation, affordable, len(splits))
+    noise_sd = model.noise_sd if best.spec.likelihood == spec.likelihood else None
+    yield Step("done", total, total, "iterations", best.objective, len(model.mean), noise_sd)
+    contenders = (best.contender, *beaten) if beaten else ()
+    left_out = leave_one_out(model, rows, best.spec.prior.rho)
+    yield Trained(model, best.spec, measured, left_out, contenders, validation, compared=ranking.lost, score=score)
+
+
+def _with_log_noise(
+    rows: Rows, spec: Spec, folding: Folding, scoring: Scoring, on: FitContext, held_out: Rows | None
+) -> Iterator[Step | Trained]:
+    """The training of a function and its log noise variance."""
+    yield Step("fit", 0, None, "iterations")
+    model, resolved = yield from with_log_noise(rows, spec, folding, on.trail, on.threads)
+    measured = {} if held_out is None else scores(predict(model, held_out.X), held_out.t)
+
+    def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+        again, _ = yield from with_log_noise(some, spec, apart, on.trail, on.threads)
+        return again
+
+    validation, score = dict[str, float](), Score.none(NOT_ASKED)
+    if scoring.folds:
+        splits = scoring.splits(rows, folding, spec.seed)
+        validation = yield from validated(rows, learning, splits, folding, on.trail)
+        score = score_of(validation, len(splits), len(splits))
+    yield Step("done", 1, 1, "fits", model.evidence.value, model.size, model.noise_sd)
+    yield Trained(model, resolved, measured, {}, validation=validation, score=score)
+
+
+def _pooled(
+    rows: Rows,
+    specs: tuple[Spec, ...],
+    rivals: tuple[Spec, ...],
+    folding: Folding,
+    scoring: Scoring,
+    max_score_loss: float,
+    on: FitContext,
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of a pool: the score of its folds is its validation."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    for spec in (*specs, *rivals):
+        spec.likelihood.check(rows.t)
+    splits = scoring.splits(rows, folding, specs[0].seed)
+    bounds = scoring.bounds or NORMAL
+    found = yield from pooled(
+        rows,
+        specs,
+        rivals,
+        splits,
+        on.trail,
+        max_score_loss=max_score_loss,
+        max_rows_for_scales=bounds.max_rows_for_scales,
+    )
+    measured = {}
+    if held_out is not None:
+        prediction, _ = ready_of(found.model).predict(held_out.X, held_out.noise_sd)
+        measured = scores(prediction, held_out.t)
+    yield Step("done", len(splits), len(splits), "folds", None, n_functions(found.model))
+    left_out = leave_one_out(found.model, rows, found.spec.prior.rho) if isinstance(found.model, Model) else {}
+    yield Trained(
+        found.model,
+        found.spec,
+        measured,
+        left_out,
+        validation=found.score,
+        members=found.members,
+        compared=found.compared,
+        score_loss=found.score_loss,
+        unreduced=found.unreduced,
+        score=score_of(found.score, len(splits), len(splits)),
+    )
+
+
+def _classes(
+    rows: Rows,
+    specs: tuple[Spec, ...],
+    folding: Folding,
+    scoring: Scoring,
+    on: FitContext,
+    held_out: Rows | None,
+) -> Iterator[Step | Trained]:
+    """The training of classes: of one spec, or of several of which whole folds choose one."""
+    check_rows(rows.X, rows.t, rows.noise_sd)
+    first, folding = specs[0], replace(folding, stratified=True)
+    first.likelihood.check(rows.t)
+    validation, score, compared = dict[str, float](), Score.none(NOT_ASKED), tuple[Compared, ...]()
+    if len(specs) > 1:
+        splits = scoring.splits(rows, folding, first.seed)
+        learn = partial(_learned_classes, folding=folding, on=on)
+        budget = None if scoring.bounds is None else scoring.bounds.budget_of_choice
+        found = yield from chosen(rows, specs, splits, learn, on.trail, budget=budget)
+        fitted, spec, compared, validation = found.fitted, found.spec, found.compared, found.validation
+        score = score_of(validation, found.folds, found.total)
+        model = _tempered(fitted, rows, folding, spec, found.temperature)
+    else:
+        fitted, spec = (yield from _learned_classes(rows, first, folding=folding, on=on)), first
+        model = _tempered(fitted, rows, folding, spec)
+        if scoring.folds:
+
+            def learning(some: Rows, apart: Folding) -> Generator[Step, None, LearnedModel]:
+                again = yield from _learned_classes(some, spec, folding=apart, on=on)
+                return _tempered(again, some, apart, spec)
+
+            splits = scoring.splits(rows, folding, spec.seed)
+            fits = (fit for fit in fitted.fits if fit is not None)
+            work = sum(work_of(fit.problem, spec, fit.last.state) for fit in fits)
+            affordable = scoring.affordable(len(splits), work)
+            validation = yield from validated(rows, learning, splits[:affordable], folding, on.trail)
+            score = score_of(validation, affordable, len(splits))
+    measured: dict[str, float] = {}
+    if held_out is not None:
+        prediction, _ = ready_of(model).predict(held_out.X)
+        measured = scores(prediction, held_out.t)
+    single = model if isinstance(model, Model) else None
+    reached = None if single is None else single.evidence.value
+    yield Step("done", 1, 1, "fits", reached, n_functions(model), None if single is None else single.noise_sd)
+    yield Trained(
+        model,
+        fitted.specs[0] if single is not None else spec,
+        measured,
+        {} if single is None else leave_one_out(single, rows, spec.prior.rho),
+        validation=validation,
+        compared=compared,
+        class_specs=() if single is not None else fitted.specs,
+        score=score,
+    )
+
+
+def _learned_classes(
+    rows: Rows, spec: Spec, *, folding: Folding, on: FitContext
+) -> Generator[Step, None, FittedClasses]:
+    """A spec fitted to some rows, at temperature 1."""
+
+    def fit(some: Rows, single: Spec) -> Generator[Step, None, Fit]:
+        found = yield from fitted_to(some, single, folding, on)
+        return Fit(found.spec, found.problem, found.last)
+
+    return (yield from fitted_classes(rows, spec, fit))
+
+
+def _tempered(
+    found: FittedClasses, rows: Rows, folding: Folding, spec: Spec, temperature: float | None = None
+) -> LearnedModel:
+    """The model at the temperature of whole folds, else at that of folds of its weights, where it is learned."""
+    if not learns_temperature(spec):
+        return found.model
+    if temperature is not None:
+        return at_temperature(found.model, temperature)
+    if isinstance(found.model, Model) and found.model.likelihood.conjugate:
+        return with_temperature(found.model, rows)
+    return with_fold_temperature(found, rows, folding, spec.seed)

@@ -1,0 +1,57 @@
+"""How good a whole training is: repeated on each fold's other rows, and measured on the fold."""
+
+from collections.abc import Callable, Generator, Sequence
+
+import numpy as np
+
+from relevance_bayes.core.errors import DataError, NotPositiveDefiniteError
+from relevance_bayes.core.folds import Split
+from relevance_bayes.core.pool import LearnedModel, ready_of
+from relevance_bayes.core.prediction import FIGURES, Measured
+from relevance_bayes.core.selection.rows import Folding, Rows, Step
+from relevance_bayes.core.selection.scoring import figures
+from relevance_bayes.core.trail import Trail
+from relevance_bayes.core.types import Array
+
+Learning = Callable[[Rows, Folding], Generator[Step, None, LearnedModel]]
+"""A whole training on some rows, which are kept apart so within it too."""
+
+
+def validated(
+    rows: Rows, learning: Learning, splits: Sequence[Split], folding: Folding, trail: Trail
+) -> Generator[Step, None, dict[str, float]]:
+    """Scores over all rows measured, each of them once, and how many they are, `rows`.
+
+    A fold whose other rows can't be learned from is passed over; without any that can, `rows` of 0 stands alone. Of a
+    fold that is measured the trail keeps its rows' figures alone.
+    """
+    parts: list[Measured] = []
+    yield Step("validation", 0, len(splits), "fits")
+    for number, (others, fold) in enumerate(splits):
+        table = trail.passed()
+        if table is None:
+            place = trail.begin()
+            step = Step("validation", number, len(splits), "fits")
+            table = yield from _table(learning(rows.take(others), folding.take(others)), rows.take(fold), step)
+            trail.settle(place, table)
+        each = {name: row for name, row in zip(FIGURES, table, strict=True) if not np.isnan(row).all()}
+        if each:
+            parts.append(Measured(rows.t[fold], each))
+        yield Step("validation", number + 1, len(splits), "fits")
+    return figures(Measured.joined(parts)) if parts else {"rows": 0.0}
+
+
+def _table(steps: Generator[Step, None, LearnedModel], fold: Rows, step: Step) -> Generator[Step, None, Array]:
+    """FIGURES (6, n) of a fold's rows by what is learned in `steps`, NaN where a target has none of them."""
+    nothing = np.full(len(fold.t), np.nan)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            model: LearnedModel = ended.value
+            prediction, _ = ready_of(model).predict(fold.X, fold.noise_sd)
+            each = Measured.of(prediction, fold.t).each
+            return np.array([each.get(name, nothing) for name in FIGURES])
+        except (DataError, NotPositiveDefiniteError):
+            return np.array([nothing] * len(FIGURES))
+        yield step

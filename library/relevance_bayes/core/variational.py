@@ -1,0 +1,239 @@
+"""The posterior at rest where the latents' uncertainty counts: sites at N(f, v), repeated until the bound rests."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+
+from relevance_bayes.core.likelihoods import Likelihood
+from relevance_bayes.core.likelihoods.sites import Sites
+from relevance_bayes.core.linalg import (
+    cholesky,
+    inverse_from_cholesky,
+    log_determinant,
+    solve_lower,
+    solve_lower_transposed,
+)
+from relevance_bayes.core.posterior import Posterior
+from relevance_bayes.core.types import Array, ForRows
+
+MAX_ITERATIONS = 100
+TOLERANCE = 1e-13
+"""The iteration rests when a step promises less than this share of 1 + |L|, ..."""
+
+ROUNDING = 1e-13
+"""... or brings no more than rounding."""
+
+MIN_SHARE = 2.0**-10
+"""Of a step, until L rises."""
+
+REMEMBERED = 5
+"""Earlier steps that the next is extrapolated from [ANDERSON1965: J. ACM 12]."""
+
+MIN_FALL = 0.2
+"""No precision falls below this share of itself in an extrapolated step."""
+
+MAX_MEAN_STEPS = 8
+"""Steps of the mean at one covariance, ..."""
+
+FORCING = 0.03
+"""... which end where they promise less than this share of what the precisions' last step did."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """L in nats, the posterior of the weights, and at its latents N(f, v), each (N,), the `sites`.
+
+    `likelihood` with what it learns itself at its best there.
+    """
+
+    value: float
+    posterior: Posterior
+    sites: Sites
+    f: Array
+    v: Array
+    likelihood: Likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class _Mean:
+    """Weights w (R,) or (R, K) of the columns P A^-1/2, and the sites at their latents N(f, v).
+
+    `value` = sum ell - 1/2 |w|^2: what the mean has to do with L.
+    """
+
+    weights: Array
+    f: Array
+    v: Array
+    value: float
+    sites: Sites
+    likelihood: Likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class _Iterate:
+    """A posterior with covariance (A + P'diag(lam)P)^-1, lam = `precision` (N,), and L there.
+
+    `lower` (R, R) is the factor of I + A^-1/2 P'diag(lam)P A^-1/2, `own` (N,) = diag(P Sigma P'), and `left` are the
+    nats that another step of the mean promises.
+    """
+
+    precision: Array
+    lower: Array
+    own: Array
+    mean: _Mean
+    value: float
+    left: float
+
+    @property
+    def residual(self) -> Array:
+        """How far the precisions of the sites are from lam, (N,)."""
+        return self.mean.sites.precision - self.precision
+
+    @property
+    def promise(self) -> float:
+        """About the nats that another step brings."""
+        return self.left + 0.25 * float(np.square(self.own * self.residual).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Ascent:
+    """The problem of `settle`: `scaled` (N, R) = P A^-1/2, whose weights have the prior N(0, I)."""
+
+    scaled: Array
+    t: Array
+    c: Array
+    likelihood: Likelihood
+    beta: ForRows
+
+    def at(self, precision: Array, weights: Array, forcing: float) -> _Iterate:
+        """With lam = `precision` (N,), and the mean that is best then, looked for from `weights` (R,) or (R, K)."""
+        lower, own = self.factorised(precision)
+        mean = self.mean(weights, self.c + own)
+        half = solve_lower(lower, self.scaled.T @ mean.sites.gradient - mean.weights)
+        for _ in range(MAX_MEAN_STEPS):
+            if 0.5 * float(np.square(half).sum()) <= forcing:
+                break
+            higher = self.raised(mean, solve_lower_transposed(lower, half))
+            if higher is None:
+                break
+            mean = higher
+            half = solve_lower(lower, self.scaled.T @ mean.sites.gradient - mean.weights)
+        # KL = 1/2 (|w|^2 - sum lam own + log |I + A^-1/2 P'diag(lam)P A^-1/2|), of each latent.
+        latents = 1 if weights.ndim == 1 else weights.shape[1]
+        value = mean.value + 0.5 * latents * (float(precision @ own) - log_determinant(lower))
+        return _Iterate(precision, lower, own, mean, value, 0.5 * float(np.square(half).sum()))
+
+    def mean(self, weights: Array, v: Array) -> _Mean:
+        """At weights (R,) or (R, K), and variances v (N,) of the latents."""
+        f = self.scaled @ weights
+        tuned = self.likelihood.tuned(self.t, f, v, self.beta)
+        sites = tuned.expected(self.t, f, v, self.beta)
+        return _Mean(weights, f, v, float(sites.value.sum()) - 0.5 * float(np.square(weights).sum()), sites, tuned)
+
+    def raised(self, mean: _Mean, step: Array) -> _Mean | None:
+        """After a step of the weights, halved until it raises what is to be raised; None where it never does."""
+        share = 1.0
+        while share > MIN_SHARE:
+            tried = self.mean(mean.weights + share * step, mean.v)
+            if tried.value > mean.value:
+                return tried
+            share *= 0.5
+        return None
+
+    def factorised(self, precision: Array) -> tuple[Array, Array]:
+        """The factor (R, R) of I + A^-1/2 P'diag(lam)P A^-1/2, and diag(P Sigma P') (N,)."""
+        weighted = np.sqrt(precision)[:, None] * self.scaled
+        middle = weighted.T @ weighted
+        middle.flat[:: len(middle) + 1] += 1.0
+        lower = cholesky(middle)
+        half = solve_lower(lower, self.scaled.T)
+        return lower, np.vecdot(half.T, half.T)
+
+    def begun(self) -> _Iterate:
+        """From the sites of the prior: exact where the likelihood is Gaussian."""
+        f, v = self.likelihood.first(self.t, self.c + np.square(self.scaled).sum(axis=1))
+        first = self.likelihood.expected(self.t, f, v, self.beta)
+        lower, _ = self.factorised(first.precision)
+        shift = _by_row(first.precision, f) * f + first.gradient
+        weights = solve_lower_transposed(lower, solve_lower(lower, self.scaled.T @ shift))
+        if self.likelihood.conjugate:
+            return self.at(first.precision, weights, inf)
+        return self.at(first.precision, weights, 0.0)
+
+    def extrapolated(self, found: _Iterate, steps: list[tuple[Array, Array]], forcing: float) -> _Iterate | None:
+        """Where the last steps lead to together; None with one alone, or where L falls there."""
+        if len(steps) == 1:
+            return None
+        at, residue = steps[-1]
+        moves = np.array([later[0] - earlier[0] for earlier, later in pairwise(steps)])
+        turns = np.array([later[1] - earlier[1] for earlier, later in pairwise(steps)])
+        shares, *_ = np.linalg.lstsq(turns @ turns.T, turns @ residue, rcond=1e-10)
+        tried = np.maximum(at + residue - shares @ (moves + turns), MIN_FALL * at)
+        there = self.at(tried, found.mean.weights, forcing)
+        return there if there.value > found.value else None
+
+    def plain(self, found: _Iterate, forcing: float) -> _Iterate | None:
+        """A natural-gradient step of the precisions, halved while L falls; None where it never rises."""
+        share, least = 1.0, ROUNDING * (1.0 + abs(found.value))
+        while share > MIN_SHARE:
+            there = self.at(found.precision + share * found.residual, found.mean.weights, forcing)
+            if there.value >= found.value - least:
+                return there if there.value > found.value else None
+            share *= 0.5
+        return None
+
+
+def settle(
+    P: Array,
+    t: Array,
+    c: Array,
+    alpha: Array,
+    likelihood: Likelihood,
+    beta: ForRows,
+    *,
+    near: Settled | None = None,
+    tolerance: float = TOLERANCE,
+) -> Settled:
+    """L = sum_n ell(t_n, f_n, v_n) - KL(N(m, Sigma) || N(0, A^-1)), v = diag(P Sigma P') + c, at its greatest.
+
+    P (N, R), t (N,), c (N,), alpha (R,); t (N, K) where K numbers of a row are independent. `near` is where another
+    problem of the same rows and as many functions settled: its sites and mean are the first here.
+
+    Where the sites depend on the latents, in turn: the mean at a fixed covariance, by Newton's method with that
+    covariance for its Hessian, and the precisions lam that make it, by natural-gradient steps, extrapolated from the
+    last few while that raises L [SPARSE_GP 5]. A step costs N R^2; Sigma itself is formed at the end.
+    """
+    root = alpha**-0.5
+    ascent = _Ascent(P * root, t, c, likelihood, beta)
+    found = ascent.begun() if near is None else ascent.at(near.sites.precision, (near.posterior.mean.T / root).T, 1e-6)
+    steps: list[tuple[Array, Array]] = []
+    for _ in range(0 if likelihood.conjugate else MAX_ITERATIONS):
+        least = tolerance * (1.0 + abs(found.value))
+        if found.promise <= least:
+            break
+        forcing = max(0.1 * least, FORCING * found.promise)
+        steps = [*steps[-REMEMBERED:], (found.precision, found.residual)]
+        there = ascent.extrapolated(found, steps, forcing)
+        if there is None:
+            steps = steps[-1:]
+            there = ascent.plain(found, forcing)
+        if there is None:
+            break
+        found = there
+    whitened = inverse_from_cholesky(found.lower)
+    rested = Posterior(
+        alpha=alpha,
+        mean=(root * found.mean.weights.T).T,
+        covariance=whitened * np.outer(root, root),
+        whitened=whitened,
+        log_shrinkage=-log_determinant(found.lower),
+    )
+    mean = found.mean
+    return Settled(found.value, rested, mean.sites, mean.f, mean.v, mean.likelihood)
+
+
+def _by_row(precision: Array, f: Array) -> Array:
+    """lam (N,), shaped to go with latents f (N,) or (N, K)."""
+    return precision if f.ndim == 1 else precision[:, None]

@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from relevance_bayes.core.errors import ConstantTargetError
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.likelihoods.gaussian import LEAST_NOISE
+
+
+def test_its_log_density_is_the_normal_distributions() -> None:
+    t, f = np.array([0.0, 1.0, -2.0]), np.array([0.5, 1.0, 3.0])
+    np.testing.assert_allclose(GaussianNoise().log_density(t, f, 4.0), np.asarray(norm.logpdf(t, f, 0.5)), rtol=1e-12)
+
+
+def test_a_known_noise_is_where_beta_begins_and_ends() -> None:
+    assert GaussianNoise(0.5).start(np.array([1.0, 2.0])) == (4.0, 4.0)
+    assert GaussianNoise(0.5).noise(4.0) == 0.5
+
+
+def test_a_learned_noise_begins_with_the_size_of_the_targets_and_has_a_floor() -> None:
+    start, greatest = GaussianNoise().start(np.array([3.0, -3.0]))
+    assert start == pytest.approx(1.0 / 9.0)
+    assert GaussianNoise().noise(greatest) == pytest.approx(LEAST_NOISE * 3.0)
+
+
+def test_targets_that_are_all_one_number_are_refused_where_noise_is_learned() -> None:
+    t = np.full(5, 2.5)
+    with pytest.raises(ConstantTargetError, match=r"2\.5"):
+        GaussianNoise().check(t)
+    GaussianNoise(0.1).check(t)

@@ -1,0 +1,108 @@
+"""The softmax under Gaussians, beside Monte Carlo draws, a fine quadrature, and the integral of the sigmoid."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from relevance_bayes.core.likelihoods.bernoulli import integrated_sigmoid
+from relevance_bayes.core.likelihoods.integrated_softmax import (
+    GUMBEL_POINTS,
+    GUMBEL_WEIGHTS,
+    NARROW_SD,
+    _integrated,
+    integrated_softmax,
+)
+from relevance_bayes.core.types import Array
+
+DRAWS = 1_000_000
+SDS = (0.5, 1.35, 4.0, 30.0)
+
+
+def means(classes: int, sd: float) -> Array:
+    """Two latents that are before all others, and one after another, in what scatters: (2, K)."""
+    unit = np.hypot(sd, 1.3)
+    before = np.where(np.arange(classes) < 2, 1.5 * unit, 0.0)
+    return np.array([before, np.linspace(-2.0, 2.0, classes) * unit])
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 50])
+def test_it_is_the_mean_of_a_million_draws(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    totals = {sd: np.zeros((2, classes)) for sd in (SDS if classes <= 10 else SDS[1:3])}
+    for _ in range(20):
+        z = rng.standard_normal((DRAWS // 20, classes))
+        for sd, total in totals.items():
+            for place, mean in enumerate(means(classes, sd)):
+                f = mean + sd * z
+                e = np.exp(f - f.max(axis=1, keepdims=True))
+                total[place] += (e / e.sum(axis=1, keepdims=True)).sum(axis=0)
+    for sd, total in totals.items():
+        found = integrated_softmax(means(classes, sd), np.full(2, sd**2))
+        # The draws' own error is below .0005.
+        np.testing.assert_allclose(found, total / DRAWS, atol=2e-3, err_msg=f"sd {sd}")
+
+
+def fine(mean: Array, sd: float) -> Array:
+    """The same integral by 400 points, of 240 each."""
+    unit = np.hypot(sd, 1.3)
+    x = np.linspace(mean.max() - 10.0 * unit, mean.max() + 10.0 * unit + 25.0, 400)[:, None] - mean
+    if sd < 3.0:
+        z = np.linspace(-9.0, 9.0, 240)
+        weights = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+        e = np.exp(np.minimum(sd * z - x[..., None], 700.0))
+        share, density = np.exp(-e) @ weights, (e * np.exp(-e)) @ weights
+    else:
+        g = np.linspace(-4.0, 40.0, 240)
+        weights = np.exp(-g - np.exp(-g)) / np.exp(-g - np.exp(-g)).sum()
+        z = (x[..., None] - g) / sd
+        share, density = ndtr(z) @ weights, np.exp(-0.5 * z**2) @ weights
+    logs = np.log(np.maximum(share, 1e-300))
+    p = (density * np.exp(logs.sum(axis=1, keepdims=True) - logs)).sum(axis=0)
+    return np.asarray(p / p.sum())
+
+
+@pytest.mark.parametrize("classes", [3, 4, 20])
+@pytest.mark.parametrize("sd", [0.0, 0.5, 1.29, 1.31, 2.0, 5.0, 40.0])
+def test_it_is_what_a_fine_quadrature_says_and_small_probabilities_keep_their_size(classes: int, sd: float) -> None:
+    rng = np.random.default_rng(7)
+    for spread in (0.2, 1.0, 3.0):
+        mean = spread * np.hypot(sd, 1.3) * rng.standard_normal(classes)
+        found, expected = integrated_softmax(mean[None], np.array([sd**2]))[0], fine(mean, sd)
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+        some = expected > 1e-5
+        np.testing.assert_allclose(found[some], expected[some], rtol=0.1)
+
+
+def test_without_variance_it_is_the_softmax() -> None:
+    mean = np.array([[0.0, 3.0, -40.0], [1.0, 1.0, 1.0], [-200.0, 0.0, 300.0]])
+    e = np.exp(mean - mean.max(axis=1, keepdims=True))
+    found = integrated_softmax(mean, np.zeros(3))
+    np.testing.assert_allclose(found[:2], (e / e.sum(axis=1, keepdims=True))[:2], rtol=1e-9)
+    np.testing.assert_allclose(found[2], [0.0, 0.0, 1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("sd", [0.0, 0.4, 1.2, 1.6, 6.0, 40.0])
+def test_of_two_classes_it_is_the_sigmoid_of_their_difference_either_way(sd: float) -> None:
+    apart = np.linspace(-6.0, 6.0, 25) * np.hypot(sd, 1.0)
+    mean, variance = np.column_stack([np.zeros(25), apart]), np.full(25, sd**2)
+    expected = integrated_sigmoid(apart, 2.0 * variance)
+    np.testing.assert_allclose(integrated_softmax(mean, variance)[:, 1], expected, rtol=1e-12)
+    by_three = _integrated(mean, np.full(25, sd), narrow=sd <= NARROW_SD)
+    np.testing.assert_allclose(by_three[:, 1], expected, atol=2e-4)
+
+
+def test_rows_do_not_depend_on_others_and_any_number_of_them_may_come() -> None:
+    rng = np.random.default_rng(3)
+    mean, variance = rng.normal(size=(700, 20)), rng.uniform(0.0, 5.0, 700)
+    whole = integrated_softmax(mean, variance)
+    np.testing.assert_array_equal(integrated_softmax(mean[[650]], variance[[650]]), whole[[650]])
+    np.testing.assert_allclose(whole.sum(axis=1), 1.0, rtol=1e-12)
+    assert integrated_softmax(mean[:0], variance[:0]).shape == (0, 20)
+
+
+def test_the_rule_of_gumbels_distribution_has_its_moments() -> None:
+    g = np.linspace(-5.0, 60.0, 200_001)
+    density = np.exp(-g - np.exp(-g)) * (g[1] - g[0])
+    for power in range(8):
+        assert GUMBEL_WEIGHTS @ GUMBEL_POINTS**power == pytest.approx(float((density * g**power).sum()), rel=1e-6)
+    assert GUMBEL_WEIGHTS @ GUMBEL_POINTS == pytest.approx(np.euler_gamma, rel=1e-9)

@@ -1,0 +1,61 @@
+"""How each row is predicted by all others: against the covariance of all rows, where noise is next to none."""
+
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core.fitting import learned, pose, standings
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.prediction import latent, prior_variance, whitened
+from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.core.selection import Rows
+from relevance_bayes.core.selection.leave_one_out import leave_one_out
+from tests.library.core.drawn import process_spec
+
+
+@pytest.fixture(scope="module")
+def signs() -> Rows:
+    """A smooth process fits steps only by functions near most rows, with no noise."""
+    rng = np.random.default_rng(86)
+    rng.integers(1, 5, 2)
+    X = rng.standard_normal((80, 4))
+    t = np.sign(np.sin(2.0 * X[:, 0]) + 0.3 * X.sum(axis=1))
+    return Rows((X - X.mean(axis=0)) / X.std(axis=0), (t - t.mean()) / t.std())
+
+
+@pytest.fixture(scope="module")
+def model(signs: Rows) -> Model:
+    spec = process_spec(GaussianNoise(), inputs=True, warp="evidence")
+    spec = replace(spec, prior=GaussianProcess(inducing_points="rows", rho=1.0, min_gain=2.0))
+    problem = pose(signs.X, signs.t, spec)
+    (last,) = deque(standings(problem, spec), maxlen=1)
+    return learned(problem, last)
+
+
+def test_rows_that_decide_their_own_fit_are_told_as_the_covariance_of_all_rows_has_them(
+    model: Model, signs: Rows
+) -> None:
+    assert model.noise_sd is not None
+    found = latent(model, signs.X)
+    noise = model.noise_sd**2 + found.beyond
+    columns, alpha = whitened(model, signs.X)
+    inverse = np.linalg.inv((columns / alpha) @ columns.T + np.diag(noise))
+    shares = noise * inverse.diagonal()
+    assert shares.min() < 1e-4  # the posterior covariance has lost these: some of them are below 0 there
+    means = signs.t - (inverse @ signs.t) / inverse.diagonal()
+    told = leave_one_out(model, signs, 1.0)
+    density = -0.5 * np.log(2.0 * np.pi / inverse.diagonal()) - 0.5 * (signs.t - means) ** 2 * inverse.diagonal()
+    assert told["rmse"] == pytest.approx(float(np.sqrt(np.mean((signs.t - means) ** 2))), rel=0.02)
+    assert told["nll"] == pytest.approx(-float(density.mean()), abs=0.05)
+
+
+def test_what_the_functions_say_before_any_row_is_that_of_their_weights(model: Model, signs: Rows) -> None:
+    columns, alpha = whitened(model, signs.X)
+    assert prior_variance(model, signs.X) == pytest.approx(((columns / alpha) @ columns.T).diagonal(), rel=1e-12)
+    assert model.amplitude is not None
+    F = len(alpha) - sum(alpha == 1.0 / model.amplitude)
+    reached = model.amplitude * np.square(columns[:, : len(alpha) - F]).sum(axis=1)
+    assert reached == pytest.approx(model.amplitude - latent(model, signs.X).beyond, abs=1e-6 * model.amplitude)

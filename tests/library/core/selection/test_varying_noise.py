@@ -1,0 +1,63 @@
+"""The test of residuals: rarely wrong where there is nothing to find, and rarely silent where there is."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from relevance_bayes.core.selection.varying_noise import LEVEL, MIN_ROWS, correlation, noise_varies
+from relevance_bayes.core.types import Array
+
+DRAWS = 1_500
+
+Draw = Callable[[np.random.Generator, int], Array]
+NORMAL: Draw = lambda rng, n: rng.standard_normal(n)  # noqa: E731
+HEAVY: Draw = lambda rng, n: rng.standard_t(2.5, n)  # noqa: E731
+SKEWED: Draw = lambda rng, n: rng.exponential(1.0, n) - 1.0  # noqa: E731
+
+
+@pytest.mark.parametrize("draw", [NORMAL, HEAVY, SKEWED], ids=["normal", "heavy", "skewed"])
+@pytest.mark.parametrize(("rows", "inputs"), [(20, 1), (60, 4), pytest.param(200, 10, marks=pytest.mark.thorough)])
+def test_noise_of_one_size_is_rarely_taken_for_noise_that_varies(draw: Draw, rows: int, inputs: int) -> None:
+    rng = np.random.default_rng((rows, inputs))
+    X, mean = rng.standard_normal((rows, inputs)), rng.standard_normal(rows)
+    false = sum(noise_varies(X, mean, draw(rng, rows)) for _ in range(DRAWS))
+    assert false / DRAWS < LEVEL + 3.0 * (LEVEL * (1.0 - LEVEL) / DRAWS) ** 0.5
+
+
+@pytest.mark.parametrize(
+    "sd",
+    [
+        lambda x: np.exp(0.7 * x[:, 1]),
+        lambda x: 0.2 + np.exp(-2.0 * x[:, 0] ** 2),
+        lambda x: 1.0 / (0.3 + np.exp(-2.0 * x[:, 0] ** 2)),
+    ],
+    ids=["grows", "greatest in the middle", "least in the middle"],
+)
+def test_noise_that_varies_is_found(sd: Callable[[Array], Array]) -> None:
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(100):
+        X = rng.standard_normal((150, 3))
+        found += noise_varies(X, rng.standard_normal(150), sd(X) * rng.standard_normal(150))
+    assert found >= 85
+
+
+def test_noise_that_grows_with_the_mean_is_found() -> None:
+    rng = np.random.default_rng(1)
+    mean = rng.uniform(1.0, 5.0, 150)
+    assert noise_varies(rng.standard_normal((150, 2)), mean, 0.3 * mean**2 * rng.standard_normal(150))
+
+
+def test_the_correlation_of_ranks_is_spearmans() -> None:
+    rng = np.random.default_rng(2)
+    one, other = rng.permutation(30).astype(np.float64), rng.permutation(30).astype(np.float64)
+    assert correlation(one, other) == pytest.approx(spearmanr(one, other).statistic, rel=1e-12)
+    assert correlation(np.ones(30), other) is None
+
+
+def test_few_rows_or_constant_ones_say_nothing() -> None:
+    few = MIN_ROWS - 1
+    assert not noise_varies(np.arange(float(few))[:, None], np.arange(float(few)), np.arange(float(few)) ** 3)
+    assert not noise_varies(np.ones((50, 2)), np.ones(50), np.arange(50.0))

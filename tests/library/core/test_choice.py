@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+
+from relevance_bayes.core.choice import Chosen, choose
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Covariance, Gaussian, Laplacian, Matern52
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors import gaussian_process
+from relevance_bayes.core.process import Rows, Vectors, bound
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.core.types import Array
+
+KERNELS: list[Covariance] = [Gaussian(), Matern52(), Laplacian()]
+
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.type)
+
+
+@pytest.fixture(autouse=True)
+def hardly_a_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice needs none; the bound it is held against has one."""
+    monkeypatch.setattr(gaussian_process, "JITTER", 1e-11)
+
+
+def drawn(columns: int, *, rows: int = 30, seed: int = 0) -> Rows:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, (rows, 2))
+    t = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * rng.standard_normal(rows)
+    return Rows(X, t, np.column_stack([np.ones(rows), X])[:, :columns])
+
+
+def guessed(columns: int, *, beta: float = 50.0) -> Hyperparameters:
+    return Hyperparameters(beta, 0.8, np.linspace(0.5, 2.0, columns), InputMap(np.array([1.2, 2.0])))
+
+
+def chosen_of(
+    rows: Rows,
+    h: Hyperparameters,
+    *,
+    kernel: Covariance = Gaussian(),  # noqa: B008
+    candidates: int | None = None,
+    least: float = 1.0,
+    most: int = 100,
+) -> Chosen:
+    """The first rows are the candidates."""
+    U = h.input_map(rows.X)
+    return choose(
+        kernel(U, U[:candidates]),
+        amplitude=h.amplitude,
+        gradient=h.beta * rows.t,
+        precision=np.full(len(rows.t), h.beta),
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=least,
+        most=most,
+    )
+
+
+def bound_of(rows: Rows, h: Hyperparameters, kernel: Covariance, places: list[int]) -> float:
+    chosen = np.array(places, np.intp)
+    return bound(rows, Vectors(chosen, rows.X[chosen]), kernel, GaussianNoise(), h).value
+
+
+@each_kernel
+@pytest.mark.parametrize("columns", [0, 3])
+def test_each_gain_is_what_the_bound_rises_by(kernel: Covariance, columns: int) -> None:
+    rows, h = drawn(columns), guessed(columns)
+    found = chosen_of(rows, h, kernel=kernel)
+    places = found.places.tolist()
+    assert len(places) >= 5
+    values = [bound_of(rows, h, kernel, places[:size]) for size in range(len(places) + 1)]
+    np.testing.assert_allclose(found.gains, np.diff(values), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+@pytest.mark.parametrize("already", [0, 2])
+def test_no_other_candidate_would_have_gained_more(columns: int, already: int) -> None:
+    rows, h = drawn(columns), guessed(columns)
+    found = chosen_of(rows, h)
+    before = found.places[:already].tolist()
+    here = bound_of(rows, h, Gaussian(), before)
+    others = [bound_of(rows, h, Gaussian(), [*before, n]) - here for n in range(30) if n not in before]
+    assert found.gains[already] == pytest.approx(max(others), rel=1e-6)
+
+
+def test_the_best_that_stayed_out_is_known() -> None:
+    rows, h = drawn(1), guessed(1)
+    few, more = chosen_of(rows, h, most=3), chosen_of(rows, h, most=4)
+    assert few.places.tolist() == more.places[:3].tolist()
+    assert few.next_gain == pytest.approx(more.gains[3])
+
+
+@pytest.mark.parametrize("least", [0.5, 3.0, 20.0])
+def test_it_stops_where_none_brings_the_least_gain(least: float) -> None:
+    found = chosen_of(drawn(1), guessed(1), least=least)
+    assert len(found.places) == len(found.gains) >= 1
+    assert found.gains.min() >= least > found.next_gain
+
+
+def test_it_stops_before_the_first_where_nothing_gains() -> None:
+    rows, h = drawn(1), guessed(1)
+    found = chosen_of(rows, h, least=1e6)
+    assert (len(found.places), len(found.gains)) == (0, 0)
+    assert found.next_gain == pytest.approx(chosen_of(rows, h, most=1).gains[0])
+
+
+@pytest.mark.parametrize("most", [1, 4])
+def test_it_stops_with_the_most(most: int) -> None:
+    found = chosen_of(drawn(1), guessed(1), most=most)
+    assert len(found.places) == most
+    assert found.next_gain > 1.0
+
+
+def test_only_candidates_are_taken_and_all_of_them_at_most() -> None:
+    found = chosen_of(drawn(1), guessed(1), candidates=4, least=1e-12)
+    assert set(found.places.tolist()) <= {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_of_rows_that_stand_twice_one_is_taken(copies: int) -> None:
+    rows, h = drawn(1, rows=15), guessed(1, beta=1e4)
+    again = Rows(np.tile(rows.X, (copies, 1)), np.tile(rows.t, copies), np.tile(rows.F, (copies, 1)))
+    found = chosen_of(again, h, least=1e-9)
+    originals = found.places % 15
+    assert len(set(originals.tolist())) == len(originals) >= 5
+    assert np.isfinite(found.gains).all()
+
+
+def test_among_equals_the_first_is_taken() -> None:
+    """Two rows that mirror each other, and nothing else."""
+    X = np.array([[-1.0, 0.0], [1.0, 0.0]])
+    found = chosen_of(Rows(X, np.array([1.0, 1.0]), np.empty((2, 0))), guessed(0), least=1e-6)
+    assert found.places.tolist() == [0, 1]
+
+
+def test_the_kernel_given_is_not_changed() -> None:
+    rows, h = drawn(1), guessed(1)
+    K = Gaussian()(h.input_map(rows.X), h.input_map(rows.X))
+    before = K.copy()
+    choose(
+        K,
+        amplitude=h.amplitude,
+        gradient=h.beta * rows.t,
+        precision=np.full(30, h.beta),
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=1.0,
+        most=5,
+    )
+    np.testing.assert_array_equal(K, before)
+
+
+def by_normal_densities(
+    K: Array, *, amplitude: float, t: Array, precision: Array, fixed: Array, alpha: Array, places: list[int]
+) -> float:
+    """log N(t; 0, Q + diag(1/lam)) - 1/2 sum lam (s k_nn - q_nn), Q what the places explain and the columns."""
+    chosen = K[:, places]
+    Q = amplitude * chosen @ np.linalg.solve(K[places][:, places], chosen.T) if places else np.zeros((len(t), len(t)))
+    price = 0.5 * float(precision @ (amplitude - Q.diagonal()))
+    C = Q + (fixed / alpha) @ fixed.T + np.diag(1.0 / precision)
+    return -0.5 * float(np.linalg.slogdet(C)[1] + t @ np.linalg.solve(C, t)) - price
+
+
+@pytest.mark.parametrize("columns", [0, 2])
+def test_where_each_row_has_its_own_precision_targets_stand_for_the_sites(columns: int) -> None:
+    """Sites (lam, g) at latent 0 are Gaussian targets g/lam with noise 1/lam, as those of classes are."""
+    rng = np.random.default_rng(2)
+    rows, h = drawn(columns), guessed(columns)
+    precision, t = rng.uniform(0.05, 0.25, 30) * 20.0, rng.standard_normal(30)
+    K = Gaussian()(h.input_map(rows.X), h.input_map(rows.X))
+    found = choose(
+        K,
+        amplitude=h.amplitude,
+        gradient=precision * t,
+        precision=precision,
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=0.5,
+        most=8,
+    )
+    places = found.places.tolist()
+    assert len(places) >= 3
+    values = [
+        by_normal_densities(
+            K, amplitude=h.amplitude, t=t, precision=precision, fixed=rows.F, alpha=h.alpha, places=places[:size]
+        )
+        for size in range(len(places) + 1)
+    ]
+    np.testing.assert_allclose(found.gains, np.diff(values), rtol=1e-8, atol=1e-8)
+
+
+def test_what_several_latents_gain_together_is_the_sum() -> None:
+    rows, h = drawn(2), guessed(2)
+    U = h.input_map(rows.X)
+    gradient = h.beta * np.column_stack([rows.t, np.cos(rows.X[:, 0]), rows.X[:, 1] ** 2])
+    together = choose(
+        Gaussian()(U, U),
+        amplitude=h.amplitude,
+        gradient=gradient,
+        precision=np.full(30, h.beta),
+        fixed=rows.F,
+        alpha=h.alpha,
+        least=1.0,
+        most=6,
+    )
+    for k, place in enumerate(together.places):
+        before = Vectors(together.places[:k], rows.X[together.places[:k]])
+        after = Vectors(together.places[: k + 1], rows.X[together.places[: k + 1]])
+        rise = sum(
+            bound(Rows(rows.X, t, rows.F), after, Gaussian(), GaussianNoise(), h).value
+            - bound(Rows(rows.X, t, rows.F), before, Gaussian(), GaussianNoise(), h).value
+            for t in (gradient / h.beta).T
+        )
+        assert together.gains[k] == pytest.approx(rise, rel=1e-4)
+        assert place < 30

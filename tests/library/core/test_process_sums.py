@@ -1,0 +1,102 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core import process_sums, row_source
+from relevance_bayes.core.algorithms import task as tasks
+from relevance_bayes.core.basis import KernelFunctions, evaluate
+from relevance_bayes.core.fitting import fit, pose
+from relevance_bayes.core.hyperparameters import Hyperparameters
+from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.priors.gaussian_process import JITTER
+from relevance_bayes.core.problem import Problem
+from relevance_bayes.core.process import Bound, Rows, Vectors, bound, bound_gradient
+from relevance_bayes.core.process_sums import RowSums, row_sums
+from relevance_bayes.core.scales import InputMap
+from tests.library.core.drawn import friedman, process_spec
+
+X, T, _ = friedman(60, 0)
+T -= T.mean()
+H = Hyperparameters(
+    0.7, 20.0, np.array([0.5, 0.1, 2.0]), InputMap(np.linspace(2.0, 6.0, 10), np.full(10, 0.2), np.full(10, -0.1))
+)
+PLACES = np.array([3, 17, 44, 8])
+VECTORS = Vectors(PLACES, X[PLACES])
+FIXED = (60, 61, 64)  # after 60 kernel functions, the bias and two inputs
+
+
+def problem(threads: int = 1) -> Problem:
+    return pose(X, T, process_spec(GaussianNoise(), inputs=True), threads=threads)
+
+
+def sums(origin: float = 0.0, *, threads: int = 1, kernel: Covariance = Gaussian()) -> RowSums:  # noqa: B008
+    return row_sums(problem(threads), FIXED, VECTORS, kernel, H, np.full(7, origin))
+
+
+def on_all_rows_at_once(h: Hyperparameters) -> tuple[Rows, Bound]:
+    rows = Rows(X, T, problem().columns(FIXED))
+    return rows, bound(rows, VECTORS, Gaussian(), GaussianNoise(), h)
+
+
+@pytest.mark.parametrize("origin", [0.0, 3.0], ids=["from zero", "from elsewhere"])
+def test_sums_know_the_bound_its_posterior_and_its_gradient(origin: float) -> None:
+    h = replace(H, beta=3.0, amplitude=7.0, alpha=np.array([1.0, 0.3, 0.2]))
+    rows, found = on_all_rows_at_once(h)
+    gradient, _ = bound_gradient(rows, VECTORS, Gaussian(), h, found)
+    reached = sums(origin).at(h)
+    assert reached.value == pytest.approx(found.value, rel=1e-11)
+    np.testing.assert_allclose(reached.gradient, gradient[:5], rtol=1e-8)
+    np.testing.assert_allclose(reached.posterior.mean, found.settled.posterior.mean, rtol=1e-8)
+    np.testing.assert_allclose(reached.posterior.covariance, found.settled.posterior.covariance, rtol=1e-8, atol=1e-14)
+
+
+def test_blocks_of_rows_say_what_all_rows_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = sums()
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 13)
+    monkeypatch.setattr(process_sums, "PIECE_BYTES", 8 * 10 * 7)  # seven rows of ten inputs
+    parts = sums()
+    assert parts.rows == whole.rows == 60
+    np.testing.assert_allclose(parts.gram, whole.gram, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts.slope, whole.slope, rtol=1e-11, atol=1e-11)
+    assert (parts.square, parts.left) == pytest.approx((whole.square, whole.left), rel=1e-12)
+
+
+def test_how_many_threads_sum_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_source, "BLOCK_ROWS", 7)
+    one, three = sums(), sums(threads=3)
+    np.testing.assert_array_equal(one.gram, three.gram)
+    np.testing.assert_array_equal(one.slope, three.slope)
+    assert (one.square, one.left) == (three.square, three.left)
+
+
+def test_next_to_no_noise_loses_nothing_to_cancellation() -> None:
+    h = replace(H, beta=1e12)
+    _, found = on_all_rows_at_once(h)
+    near = row_sums(problem(), FIXED, VECTORS, Gaussian(), h, found.settled.posterior.mean)
+    assert near.at(h).value == pytest.approx(found.value, rel=1e-13)
+
+
+def test_a_fit_to_more_rows_than_are_learned_from_together_ends_with_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tasks, "FEWEST_TOGETHER", 150)
+    monkeypatch.setattr(tasks, "ROWS_PER_FUNCTION", 0)
+    X, t, f = friedman(400, 1)
+    t, f = t - t.mean(), f - t.mean()
+    model = fit(X, t, process_spec(GaussianNoise(), inputs=True))
+    kernel, *_ = model.functions
+    assert isinstance(kernel, KernelFunctions)
+    assert model.amplitude is not None
+    assert model.noise_sd is not None
+    # The posterior by its definition, under N(0, s E_mm^-1) on the weights of the kernel's functions.
+    P, m = evaluate(model.functions, X), kernel.size
+    A = np.diag(model.alpha)
+    A[:m, :m] = (kernel(kernel.centres, np.arange(m)) + JITTER * np.eye(m)) / model.amplitude
+    precision = A + P.T @ P / model.noise_sd**2
+    mean = np.linalg.solve(precision, P.T @ t / model.noise_sd**2)
+    np.testing.assert_allclose(P @ model.mean, P @ mean, atol=1e-4)
+    spread = np.einsum("nr,nr->n", P, np.linalg.solve(precision, P.T).T)
+    np.testing.assert_allclose(np.einsum("nr,nr->n", P @ model.covariance, P), spread, rtol=1e-4)
+    assert np.sqrt(np.mean((P @ model.mean - f) ** 2)) < 0.5

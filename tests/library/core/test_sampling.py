@@ -1,0 +1,78 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from relevance_bayes.core import row_source, sampling
+from relevance_bayes.core.folds import content_keys, subset
+from relevance_bayes.core.row_source import ArrayRows, RowBlock, n_blocks
+from relevance_bayes.core.sampling import Sampler, SmallestKeys
+from relevance_bayes.core.types import Array
+from tests.library.core.sources import PartitionedRows, generated
+
+FEW = st.integers(0, 3).map(float)
+"""Numbers that recur: many rows are equal, and share their key."""
+
+TABLES = arrays(np.float64, st.tuples(st.integers(1, 40), st.just(3)), elements=FEW | st.floats(-2.0, 2.0))
+
+
+@given(TABLES, st.integers(1, 45), st.integers(1, 9), st.integers(0, 3), st.data())
+def test_the_sample_merged_over_any_partition_is_that_of_all_rows_in_one_place(
+    table: Array, size: int, block_rows: int, seed: int, data: st.DataObject
+) -> None:
+    X, t = table[:, :2], table[:, 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_source, "BLOCK_ROWS", block_rows)
+        patch.setattr(sampling, "MIN_SAMPLE", 1)
+        blocks = data.draw(st.permutations(range(n_blocks(len(t)))))
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(blocks)), max_size=6)))
+        bounds = [0, *cuts, len(blocks)]
+        parts = tuple(tuple(blocks[first:stop]) for first, stop in pairwise(bounds))
+        found = Sampler(PartitionedRows(ArrayRows(X, t), parts), seed).sample(size)
+    np.testing.assert_array_equal(found.numbers, subset(X, t, size, seed))
+    np.testing.assert_array_equal(found.X, X[found.numbers])
+
+
+@given(TABLES, st.integers(1, 20), st.integers(1, 20))
+def test_of_equal_keys_the_earlier_row_comes_first(table: Array, size: int, cut: int) -> None:
+    doubled = np.concatenate([table, table])
+    X, t = doubled[:, :2], doubled[:, 2]
+    cut = min(cut, len(t) - 1)
+    whole = ArrayRows(X, t).reduce(SmallestKeys(size, 0))
+    keys = content_keys(doubled, 0)
+    order = np.lexsort((np.arange(len(t)), keys))[:size]
+    np.testing.assert_array_equal(whole.numbers, order)
+    np.testing.assert_array_equal(whole.keys, keys[order])
+    find = SmallestKeys(size, 0)
+    former, latter = find(RowBlock(0, X[:cut], t[:cut])), find(RowBlock(cut, X[cut:], t[cut:]))
+    np.testing.assert_array_equal((former + latter).numbers, order)
+
+
+def test_a_smaller_sample_is_part_of_a_greater_one_and_takes_no_other_pass() -> None:
+    X, t = np.random.default_rng(0).standard_normal((9_000, 2)), np.arange(9_000.0)
+    passes = 0
+    source = generated(X, t)
+
+    def make() -> Iterator[Array]:
+        nonlocal passes
+        passes += 1
+        return source.make()
+
+    sampler = Sampler(replace(source, make=make), 0)
+    small, great = sampler.sample(50), sampler.sample(sampling.MIN_SAMPLE)
+    assert set(small.numbers.tolist()) < set(great.numbers.tolist())
+    assert passes == 1
+    np.testing.assert_array_equal(sampler.sample(8_500).numbers, subset(X, t, 8_500, 0))
+    assert passes == 2
+
+
+def test_a_sample_of_all_rows_is_all_of_them_in_their_order() -> None:
+    X, t = np.random.default_rng(0).standard_normal((20, 2)), np.arange(20.0)
+    found = Sampler(ArrayRows(X, t), 0).sample(20)
+    np.testing.assert_array_equal(found.numbers, np.arange(20))
+    np.testing.assert_array_equal(found.X, X)

@@ -1,0 +1,185 @@
+"""A training that is broken off anywhere and begun anew with its trail ends as if it had not been."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from relevance_bayes.core import fitting
+from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential, re_estimation
+from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
+from relevance_bayes.core.dictionaries import Steps
+from relevance_bayes.core.errors import DataError
+from relevance_bayes.core.kernels import Gaussian, Matern52
+from relevance_bayes.core.likelihoods import Bernoulli, Categorical, GaussianNoise, Likelihood, StudentT
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+    Width,
+)
+from relevance_bayes.core.selection import Rows, Step, Trained, train
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.trail import Mark, Trail
+from tests.library.core.drawn import friedman, rows_for
+
+INNER, FREE, EACH = Sequential(), Independent(), EvidencePerInputWidth()
+
+
+@pytest.fixture(autouse=True)
+def few_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EM creeps for thousands of steps; what is said of the first 150 is said of them all."""
+    monkeypatch.setattr(re_estimation, "MOST_ITERATIONS", 150)
+
+
+def classical(
+    likelihood: Likelihood,
+    width: Width | InheritedWidth,
+    algorithm: Algorithm = INNER,
+    *,
+    prior: Prior = FREE,
+    more: tuple[Basis, ...] = (),
+) -> Spec:
+    return Spec(likelihood, (KernelBasis(Gaussian(), width), Bias(), *more), prior, algorithm)
+
+
+def process(likelihood: Likelihood, *, moving: bool = False) -> Spec:
+    prior = GaussianProcess(inducing_points="optimised" if moving else "rows")
+    return Spec(likelihood, (KernelBasis(Matern52(), EACH), Bias(), Inputs()), prior, Greedy())
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is trained, on how many rows."""
+
+    spec: Spec
+    rivals: tuple[Spec, ...] = ()
+    folds: int = 0
+    rows: int = 60
+
+
+PRICED = Independent(price=True)
+TRAININGS: dict[str, Training] = {
+    "inner": Training(classical(GaussianNoise(), FixedWidth(1.0))),
+    "inner, classes": Training(classical(Bernoulli(), FixedWidth(1.0))),
+    "inner, three classes": Training(classical(Categorical(3), FixedWidth(2.0)), rows=45),
+    "single": Training(classical(GaussianNoise(), FixedWidth(1.0), Sequential("single"))),
+    "single, classes": Training(classical(Bernoulli(), FixedWidth(1.0), Sequential("single"))),
+    "mackay": Training(classical(GaussianNoise(), FixedWidth(1.0), ReEstimation("mackay"))),
+    "em": Training(classical(StudentT(), FixedWidth(1.0), ReEstimation("em")), rows=20),
+    "price, kinds alone": Training(classical(GaussianNoise(), FixedWidth(0.5), prior=PRICED, more=(Steps(),))),
+    "widths by folds": Training(classical(GaussianNoise(), CrossValidationWidth(2)), rows=20),
+    "widths by evidence, then folds": Training(classical(GaussianNoise(), EvidenceWidth()), folds=2, rows=16),
+    "a width for each input": Training(classical(GaussianNoise(), EvidencePerInputWidth()), rows=40),
+    "process": Training(process(GaussianNoise())),
+    "process, moving vectors": Training(process(GaussianNoise(), moving=True)),
+    "process, classes": Training(process(Bernoulli())),
+    "process, a rival with its map, folds": Training(
+        process(GaussianNoise()), rivals=(classical(GaussianNoise(), InheritedWidth()),), folds=2, rows=40
+    ),
+    "process, a rival given up": Training(process(GaussianNoise()), rivals=(process(StudentT()),)),
+}
+
+
+def rows_of(training: Training) -> Rows:
+    if training.spec.model_likelihood == GaussianNoise() and not any(
+        isinstance(one, Steps) for one in training.spec.basis
+    ):
+        X, t, _ = friedman(training.rows, seed=3)
+        return Rows(X[:, :3], t)
+    return Rows(*rows_for(training.spec.model_likelihood, training.rows, 1))
+
+
+def steps(training: Training, trail: Trail) -> Iterator[Step | Trained]:
+    return train(
+        rows_of(training), training.spec, rivals=training.rivals, folds=training.folds, trail=trail, held_out=None
+    )
+
+
+def end(training: Training, trail: Trail) -> Trained:
+    *_, last = steps(training, trail)
+    assert isinstance(last, Trained)
+    return last
+
+
+def marks_on_the_way(training: Training) -> tuple[list[tuple[Mark, ...]], Trained]:
+    trail, met = Trail(), []
+    found: list[Step | Trained] = []
+    for step in steps(training, trail):
+        met.append(trail.marks)
+        found.append(step)
+    assert isinstance(found[-1], Trained)
+    return met, found[-1]
+
+
+def alike(one: Model, other: Model) -> bool:
+    """To the last bit."""
+    return (
+        np.array_equal(one.mean, other.mean)
+        and np.array_equal(one.covariance, other.covariance)
+        and np.array_equal(one.alpha, other.alpha)
+        and one.noise_sd == other.noise_sd
+        and one.evidence.value == other.evidence.value
+    )
+
+
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=TRAININGS)
+def test_wherever_a_training_is_broken_off_it_ends_with_the_same_model(training: Training) -> None:
+    met, unbroken = marks_on_the_way(training)
+    draw = np.random.default_rng(7)
+    for place in {len(met) - 1, *draw.integers(0, len(met), 3).tolist()}:
+        resumed = end(training, Trail(met[place]))
+        assert alike(resumed.model, unbroken.model)
+        assert resumed.spec == unbroken.spec
+        assert resumed.contenders == unbroken.contenders
+        assert resumed.validation == unbroken.validation
+
+
+def test_what_was_fitted_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = TRAININGS["widths by folds"]
+    met, _ = marks_on_the_way(training)
+    taken = 0
+    step = Sequential.step
+
+    def counted(self, problem, now):  # type: ignore[no-untyped-def]
+        nonlocal taken
+        taken += 1
+        return step(self, problem, now)
+
+    monkeypatch.setattr(Sequential, "step", counted)
+    end(training, Trail())
+    whole, taken = taken, 0
+    end(training, Trail(met[-1]))
+    assert (taken, whole > 100) == (0, True)
+    end(training, Trail(met[len(met) // 2]))
+    assert 0 < taken < 0.7 * whole
+
+
+def test_a_width_that_was_found_stands_for_all_fits_of_its_search() -> None:
+    training = TRAININGS["widths by folds"]
+    met, unbroken = marks_on_the_way(training)
+    width, last = met[-1]
+    assert isinstance(width, np.ndarray)
+    assert unbroken.spec.basis[0] == KernelBasis(Gaussian(), FixedWidth(float(width[0])))
+    assert isinstance(last, fitting.State)
+    assert last.termination is not None
+
+
+def test_a_fold_that_nothing_can_be_learned_from_keeps_its_place() -> None:
+    X, t, _ = friedman(12, seed=0)
+    rows = Rows(X[:, :1], np.where(np.arange(12) < 10, 0.0, t))
+    training = Training(classical(GaussianNoise(), FixedWidth(1.0)), folds=6)
+    trail = Trail()
+    try:
+        *_, last = train(rows, training.spec, folds=6, trail=trail)
+    except DataError:
+        pytest.fail("expected some folds to be learned from")
+    *_, again = train(rows, training.spec, folds=6, trail=Trail(trail.marks))
+    assert isinstance(last, Trained)
+    assert isinstance(again, Trained)
+    assert again.validation == last.validation
