@@ -14,7 +14,7 @@ from app.domain.encoding import Encoding, encode_inputs, user_mean, user_scores
 from app.domain.planning.supervised import plan_supervised
 from app.domain.requests import SupervisedRequest
 from app.domain.statistics import TableStatistics
-from app.domain.tables import Block, CategoryColumn, Column, ColumnKind
+from app.domain.tables import Block, CategoryColumn, Column
 from app.settings import Settings
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import results
@@ -26,6 +26,7 @@ from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.values import ColumnKind
 
 NOBODY = UUID(int=0)
 

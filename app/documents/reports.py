@@ -12,10 +12,10 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from app.documents.schema import ApproximationDocument, CategoryInput, ComponentsDocument, Inputs, SupervisedDocument
 from app.documents.values import value_faults
 from app.domain.encoding import EncodedTarget
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.former_members import DOCUMENTS, renamed
 from app.domain.models import ApproximationReport, ComponentsReport, SupervisedReport
 from app.domain.models.earlier import EarlierModel, today_report
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 MAX_FAULTS = 20
 

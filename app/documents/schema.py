@@ -25,12 +25,12 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from app.domain.planning.names import MODEL_NAME
-from app.domain.tables import ColumnKind, Label
 from relevance_bayes.core.algorithms.state import Termination
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Likelihood
 from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.values import ColumnKind, Label
 
 FORMAT: Literal["relevance-version"] = "relevance-version"
 FORMAT_VERSION: Literal[3] = 3

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.domain.errors import Fault, InvalidRequestError
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def columns(numbers: Sequence[int] | Indices, inputs: int, where: str) -> Indices:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from app.domain.errors import Fault, pointer
+from relevance_bayes.types.errors import Fault, pointer
 
 LONGEST_TEXT = 100_000
 MAX_INTEGER = 2**63 - 1

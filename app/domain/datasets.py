@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.tables import ColumnKind, ColumnSummary
+from app.domain.tables import ColumnSummary
+from relevance_bayes.types.values import ColumnKind
 
 IMAGE_COLUMNS = ("row", "column", "intensity")
 """Of an image's table: a row for each pixel, line after line; (0, 0) is the first."""

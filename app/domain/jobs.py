@@ -5,9 +5,8 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.job_states import FINISHED, NOUNS, ROOMS, JobKind, JobState
 from app.domain.requests import (
     JudgingRequest,
     PredictionPlan,
@@ -20,6 +19,8 @@ from app.domain.requests import (
 from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from app.domain.starts import Resumption
+from relevance_bayes.types.errors import Fault, NotFoundError
+from relevance_bayes.types.jobs import FINISHED, NOUNS, ROOMS, JobKind, JobState
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan

@@ -25,7 +25,7 @@ from typing import Literal
 
 import numpy as np
 
-from app.domain.tables import Cell, ColumnKind
+from relevance_bayes.types.values import Cell, ColumnKind
 
 ROWS_LOOKED_AT = 1_000
 """How many rows decide what a column holds."""

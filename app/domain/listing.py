@@ -8,7 +8,6 @@ import numpy as np
 
 from app.domain.encoding import InputEncoding, column_names, column_units
 from app.domain.models import ClassWeight, FunctionName, InputShape, RelevanceVector
-from app.domain.tables import Cell, Label
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
     ConstantFunction,
@@ -23,6 +22,7 @@ from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
 from relevance_bayes.core.types import Indices
+from relevance_bayes.types.values import Cell, Label
 
 MEAN: FunctionName = "mean"
 LOG_NOISE: FunctionName = "log_noise"

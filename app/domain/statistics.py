@@ -8,16 +8,9 @@ import numpy as np
 from app.domain.encoding import real_values
 from app.domain.kinds import LARGEST_EXACT_INTEGER
 from app.domain.moments import Moments
-from app.domain.tables import (
-    MOST_CATEGORIES_LISTED,
-    Block,
-    CategoryColumn,
-    Column,
-    ColumnKind,
-    ColumnSummary,
-    block_rows,
-)
+from app.domain.tables import MOST_CATEGORIES_LISTED, Block, CategoryColumn, Column, ColumnSummary, block_rows
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.values import ColumnKind
 
 MOST_CELLS_WAITING = 2**21
 """Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""

@@ -1,21 +1,14 @@
 """Tables of typed columns: what was uploaded, before it becomes a matrix."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-ColumnKind = Literal["number", "boolean", "category", "timestamp"]
-
-Label = str | int | float | bool
-"""A class, in the JSON type in which it came."""
-
-Cell = str | int | float | bool | None
-"""One value of a row, as JSON has it; None is missing."""
+from relevance_bayes.types.values import ColumnKind, Label
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +104,6 @@ _EMPTY: Mapping[ColumnKind, Column] = {
 def no_rows(columns: Iterable[tuple[str, ColumnKind]]) -> Block:
     """A block without rows, of columns by their names and kinds."""
     return {name: _EMPTY[kind] for name, kind in columns}
-
-
-def text_of(label: Label) -> str:
-    """A text as it is, a number or boolean as JSON writes it."""
-    return label if isinstance(label, str) else json.dumps(label)
 
 
 @dataclass(frozen=True, eq=False)

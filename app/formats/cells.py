@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn, text_of
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.formats.misfits import (
     MAX_FAULTS,
     NOT_OF_KIND,
@@ -19,6 +19,7 @@ from app.formats.misfits import (
     out_of_range,
     too_long_an_integer,
 )
+from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""

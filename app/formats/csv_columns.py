@@ -16,7 +16,7 @@ from app.domain.kinds import (
     is_number,
     seconds_of,
 )
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
+from app.domain.tables import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.formats.misfits import (
     MOST_CHARACTERS,
     Misfits,
@@ -27,6 +27,7 @@ from app.formats.misfits import (
     too_long_an_integer,
 )
 from app.formats.options import Decimal
+from relevance_bayes.types.values import ColumnKind
 
 Columns = Sequence[tuple[Column, Misfits]]
 

@@ -15,7 +15,7 @@ from app.domain.models import (
     SupervisedReport,
 )
 from app.domain.ports import OpenUnitOfWork
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 NO_FILE_OF_AN_IMAGE = (
     "The code of an image is not exported: beside its version `image` has the pixels, as PNG or exactly as npy, and "

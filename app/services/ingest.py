@@ -7,12 +7,14 @@ from itertools import chain
 from uuid import UUID
 
 from app.domain.datasets import Dataset, ImageSize, Upload
-from app.domain.errors import InvalidDataError, UnavailableError
+from app.domain.errors import UnavailableError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.statistics import TableStatistics
-from app.domain.tables import Block, ColumnKind
+from app.domain.tables import Block
+from relevance_bayes.types.errors import InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 ABANDONED_AFTER = timedelta(hours=1)
 """An upload that nobody has written to for so long is removed."""

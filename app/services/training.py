@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault
+from app.domain.errors import ConflictError
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, queued, training_of
 from app.domain.models import Model
@@ -11,6 +11,7 @@ from app.domain.planning import plan
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import TrainingPlan, TrainingRequest
 from app.services.jobs import ended, enqueue
+from relevance_bayes.types.errors import Fault
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from time import process_time
 
 import numpy as np
 
-from app.domain.errors import InvalidRequestError, TrainingFailedError
+from app.domain.errors import TrainingFailedError
 from app.domain.requests import SupervisedRequest
 from app.domain.tables import Block, CategoryColumn, Column, NumberColumn
 from benchmarks.files import NotRun
@@ -18,6 +18,7 @@ from benchmarks.tables.table import DataTable
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.errors import InvalidRequestError
 
 TARGET = "target"
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from app.api.exchange import Exchange, exchanged
 from app.api.predicting import Predicting, no_breath
-from app.domain.errors import RelevanceError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
 from app.services.prediction import Prediction
+from relevance_bayes.types.errors import RelevanceError
 from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version, version_of_numbers

@@ -9,17 +9,8 @@ import numpy as np
 
 from app.domain.datasets import Dataset
 from app.domain.statistics import TableStatistics
-from app.domain.tables import (
-    Block,
-    BooleanColumn,
-    CategoryColumn,
-    Cell,
-    Column,
-    ColumnKind,
-    NumberColumn,
-    TimestampColumn,
-    block_rows,
-)
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn, block_rows
+from relevance_bayes.types.values import Cell, ColumnKind
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 

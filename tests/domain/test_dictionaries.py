@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import BasisChoice, GroupChoice, KernelChoice, SupervisedRequest
 from app.domain.tables import Block
@@ -16,6 +15,7 @@ from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.kinds import is_long_integer, is_number, kind_of_cells, kind_of_texts, seconds_of
-from app.domain.tables import Cell, ColumnKind
+from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @pytest.mark.parametrize(

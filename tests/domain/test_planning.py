@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import (
     BasisChoice,
@@ -38,6 +37,7 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth, FixedWidth
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, moments, numbers, texts
 
 TABLE: Block = {

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.planning.approximation import MOST_TERMS
 from app.domain.requests import ApproximationRequest, IgnoredColumn, InputColumn
 from app.domain.tables import Block, NumberColumn
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import dataset_of, numbers, texts
 
 TERMS: Block = {"x": numbers(0.0, 1.0, 2.0), "z": numbers(5.0, 5.0, 5.0), "c": numbers(1.0, -1.0, 0.5)}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.planning.classes import SHRINKAGE
 from app.domain.requests import KernelChoice, SupervisedRequest, Task
@@ -24,6 +23,7 @@ from relevance_bayes.core.likelihoods import (
 )
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import CrossValidationWidth, EvidencePerInputWidth, EvidenceWidth
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 SIX = texts("c", "b", "a", "c", "b", "a")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import ComponentsRequest, IgnoredColumn, InputColumn
 from app.domain.tables import Block
 from relevance_bayes.core.kernels import Gaussian, Matern32
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import dataset_of, numbers, texts
 
 ROWS: Block = {

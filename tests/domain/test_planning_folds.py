@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest, Validation
 from app.domain.tables import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, dataset_of, moments, numbers, texts
 
 TABLE: Block = {

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from app.domain.datasets import Dataset, ImageSize
-from app.domain.errors import InvalidRequestError
 from app.domain.planning import plan
 from app.domain.planning.image import MOST_PIXELS
 from app.domain.requests import ImageRequest
 from app.domain.tables import Block, NumberColumn
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import dataset_of
 
 

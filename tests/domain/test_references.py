@@ -3,9 +3,10 @@
 import pytest
 
 from app.domain.conditions import ANY, Condition
-from app.domain.errors import NotFoundError, PreconditionFailedError
+from app.domain.errors import PreconditionFailedError
 from app.domain.planning.names import MODEL_NAME
-from app.domain.references import SEPARATOR, Reference, is_alias
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import SEPARATOR, Reference, is_alias
 
 
 @pytest.mark.parametrize(

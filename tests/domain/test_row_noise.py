@@ -7,11 +7,11 @@ import pytest
 
 from app.domain.datasets import Dataset
 from app.domain.encoding import EncodedTarget, Statistics, encode_noise, encode_target
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning import plan
 from app.domain.requests import IgnoredColumn, OrderSplit, SupervisedRequest
 from app.domain.tables import Block, Column, block_rows
 from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
 
 TABLE: Block = {

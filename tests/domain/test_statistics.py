@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.statistics import MOST_CELLS_WAITING, TableStatistics
-from app.domain.tables import Block, CategoryColumn, ColumnKind, ColumnSummary, NumberColumn
+from app.domain.tables import Block, CategoryColumn, ColumnSummary, NumberColumn
+from relevance_bayes.types.values import ColumnKind
 from tests.domain.small_tables import cut_up, flags, moments, numbers, texts
 
 NAMES = ("n", "b", "t", "c")

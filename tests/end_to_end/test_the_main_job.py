@@ -10,15 +10,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from app import bootstrap
-from app.client import ClientError
-from app.client.answers import Event as JobEvent
-from app.client.answers import Json, VersionName
 from app.domain.encoding import encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import SupervisedPredictor
 from app.domain.tables import Block
 from app.services.answering import SupervisedAnswering
 from app.settings import Settings
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import Event as JobEvent
+from relevance_bayes.client.answers import Json, VersionName
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from tests.domain.small_tables import numbers, texts
 from tests.end_to_end.deployment import Api, Deployment

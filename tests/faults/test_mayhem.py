@@ -13,7 +13,6 @@ from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.job_states import FINISHED
 from app.domain.jobs import Job
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import KernelChoice, SupervisedRequest, Validation
@@ -24,6 +23,7 @@ from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import CrossValidationWidth
+from relevance_bayes.types.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
 from tests.processes import children, gone

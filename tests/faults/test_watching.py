@@ -19,9 +19,9 @@ import pytest
 from sqlalchemy import text
 
 from app.bootstrap import Parts, build
-from app.client.http import Http
 from app.domain.identity import BUILT_IN_OWNER
 from app.settings import Settings
+from relevance_bayes.client.http import Http
 from tests.end_to_end.deployment import Deployment, deployed
 from tests.storage import samples
 from tests.waiting import until

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 
 from app.domain.encoding import raw_cells
 from app.domain.statistics import TableStatistics
-from app.domain.tables import Cell, ColumnKind, block_rows
+from app.domain.tables import block_rows
 from app.formats.csv_stream import open_csv
 from app.formats.options import ReadOptions
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @contextmanager

@@ -7,18 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import (
-    Fault,
-    InvalidDataError,
-    InvalidRequestError,
-    MalformedBodyError,
-    RelevanceError,
-    TooLargeError,
-)
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.domain.kinds import ROWS_LOOKED_AT
-from app.domain.tables import ColumnKind
 from app.formats.misfits import MOST_FAULTS_TOLD
 from app.formats.options import ReadOptions
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
+from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, read_csv
 
 PLAIN: Table = ({"x": "number", "c": "category"}, [[1.5, "a"], [2.5, "b"]])

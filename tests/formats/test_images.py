@@ -10,10 +10,11 @@ import pytest
 from PIL import Image
 
 from app.domain.datasets import IMAGE_COLUMNS, ImageSize
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.domain.tables import NumberColumn
 from app.formats.images import npy_image, open_image, png_image
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.formats.files import spooled
 
 GREY = np.array([[0, 51, 255], [102, 153, 204]], np.uint8)

@@ -27,7 +27,6 @@ from app.domain.models import (
     SupervisedReport,
 )
 from app.domain.requests import InputColumn, RandomSplit, SupervisedPlan, Task
-from app.domain.tables import Label
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
@@ -37,6 +36,7 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.types.values import Label
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 from app.domain.encoding import encode_inputs
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewSupervisedVersion, NewVersion
 from app.domain.requests import Task
@@ -22,6 +21,7 @@ from relevance_bayes.core.likelihoods import LogGaussian
 from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent, predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_models import AMPLITUDE, small_version, version_of_known_noise

@@ -10,7 +10,6 @@ from app.domain.encoding import EncodedTarget, encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.listing import Place, listed_terms
 from app.domain.models import ClassWeight, NewSupervisedVersion, RelevanceVector
-from app.domain.references import Reference
 from app.services.answering import Explanation, SupervisedAnswering, Wanted
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.catalogue import Catalogue
@@ -26,6 +25,7 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
 from tests.services.in_memory import InMemory

@@ -13,11 +13,12 @@ from app.domain.jobs import Job
 from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import SupervisedRequest, Validation
-from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
+from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now
 from app.worker.child.tasks import Trainer
 from app.worker.run import Runner
+from relevance_bayes.types.values import ColumnKind
 from tests.worker import trainers
 
 OWNER = "ada"

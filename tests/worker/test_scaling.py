@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from app.domain.errors import InvalidRequestError, TrainingFailedError
+from app.domain.errors import TrainingFailedError
 from app.domain.models import Learned, SupervisedPredictor, SupervisedReport
 from app.domain.planning import plan
 from app.domain.requests import GroupSplit, KernelChoice, SupervisedRequest
@@ -40,6 +40,7 @@ from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
 
 ROWS = 30

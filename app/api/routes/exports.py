@@ -20,7 +20,7 @@ from app.api.validation import faults_of
 from app.documents.reading import version_of
 from app.documents.reports import ReportError
 from app.documents.schema import DOCUMENT, VersionDocument
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
+from app.domain.errors import MalformedBodyError
 from app.domain.exports import ExportedVersion
 from app.domain.former_members import current_document
 from app.domain.idempotency import KeptAnswer, Keyed
@@ -29,6 +29,7 @@ from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {

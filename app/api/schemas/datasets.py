@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from app.domain.datasets import Dataset
 from app.domain.kinds import iso_8601
-from app.domain.tables import Cell, ColumnSummary
+from app.domain.tables import ColumnSummary
 from app.services.catalogue import Row
+from relevance_bayes.types.values import Cell
 
 
 class ColumnsIn(BaseModel):

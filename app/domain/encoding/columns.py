@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from app.domain.tables import ColumnKind, Label
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.values import ColumnKind, Label
 
 
 @dataclass(frozen=True)

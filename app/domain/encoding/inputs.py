@@ -7,9 +7,9 @@ import numpy as np
 
 from app.domain.encoding.columns import EncodedCategory, InputEncoding, Layout
 from app.domain.encoding.raw import quoted, real_values
-from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn, Column, NumberBlock, block_rows
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.types.errors import Fault
 
 LARGEST = 1e75
 """Largest size of an encoded number: over a width of 1/LARGEST and squared it is still a float64."""

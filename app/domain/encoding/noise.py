@@ -7,9 +7,9 @@ import numpy as np
 from app.domain.encoding.columns import EncodedTarget
 from app.domain.encoding.inputs import LARGEST
 from app.domain.encoding.raw import real_values
-from app.domain.errors import Fault
 from app.domain.tables import Block, CategoryColumn
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import Fault
 
 
 def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tuple[Fault, ...]]:

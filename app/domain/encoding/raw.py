@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from app.domain.kinds import iso_8601
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Cell, Column, NumberColumn, TimestampColumn
+from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.types.values import Cell
 
 LONGEST_QUOTED = 80
 

@@ -7,7 +7,6 @@ from uuid import UUID
 from app.domain.encoding import Encoding
 from app.domain.models.imported import ImportedFrom
 from app.domain.requests import SupervisedPlan, Task
-from app.domain.tables import Label
 from relevance_bayes.core.basis import Basis
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import TargetLikelihood
@@ -15,6 +14,7 @@ from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, alone
 from relevance_bayes.core.priors import Prior
+from relevance_bayes.types.values import Label
 
 
 @dataclass(frozen=True)

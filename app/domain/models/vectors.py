@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Literal, TypeAlias
 
-from app.domain.tables import Cell, Label
+from relevance_bayes.types.values import Cell, Label
 
 FunctionName: TypeAlias = Literal["mean", "log_noise"]
 

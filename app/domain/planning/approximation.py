@@ -4,12 +4,12 @@ import math
 
 from app.domain.datasets import Dataset
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.planning.inputs import input_column, size
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.target import refusal, unknown_column
 from app.domain.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
 from app.domain.tables import ColumnSummary
+from relevance_bayes.types.errors import Fault
 
 MOST_TERMS = 10_000
 """Rows of a table of terms: their products with each other are what is computed with."""

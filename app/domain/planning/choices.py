@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.planning.classes import SHRINKAGE
 from app.domain.planning.likelihoods import chosen_likelihood
 from app.domain.requests import AutomaticPrior, BasisChoice, GroupChoice, KernelChoice, SupervisedRequest, Task
@@ -25,6 +24,7 @@ from relevance_bayes.core.scales import (
     InheritedWidth,
 )
 from relevance_bayes.core.spec import Prior, Spec, check, is_heteroscedastic
+from relevance_bayes.types.errors import Fault
 
 LARGEST_SEED = 2**63 - 1
 

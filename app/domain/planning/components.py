@@ -2,13 +2,13 @@
 
 from app.domain.datasets import Dataset
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.planning.choices import seed_faults
 from app.domain.planning.inputs import chosen_inputs, input_column, placed, scale_faults
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.rows import gap_faults, share_faults
 from app.domain.planning.target import refusal
 from app.domain.requests import ComponentsPlan, ComponentsRequest
+from relevance_bayes.types.errors import Fault
 
 
 def plan_components(request: ComponentsRequest, dataset: Dataset) -> ComponentsPlan:

@@ -2,13 +2,13 @@
 
 from app.domain.datasets import IMAGE_COLUMNS, Dataset
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.planning.inputs import input_column, is_constant
 from app.domain.planning.inputs import size as reach
 from app.domain.planning.names import default_model_name, name_faults
 from app.domain.planning.target import refusal
 from app.domain.requests import ImagePlan, ImageRequest
 from app.domain.tables import ColumnSummary
+from relevance_bayes.types.errors import Fault
 
 FEWEST_PIXELS = 8
 """The least height and width."""

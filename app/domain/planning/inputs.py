@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from app.domain.datasets import Dataset
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
 from app.domain.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
 from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.types.errors import Fault
 
 FEWEST_ROWS_FOR_IDS = 20
 """In shorter tables a column of different values is taken for a measurement, not for an id."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import get_args
 
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.requests import Task
 from app.domain.tables import ColumnSummary
 from relevance_bayes.core.likelihoods import (
@@ -20,6 +19,7 @@ from relevance_bayes.core.likelihoods import (
     TargetLikelihood,
 )
 from relevance_bayes.core.likelihoods.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE
+from relevance_bayes.types.errors import Fault
 
 LIKELIHOODS: dict[Task, tuple[type[TargetLikelihood], ...]] = {
     "regression": get_args(NumberTarget),

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from app.domain.encoding.raw import quoted
-from app.domain.errors import Fault
+from relevance_bayes.types.errors import Fault
 
 MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
 

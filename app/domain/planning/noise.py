@@ -1,9 +1,9 @@
 """The column that holds each row's noise, where that is known."""
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault
 from app.domain.planning.target import unknown_column
 from relevance_bayes.core.spec import TargetLikelihood
+from relevance_bayes.types.errors import Fault
 
 POINTER = "/likelihood/noise_sd/column"
 """Where a request names it."""

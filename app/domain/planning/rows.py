@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault
 from app.domain.planning.inputs import Placed, is_constant
 from app.domain.planning.noise import POINTER as NOISE_POINTER
 from app.domain.planning.target import unknown_column
 from app.domain.requests import LEAST_FOLDS, MOST_FOLDS, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedRequest
 from app.domain.split import held_out_rows
 from app.domain.tables import ColumnSummary
+from relevance_bayes.types.errors import Fault
 
 MOST_GAPS_LISTED = 20
 

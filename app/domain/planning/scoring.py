@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError, Fault, InvalidRequestError
+from app.domain.errors import ConflictError
 from app.domain.models import SupervisedReport, Version
 from app.domain.requests import EvaluationPlan, EvaluationRequest, GroupSplit, PromotionPlan, PromotionRequest, Task
 from app.domain.scoring import CLASS_METRICS, NUMBER_METRICS, Metric
-from app.domain.tables import ColumnKind
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import ColumnKind
 
 USUAL: Mapping[Task, Metric] = {"regression": "rmse", "classification": "log_loss"}
 """What versions are compared by where nothing is said."""

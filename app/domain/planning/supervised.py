@@ -1,7 +1,6 @@
 """The plan of a training: every choice made, every fault found, from the columns' statistics alone."""
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault
 from app.domain.planning.choices import (
     chosen_spec,
     group_faults,
@@ -20,6 +19,7 @@ from app.domain.planning.noise import noise_faults
 from app.domain.planning.rows import row_faults, split_faults
 from app.domain.planning.target import refusal, resolve_target
 from app.domain.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
+from relevance_bayes.types.errors import Fault
 
 
 def plan_supervised(request: SupervisedRequest, dataset: Dataset) -> SupervisedPlan:

@@ -5,11 +5,12 @@ from difflib import get_close_matches
 
 from app.domain.datasets import Dataset
 from app.domain.encoding.raw import quoted
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.planning.likelihoods import is_for
 from app.domain.requests import Task
-from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary, Label
+from app.domain.tables import MOST_CATEGORIES_LISTED, ColumnSummary
 from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
 
 MOST_NAMED = 20
 """Most columns or classes that one sentence lists."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.domain.tables import ColumnKind
+from relevance_bayes.types.values import ColumnKind
 
 Missing = Literal["error", "drop_rows", "indicator"]
 

@@ -5,13 +5,13 @@ from typing import ClassVar, Literal
 from uuid import UUID
 
 from app.domain.requests.columns import IgnoredColumn, InputColumn, Missing
-from app.domain.tables import ColumnKind, Label
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.dictionaries import Dictionary
 from relevance_bayes.core.kernels import Gaussian, Kernel
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import Width
 from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.types.values import ColumnKind, Label
 
 Task = Literal["regression", "classification"]
 

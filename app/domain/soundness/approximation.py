@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.domain.encoding import InputEncoding
-from app.domain.errors import Fault
 from app.domain.models import ApproximationPredictor, ApproximationReport
 from app.domain.soundness.columns import column_name_faults, input_faults
 from app.domain.soundness.figures import (
@@ -17,6 +16,7 @@ from app.domain.soundness.figures import (
     figure_faults,
 )
 from app.domain.soundness.reports import WIDTH, common_faults
+from relevance_bayes.types.errors import Fault
 
 
 def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:

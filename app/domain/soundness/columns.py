@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from math import isclose
 
 from app.domain.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
-from app.domain.errors import Fault
 from app.domain.soundness.figures import SHARE, figure_faults
+from relevance_bayes.types.errors import Fault
 
 LONGEST_TEXT = 200
 """Of a name, in characters."""

@@ -6,13 +6,13 @@ import numpy as np
 
 from app.domain.encoding import column_names
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.models import ComponentsPredictor, ComponentsReport
 from app.domain.soundness.columns import input_faults
 from app.domain.soundness.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
 from app.domain.soundness.reports import WIDTH, common_faults, row_count_faults, width_faults
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.errors import Fault
 
 SEED = Interval(0, 2**53 - 1)
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from relevance_bayes.core.basis import Functions, GroupFunctions, KernelFunctions
 from relevance_bayes.core.model import Model
+from relevance_bayes.types.errors import Fault
 
 FARTHEST = LARGEST * LARGEST
 """Of a centre in units of the width: its square is a finite number, as that of an encoded number is."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from math import inf
 
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.soundness.figures import POSITIVE, Figure, Interval, figure_faults
 from relevance_bayes.core.likelihoods import (
     Bernoulli,
@@ -16,6 +15,7 @@ from relevance_bayes.core.likelihoods import (
     StudentT,
     TargetLikelihood,
 )
+from relevance_bayes.types.errors import Fault
 
 NOISE_SD = Interval(1.0 / LARGEST, LARGEST)
 DEGREES_OF_FREEDOM = Interval(2.0, inf, is_open=True)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from app.domain.encoding.inputs import LARGEST
-from app.domain.errors import Fault
 from app.domain.models import ApproximationReport, ComponentsReport, InputWidth, SupervisedReport
 from app.domain.requests import IgnoredColumn
 from app.domain.soundness.columns import column_name_faults
 from app.domain.soundness.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
+from relevance_bayes.types.errors import Fault
 
 WIDTH = Interval(1.0 / LARGEST, LARGEST)
 WHERE = "/report"

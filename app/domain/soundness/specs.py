@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from app.domain.errors import Fault
 from app.domain.planning.choices import LARGEST_SEED
 from app.domain.requests import SupervisedPlan
 from app.domain.soundness.figures import Interval, figure_faults
@@ -12,6 +11,7 @@ from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.errors import IllegalCombinationError
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import check
+from relevance_bayes.types.errors import Fault
 
 PLAN = "/report/plan"
 SEED = Interval(0, LARGEST_SEED)

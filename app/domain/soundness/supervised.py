@@ -8,7 +8,6 @@ from math import inf
 import numpy as np
 
 from app.domain.encoding import EncodedTarget
-from app.domain.errors import Fault
 from app.domain.models import SupervisedPredictor
 from app.domain.requests import Task
 from app.domain.soundness.columns import column_name_faults, input_faults, is_label
@@ -30,6 +29,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
 from relevance_bayes.core.pool import Pool, members_of
 from relevance_bayes.core.spec import is_heteroscedastic
+from relevance_bayes.types.errors import Fault
 
 DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
 """Where gamma lies, but for rounding."""

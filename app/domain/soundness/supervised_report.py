@@ -12,7 +12,6 @@ from app.domain.encoding import (
     user_noise_sd,
     user_process_sd,
 )
-from app.domain.errors import Fault, pointer
 from app.domain.models import (
     Hyperparameters,
     InputTerm,
@@ -49,6 +48,7 @@ from relevance_bayes.core.likelihoods.temperature import temperature_of
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, likelihood_of, members_of
+from relevance_bayes.types.errors import Fault, pointer
 
 HOLDOUT = Interval(0.0, 0.9)
 

@@ -17,12 +17,13 @@ from app.domain.models import (
     SupervisedReport,
     Version,
 )
-from app.domain.tables import Block, ColumnKind
+from app.domain.tables import Block
 from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
 from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
 from app.services.answering.wanted import Wanted
 from app.services.counting import Counts
+from relevance_bayes.types.values import ColumnKind
 
 Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.exports import ExportedComponents
 from app.domain.listing import Place, listed_images
 from app.domain.models import ImportedFrom, Learned, NewComponentsVersion, RelevanceVector
@@ -11,6 +10,7 @@ from app.domain.soundness import components_faults
 from app.services.importing.refusing import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.exports import ExportedSupervised
 from app.domain.listing import Place, listed, places
 from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion
@@ -21,6 +20,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import likelihood_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must be able to answer for: these many sds from the mean in every number."""

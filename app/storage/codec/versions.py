@@ -10,9 +10,9 @@ from app.documents.arrays import Stored, put_back, taken_out
 from app.documents.reading import predictor_of
 from app.documents.schema import CONTENT, FORMAT_VERSION
 from app.documents.writing import content_of
-from app.domain.errors import InvalidRequestError
 from app.domain.models import Predictor
 from app.storage.codec.frame import Arrays, Content, Json, UnreadableBytesError, read, write
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 def encode_predictor(predictor: Predictor) -> bytes:

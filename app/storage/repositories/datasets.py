@@ -9,7 +9,6 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.datasets import Dataset, ImageSize, Upload
-from app.domain.errors import NotFoundError
 from app.domain.ports import Clock, Page, Slice
 from app.domain.tables import Block, ColumnSummary, block_rows
 from app.storage import cursors
@@ -20,6 +19,7 @@ from app.storage.engine import lock_for_writing
 from app.storage.repositories.needed import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
+from relevance_bayes.types.errors import NotFoundError
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault
 from app.domain.jobs import Job, Problem, Progress, prediction_of
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
@@ -21,6 +20,7 @@ from app.services.answering import ServedVersion, answer, flat_columns, version_
 from app.services.batch_predictions import wanted_by
 from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
+from relevance_bayes.types.errors import Fault
 
 MOST_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""

@@ -4,13 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.client import connect
-from app.client.answers import Json
 from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer
 from benchmarks.tables.ours import defaults
 from benchmarks.tables.splits import divided
 from benchmarks.tables.table import DataTable
 from examples.demo.service import running_service
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import Json
 from relevance_bayes.core.types import Indices
 from tests.benchmarks.tables.small import small_table
 

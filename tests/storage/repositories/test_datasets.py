@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError, InUseError, InvalidDataError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError, InUseError
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.domain.tables import CategoryColumn, NumberColumn
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.unit_of_work import now
+from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests.storage import samples
 from tests.storage.conftest import HandClock
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.errors import ConflictError, GoneError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError, GoneError
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import PredictionRequest
@@ -28,6 +28,7 @@ from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
 from app.worker.scoring import predict as under_test
 from app.worker.scoring.run import Scorer
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.api.table_files import FILES, table_of
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind

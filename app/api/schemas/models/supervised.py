@@ -12,10 +12,10 @@ from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.domain.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport, Version
 from app.domain.requests import Missing, Split, Task, Validation
-from app.domain.tables import ColumnKind, Label
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.core.spec import Algorithm, Prior
+from relevance_bayes.types.values import ColumnKind, Label
 
 
 class InputWidthOut(FromDomain):

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain
 from app.domain.models import FunctionName, RelevanceVector
-from app.domain.tables import Cell, Label
+from relevance_bayes.types.values import Cell, Label
 
 
 class ClassWeightOut(FromDomain):
