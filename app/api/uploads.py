@@ -14,12 +14,12 @@ from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
 from app.domain.cancellation import check_cancelled
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.domain.tables import Block
 from app.formats.format import TableFormat
 from app.formats.misfits import shown
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import LONGEST_NAME, TableStream, is_plain, within
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

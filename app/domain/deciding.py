@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, reweighed
-from app.domain.models import ClassRows
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ClassRows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.values import Label
 

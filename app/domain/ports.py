@@ -16,8 +16,8 @@ from app.domain.pages import Page as Page
 from app.domain.pages import Slice as Slice
 from app.domain.results import Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
-from app.domain.tables import Block, ColumnSummary
 from app.domain.webhook_ports import Deliveries, Webhooks
+from relevance_bayes.tables.columns import Block, ColumnSummary
 from relevance_bayes.types.jobs import JobKind, JobState
 
 

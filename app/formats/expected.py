@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from app.domain.errors import TooLargeError
-from app.domain.tables import Block
 from app.formats.misfits import MAX_FAULTS, refuse
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import Fault, InvalidDataError
 from relevance_bayes.types.values import ColumnKind
 

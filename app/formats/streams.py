@@ -4,10 +4,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.datasets import ImageSize
 from app.domain.errors import TooLargeError
-from app.domain.tables import Block, block_rows
 from app.formats.misfits import refuse, shown
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.summary import ImageSize
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 from relevance_bayes.types.values import ColumnKind
 

@@ -11,10 +11,10 @@ from app.domain.jobs import Job, prediction_of, queued
 from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
-from app.domain.tables import no_rows
 from app.services.answering import ServedVersion, Wanted, answer, flat_columns, outputs_asked
 from app.services.jobs import ended, enqueue
 from app.services.prediction import Prediction
+from relevance_bayes.tables.columns import no_rows
 from relevance_bayes.types.errors import Fault, InvalidRequestError
 from relevance_bayes.types.jobs import FINISHED
 

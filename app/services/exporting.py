@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 
 from app.domain.errors import ConflictError
-from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
-from app.domain.models import (
+from app.domain.ports import OpenUnitOfWork
+from relevance_bayes.documents.exported import (
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+)
+from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
     ComponentsPredictor,
@@ -14,7 +20,6 @@ from app.domain.models import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from app.domain.ports import OpenUnitOfWork
 from relevance_bayes.types.references import Reference
 
 NO_FILE_OF_AN_IMAGE = (

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT
-from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
 from relevance_bayes.core.likelihoods import OneAgainstRest
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN

@@ -7,8 +7,6 @@ from math import log, pi
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedNumber, Encoding
-from app.domain.models import SupervisedPredictor
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
@@ -30,6 +28,8 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, Fi
 from relevance_bayes.core.selection import Rows, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.tables.encoding import EncodedNumber, Encoding
 from tests.exports import oracle
 from tests.exports.oracle import Json, Members
 from tests.exports.trained import encoded_target, exported

@@ -14,8 +14,6 @@ from sqlalchemy import exists, select
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
-from app.domain.models import SupervisedPredictor
-from app.domain.requests import KernelChoice, SupervisedRequest, Validation
 from app.domain.starts import MOST_STARTS
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
@@ -23,6 +21,8 @@ from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import CrossValidationWidth
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
 from relevance_bayes.types.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.domain.kinds import ROWS_LOOKED_AT
 from app.formats.misfits import MOST_FAULTS_TOLD
 from app.formats.options import ReadOptions
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
 from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
 from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, read_csv

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from app.domain.exports import ExportedSupervised
 from app.exports.formats import RENDERINGS
 from app.formats import WRITABLE_FORMATS
+from relevance_bayes.documents.exported import ExportedSupervised
 from tests.api.table_files import MEDIA_TYPES, table_of
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients

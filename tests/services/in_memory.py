@@ -29,7 +29,7 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.model_ports import NO_TAGS, Aliases, Models
-from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, SupervisedReport, Version
+from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import (
     Beat,
     Checkpoints,
@@ -46,9 +46,10 @@ from app.domain.ports import (
 )
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
-from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
 from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, Webhook
+from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
+from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.jobs import FINISHED, JobKind, JobState
 from relevance_bayes.types.references import NamedVersion, Selector
@@ -94,7 +95,14 @@ class InMemoryDatasets:
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
         upload = self.uploads.pop(dataset_id)
         dataset = Dataset(
-            dataset_id, upload.owner, upload.name, upload.created_at, rows, digest, tuple(columns), upload.image
+            id=dataset_id,
+            owner=upload.owner,
+            name=upload.name,
+            created_at=upload.created_at,
+            rows=rows,
+            digest=digest,
+            columns=tuple(columns),
+            image=upload.image,
         )
         self.kept[dataset_id] = dataset
         return dataset

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
 from app.domain.models import NewSupervisedVersion
-from app.domain.tables import Block
 from app.services.answering import ClassificationAnswer, Wanted, answer
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes

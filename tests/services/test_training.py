@@ -9,11 +9,11 @@ from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError, Un
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.jobs import Job
-from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
-from app.domain.tables import Block
 from app.services.idempotency import Idempotency
 from app.services.jobs import Jobs
 from app.services.training import Training
+from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
+from relevance_bayes.tables.columns import Block
 from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from relevance_bayes.types.jobs import JobState
 from tests.domain.small_tables import dataset_of, flags, numbers, texts

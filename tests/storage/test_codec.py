@@ -9,18 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.documents.arrays import Stored, taken_out
-from app.documents.schema import FORMAT_VERSION
-from app.documents.writing import content_of
-from app.domain.encoding import InputEncoding
-from app.domain.models import (
-    ApproximationPredictor,
-    ComponentsPredictor,
-    ImagePredictor,
-    Predictor,
-    SupervisedPredictor,
-)
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -60,6 +48,18 @@ from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.scales import InputMap
+from relevance_bayes.documents.arrays import Stored, taken_out
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ImagePredictor,
+    Predictor,
+    SupervisedPredictor,
+)
+from relevance_bayes.documents.schema import FORMAT_VERSION
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import InputEncoding
 from tests.narrowing import of_kind
 from tests.services.small_approximation import version_of_a_term
 from tests.services.small_components import version_of_components

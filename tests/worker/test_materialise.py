@@ -7,15 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.encoding import column_names, encode_inputs, encode_target
 from app.domain.errors import TrainingFailedError
-from app.domain.planning import plan
-from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
-from app.domain.tables import Block, NumberColumn, block_rows
 from app.worker import complete
 from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
+from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
+from relevance_bayes.tables.encoding import column_names, encode_inputs, encode_target
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

@@ -15,10 +15,7 @@ import numpy as np
 import pytest
 
 from app.domain.errors import TrainingFailedError
-from app.domain.models import Learned, SupervisedPredictor, SupervisedReport
-from app.domain.planning import plan
-from app.domain.requests import GroupSplit, KernelChoice, SupervisedRequest
-from app.domain.tables import Block, NumberColumn
+from app.domain.models import Learned
 from app.services.answering import SupervisedAnswering, Wanted
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import results
@@ -40,6 +37,10 @@ from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.spec import Prior, _learns_noise
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import SupervisedPredictor, SupervisedReport
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import GroupSplit, KernelChoice, SupervisedRequest
+from relevance_bayes.tables.columns import Block, NumberColumn
 from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, texts
 

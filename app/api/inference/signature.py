@@ -12,7 +12,6 @@ import numpy as np
 
 from app.api.inference.tensors import TEXT, Tensor
 from app.domain.errors import MalformedBodyError
-from app.domain.tables import Block, NumberBlock, no_rows
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.services.answering import (
@@ -26,6 +25,7 @@ from app.services.answering import (
     real_columns,
 )
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, NumberBlock, no_rows
 from relevance_bayes.types.errors import Fault
 from relevance_bayes.types.values import ColumnKind, Label
 

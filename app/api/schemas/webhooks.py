@@ -8,8 +8,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.jobs.shared import FromDomain, VersionNameOut
-from app.domain.requests import Task
 from app.domain.webhooks import LONGEST_DESCRIPTION
+from relevance_bayes.plans.requests import Task
 from relevance_bayes.types.jobs import JobState
 from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType, MessageType, Obstacle
 

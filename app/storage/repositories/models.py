@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.annotations import Annotation
 from app.domain.errors import InUseError
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
 from app.storage import cursors
 from app.storage.changes import changed
@@ -33,6 +33,7 @@ from app.storage.tables import (
     RelevanceVectorRow,
     VersionTagRow,
 )
+from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
 from relevance_bayes.types.errors import NotFoundError
 from relevance_bayes.types.references import NamedVersion, Selector
 

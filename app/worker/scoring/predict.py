@@ -11,7 +11,6 @@ from app.domain.jobs import Job, Problem, Progress, prediction_of
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
-from app.domain.tables import Block, block_rows, taken
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
@@ -20,6 +19,7 @@ from app.services.answering import ServedVersion, answer, flat_columns, version_
 from app.services.batch_predictions import wanted_by
 from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
+from relevance_bayes.tables.columns import Block, block_rows, taken
 from relevance_bayes.types.errors import Fault
 
 MOST_CELLS_AT_ONCE = 2**19

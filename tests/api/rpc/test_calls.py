@@ -22,10 +22,10 @@ from app.api.rpc.service import NAME
 from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.tables import NumberBlock
 from app.services.answering import RegressionAnswer
 from app.services.answering import answer as predicted
 from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_one_row import version_of_numbers

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.schemas.requests.shared import JobIn, NameIn
-from app.domain.requests import ImageRequest
+from relevance_bayes.plans.requests import ImageRequest
 from relevance_bayes.types.errors import Fault
 
 
