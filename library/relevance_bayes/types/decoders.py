@@ -1,0 +1,199 @@
+"""Functions that read JSON values by the annotations of records: frozen dataclasses, and what they are made of.
+
+Numbers, texts, booleans, None, UUID, ISO 8601 datetimes, enumerations, literals, lists, tuples of one type,
+dictionaries with texts as keys, unions, and dataclasses of these. Nothing is converted but whole numbers to floats, and
+floats that are whole to integers, since JSON has one type of numbers. What an annotation with a method `decode` is of,
+that reads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Annotated, Literal, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
+
+from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_union, members_of_union, tags_of
+from relevance_bayes.types.refusals import MAX_FAULTS, Refusal, Refused, refused, shown
+from relevance_bayes.types.scalars import PLAIN, SCALARS, Decoder, bounded, enumeration, one_of_values
+
+UNBOUNDED = Bounds()
+TAGS = ("type", "kind", "task")
+"""Members that tell the records of a union apart where no annotation names one."""
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """An annotation that reads the values of what it is of."""
+
+    def decode(self, value: object) -> object:
+        """The value read; raises Refused."""
+
+
+def decoder_of(annotation: object, bounds: Bounds = UNBOUNDED) -> Decoder:
+    """The function that reads values of an annotated type within bounds; raises TypeError for one that is not known."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _annotated(arguments[0], arguments[1:], bounds)
+    if origin is Literal:
+        return one_of_values(arguments)
+    if is_union(annotation):
+        return _union(arguments, bounds)
+    if origin in {list, tuple, Sequence}:
+        return _sequence(decoder_of(arguments[0]), tuple if origin is tuple else list, arguments, bounds)
+    if origin in {dict, Mapping} and arguments[0] is str:
+        return _mapping(decoder_of(arguments[1]))
+    if annotation in SCALARS:
+        return bounded(SCALARS[annotation], bounds)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return enumeration(annotation)
+    if isinstance(annotation, type) and is_dataclass(annotation):
+        return lambda value: record_decoder(annotation)(value)
+    raise TypeError(f"expected the type of a member of records, got {annotation!r}")
+
+
+def _annotated(annotation: object, notes: Sequence[object], bounds: Bounds) -> Decoder:
+    for note in notes:
+        match note:
+            case OneOf(tag):
+                return _tagged(members_of_union(annotation), tag)
+            case OneBy(choose):
+                return lambda value: record_decoder(choose(_object(value)))(value)
+            case Bounds():
+                bounds = note.updated(bounds.stated)
+            case Decodes():
+                return note.decode
+    return decoder_of(annotation, bounds)
+
+
+def _union(members: Sequence[object], bounds: Bounds) -> Decoder:
+    others = [member for member in members if member is not NoneType]
+    decode = _alternatives(others, bounds)
+    if len(others) == len(members):
+        return decode
+    return lambda value: None if value is None else decode(value)
+
+
+def _alternatives(members: Sequence[object], bounds: Bounds) -> Decoder:
+    records = [member for member in members if isinstance(member, type) and is_dataclass(member)]
+    if len(records) == len(members) > 1:
+        for tag in TAGS:
+            if all(tags_of(record, tag) for record in records):
+                return _tagged(records, tag)
+    exact = {member for member in members if isinstance(member, type) and member in PLAIN}
+    decoders = [decoder_of(member, bounds) for member in members]
+
+    def decode(value: object) -> object:
+        if bounds == UNBOUNDED and type(value) in exact:
+            return value
+        refusals: list[Refusal] = []
+        for one in decoders:
+            try:
+                return one(value)
+            except Refused as error:
+                refusals += error.refusals
+        raise Refused(*refusals)
+
+    return decoders[0] if len(decoders) == 1 else decode
+
+
+def _tagged(records: Sequence[type], tag: str) -> Decoder:
+    choices = {value: record for record in records for value in tags_of(record, tag)}
+
+    def decode(value: object) -> object:
+        members = _object(value)
+        if tag not in members:
+            raise Refused(Refusal((tag,), "This member is required: it says which of the alternatives is meant."))
+        chosen = members[tag]
+        if not isinstance(chosen, str) or chosen not in choices:
+            known = ", ".join(repr(one) for one in choices)
+            raise Refused(Refusal((tag,), f"{shown(chosen)} is none of {known}."))
+        return record_decoder(choices[chosen])(value)
+
+    return decode
+
+
+@cache
+def record_decoder(record: type) -> Decoder:
+    """The function that reads objects as this dataclass."""
+    hints = get_type_hints(record, include_extras=True)
+    members = [
+        (member.name, _member(hints[member.name], member), member.default is member.default_factory is MISSING)
+        for member in fields_of(record)
+    ]
+    names = frozenset(name for name, _, _ in members)
+    forbids_others: bool = getattr(record, "__pydantic_config__", {}).get("extra") == "forbid"
+
+    def decode(value: object) -> object:
+        given, found = _object(value), dict[str, object]()
+        refusals: list[Refusal] = []
+        for name, decode_member, is_required in members:
+            if name in given:
+                try:
+                    found[name] = decode_member(given[name])
+                except Refused as error:
+                    refusals += error.below(name)
+            elif is_required:
+                refusals.append(Refusal((name,), "This member is required."))
+        if forbids_others and not given.keys() <= names:
+            refusals += [Refusal((name,), f"There is no member {name!r} here.") for name in given if name not in names]
+        if refusals:
+            raise Refused(*refusals[:MAX_FAULTS])
+        return record(**found)
+
+    return decode
+
+
+def _member(hint: object, member: Field[object]) -> Decoder:
+    """By the hint, and by the metadata of the field: bounds, and the `discriminator` of a union."""
+    bounds = UNBOUNDED.updated(member.metadata)
+    tag = member.metadata.get("discriminator")
+    if not isinstance(tag, str):
+        return decoder_of(hint, bounds)
+    decode = _tagged(members_of_union(hint), tag)
+    return (lambda value: None if value is None else decode(value)) if NoneType in get_args(hint) else decode
+
+
+def _sequence(one: Decoder, kind: type, arguments: Sequence[object], bounds: Bounds) -> Decoder:
+    if kind is tuple and (len(arguments) != 2 or arguments[1] is not Ellipsis):
+        raise TypeError("expected tuples of one type, of any length")
+
+    def decode(value: object) -> object:
+        if not isinstance(value, list):
+            raise refused("a valid array", value, other_kind=True)
+        found: list[object] = []
+        for place, inner in enumerate(value):
+            try:
+                found.append(one(inner))
+            except Refused as error:  # of a list the first fault is enough
+                raise Refused(*error.below(place)) from None
+        return tuple(found) if kind is tuple else found
+
+    return bounded(decode, bounds)
+
+
+def _mapping(one: Decoder) -> Decoder:
+    def decode(value: object) -> object:
+        found, refusals = dict[str, object](), list[Refusal]()
+        for name, inner in _object(value).items():
+            try:
+                found[name] = one(inner)
+            except Refused as error:
+                refusals += error.below(name)
+        if refusals:
+            raise Refused(*refusals[:MAX_FAULTS])
+        return found
+
+    return decode
+
+
+def _object(value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        raise refused("an object", value, other_kind=True)
+    return value
+
+
+def fields_of(record: type) -> tuple[Field[object], ...]:
+    """Of a dataclass."""
+    assert is_dataclass(record)
+    return fields(record)
