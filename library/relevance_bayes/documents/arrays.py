@@ -15,6 +15,8 @@ from relevance_bayes.types.records import encode
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | dict[str, Json] | None"
 Stored: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
+_HOLDERS = frozenset({dict, list})
+
 
 def taken_out(document: Part) -> tuple[Json, dict[str, Stored]]:
     """The JSON of a document without the arrays of its model, and these by name: `<f8`, or `<i8` for places."""
@@ -45,5 +47,7 @@ def put_back(value: object, arrays: Mapping[str, Stored]) -> object:
     if isinstance(value, dict):
         if isinstance(name := value.get("array"), str):
             return arrays[name]
-        return {member: put_back(inner, arrays) for member, inner in value.items()}
+        return {
+            member: put_back(inner, arrays) if type(inner) in _HOLDERS else inner for member, inner in value.items()
+        }
     return [put_back(inner, arrays) for inner in value] if isinstance(value, list) else value

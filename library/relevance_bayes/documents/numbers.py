@@ -1,16 +1,17 @@
 """Numbers of documents: within bounds, alone and in arrays."""
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relevance_bayes.core.types import Array, Indices
 from relevance_bayes.types.annotations import Bounds, Schema, SchemaHandler
 from relevance_bayes.types.decoders import decoder_of
 from relevance_bayes.types.refusals import Refused, refused
-from relevance_bayes.types.scalars import Decoder
+from relevance_bayes.types.scalars import Decoder, interval
 
 GREATEST_COUNT = 2**53
 
@@ -36,6 +37,11 @@ class ArrayOf:
     dimensions: Literal[1, 2] = 1
     integers: bool = False
 
+    @property
+    def exact(self) -> type:
+        """Arrays."""
+        return np.ndarray
+
     def decode(self, value: object) -> object:
         """The array, or the lists with their numbers checked; raises Refused for the first that is wrong."""
         if isinstance(value, np.ndarray):
@@ -44,32 +50,28 @@ class ArrayOf:
             return self._numbers(value)
         return [_at(place, self._numbers, row) for place, row in enumerate(_list(value))]
 
-    def _numbers(self, value: object) -> list[object]:
+    def _numbers(self, value: object) -> object:
         numbers = _list(value)
         kinds = set(map(type, numbers))
-        if kinds <= ({int} if self.integers else {int, float}):
-            try:
-                array = np.array(numbers, self._dtype)
-            except OverflowError:
-                pass
-            else:
-                if self._within(array):
-                    return array.tolist() if int in kinds else numbers
-        decode = decoder_of(int if self.integers else float, self.bounds)
-        return [_at(place, decode, number) for place, number in enumerate(numbers)]
+        if kinds == {int, float} or (kinds == {int} and not self.integers):
+            numbers, kinds = _floats(numbers), {float}
+        if kinds == {self._kind} and (self.integers or math.isfinite(sum(numbers))):  # NaN has no order
+            least, greatest = self._interval
+            if least <= min(numbers) and max(numbers) <= greatest:
+                return numbers
+        return [_at(place, self._number, number) for place, number in enumerate(_list(value))]
 
     @property
-    def _dtype(self) -> "np.dtype[np.float64 | np.int64]":
-        return np.dtype(np.int64) if self.integers else np.dtype(np.float64)
+    def _kind(self) -> type:
+        return int if self.integers else float
 
-    def _within(self, array: NDArray[np.float64 | np.int64]) -> bool:
-        gt, ge, le = self.bounds.gt, self.bounds.ge, self.bounds.le
-        return bool(
-            (self.bounds.allow_inf_nan or np.isfinite(array).all())
-            and (gt is None or (array > gt).all())
-            and (ge is None or (array >= ge).all())
-            and (le is None or (array <= le).all())
-        )
+    @cached_property
+    def _interval(self) -> tuple[float, float]:
+        return interval(self.bounds)
+
+    @cached_property
+    def _number(self) -> Decoder:
+        return decoder_of(self._kind, self.bounds)
 
     def __get_pydantic_core_schema__(self, source: object, handler: SchemaHandler) -> Schema:
         """Return the schema of the lists, around which arrays pass."""
@@ -84,10 +86,17 @@ class ArrayOf:
         }
 
 
-def _list(value: object) -> list[object]:
+def _list(value: object) -> list[float]:
     if not isinstance(value, list):
         raise refused("a valid list", value, other_kind=True)
     return value
+
+
+def _floats(numbers: list[float]) -> list[float]:
+    try:
+        return list(map(float, numbers))
+    except OverflowError:
+        return [math.inf]
 
 
 def _at(place: int, decode: Decoder, value: object) -> object:

@@ -3,14 +3,14 @@
 from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from typing import Generic, TypeGuard, TypeVar
 from uuid import UUID
 
 from relevance_bayes.types.decoders import decoder_of, fields_of
 from relevance_bayes.types.errors import InvalidRequestError
 from relevance_bayes.types.refusals import Refused, faults_of
-from relevance_bayes.types.scalars import PLAIN
+from relevance_bayes.types.scalars import PLAIN, Decoder
 
 T = TypeVar("T")
 
@@ -19,7 +19,11 @@ class Converter(Generic[T]):
     """Reads and checks what an annotation says; the hints of each class are resolved once."""
 
     def __init__(self, annotation: object) -> None:
-        self._decoder = decoder_of(annotation)
+        self._annotation = annotation
+
+    @cached_property
+    def _decoder(self) -> Decoder:
+        return decoder_of(self._annotation)
 
     def decode(self, value: object, where: str = "") -> T:
         """The record that a JSON value says; raises InvalidRequestError with pointers below `where`."""
@@ -43,11 +47,11 @@ def encode(value: object) -> object:
 
     Members with the metadata `exclude` are left out.
     """
-    kind = type(value)
+    kind: type = type(value)
     if kind in PLAIN:
         return value
-    if is_dataclass(kind):
-        return {name: encode(getattr(value, name)) for name in _written(kind)}
+    if (names := _written(kind)) is not None:
+        return {name: encode(getattr(value, name)) for name in names}
     match value:
         case dict():
             return {name: encode(inner) for name, inner in value.items()}
@@ -64,5 +68,8 @@ def encode(value: object) -> object:
 
 
 @cache
-def _written(record: type) -> tuple[str, ...]:
-    return tuple(member.name for member in fields_of(record) if not member.metadata.get("exclude"))
+def _written(kind: type) -> tuple[str, ...] | None:
+    """The members of a dataclass that are written; None of another type."""
+    if not is_dataclass(kind):
+        return None
+    return tuple(member.name for member in fields_of(kind) if not member.metadata.get("exclude"))

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
@@ -98,6 +99,8 @@ def one_of_values(values: Sequence[object]) -> Decoder:
     expected = " or ".join(repr(one) for one in values)
 
     def decode(value: object) -> object:
+        if type(value) is str and (str, value) in known:
+            return value
         if type(value) is float and value.is_integer():
             value = int(value)
         if type(value) not in PLAIN or (type(value), value) not in known:
@@ -112,8 +115,13 @@ def bounded(decode: Decoder, bounds: Bounds) -> Decoder:
     checks = list(_checks(bounds))
     if not checks:
         return decode
+    least, greatest = interval(bounds)
+    kind = float if decode is _number else int
+    is_fast = decode in {_number, _integer} and bounds.updated(NUMERIC.stated) == NUMERIC
 
     def within(value: object) -> object:
+        if is_fast and type(value) is kind and least <= value <= greatest:
+            return value
         found = decode(value)
         for expected, holds in checks:
             if not holds(found):
@@ -123,19 +131,36 @@ def bounded(decode: Decoder, bounds: Bounds) -> Decoder:
     return within
 
 
+NUMERIC = Bounds(gt=0.0, ge=0.0, lt=0.0, le=0.0, allow_inf_nan=False)
+
+
+def interval(bounds: Bounds) -> tuple[float, float]:
+    """The least and the greatest finite float within these bounds."""
+    least, greatest = -sys.float_info.max, sys.float_info.max
+    if bounds.gt is not None:
+        least = max(least, math.nextafter(bounds.gt, math.inf))
+    if bounds.ge is not None:
+        least = max(least, bounds.ge)
+    if bounds.lt is not None:
+        greatest = min(greatest, math.nextafter(bounds.lt, -math.inf))
+    if bounds.le is not None:
+        greatest = min(greatest, bounds.le)
+    return least, greatest
+
+
 def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
     """What values should be, and whether they are."""
     gt, ge, lt, le = bounds.gt, bounds.ge, bounds.lt, bounds.le
     if not bounds.allow_inf_nan:
         yield "a finite number", lambda value: math.isfinite(_number(value))
     if gt is not None:
-        yield f"greater than {gt:g}", lambda value: _number(value) > gt
+        yield f"greater than {gt:g}", lambda value: _real(value) > gt
     if ge is not None:
-        yield f"greater than or equal to {ge:g}", lambda value: _number(value) >= ge
+        yield f"greater than or equal to {ge:g}", lambda value: _real(value) >= ge
     if lt is not None:
-        yield f"less than {lt:g}", lambda value: _number(value) < lt
+        yield f"less than {lt:g}", lambda value: _real(value) < lt
     if le is not None:
-        yield f"less than or equal to {le:.17g}", lambda value: _number(value) <= le
+        yield f"less than or equal to {le:.17g}", lambda value: _real(value) <= le
     if bounds.pattern is not None:
         pattern = re.compile(bounds.pattern)
         yield f"a text that matches {bounds.pattern}", lambda value: pattern.search(_text(value)) is not None
@@ -148,3 +173,8 @@ def _checks(bounds: Bounds) -> Iterator[tuple[str, Callable[[object], bool]]]:
 
 def _length(value: object) -> int:
     return len(value) if isinstance(value, str | list | tuple) else 0
+
+
+def _real(value: object) -> float:
+    """A number, an integer without a loss of digits."""
+    return value if isinstance(value, int | float) else math.nan
