@@ -21,25 +21,42 @@ from app.storage.migrations import migrate
 from tests import postgres
 from tests.database_pool import DatabasePool
 
+HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
 PROGRAMS = postgres.programs()
 DATABASES = ["sqlite", "postgresql"] if PROGRAMS else ["sqlite"]
 TEMPLATE = "relevance_template"
 
-# How long an example takes depends on what else the machine does. CI draws the same examples each time, so that what it
-# says is about the change; everybody else draws new ones.
+SUITES = {"faults": "faults", "fuzz": "hostile", "hostile": "hostile"}
+"""The mark of all tests in a folder: suites with a target of their own in the Makefile."""
+
+# How long an example takes depends on what else the machine does, so no example has a deadline.
+hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make test` and `make check` draw the same few examples each time: their result depends on the change alone.
 hypothesis_settings.register_profile(
-    "relevance",
-    deadline=None,
-    derandomize=os.environ.get("CI") == "true",
-    suppress_health_check=[HealthCheck.too_slow],
+    "few", hypothesis_settings.get_profile("relevance"), derandomize=True, max_examples=25
 )
-hypothesis_settings.load_profile("relevance")
+# `make thorough` draws many, and new ones each time, except where CI=true.
+hypothesis_settings.register_profile(
+    "many",
+    hypothesis_settings.get_profile("relevance"),
+    derandomize=os.environ.get("CI") == "true",
+    max_examples=200,
+)
+hypothesis_settings.load_profile("few")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if REQUIRED and PROGRAMS is None:
         pytest.exit(f"RELEVANCE_REQUIRE_POSTGRES=1, and PostgreSQL's programs are missing: {postgres.INSTALL}", 1)
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        folder = item.path.relative_to(HERE).parts[0]
+        if folder in SUITES:
+            item.add_marker(SUITES[folder])
 
 
 def pytest_collection_finish() -> None:
