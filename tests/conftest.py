@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -30,6 +30,11 @@ TEMPLATE = "relevance_template"
 SUITES = {"faults": "faults", "fuzz": "hostile", "hostile": "hostile"}
 """The mark of all tests in a folder: suites with a target of their own in the Makefile."""
 
+THOROUGH_ON_POSTGRES = ("api", "end_to_end", "worker")
+"""Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
+ON_BOTH = ("end_to_end/test_the_main_job.py",)
+"""The pass through the whole service that `make test` makes on each database."""
+
 # How long an example takes depends on what else the machine does, so no example has a deadline.
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # `make test` and `make check` draw the same few examples each time: their result depends on the change alone.
@@ -53,10 +58,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ids = {item.nodeid for item in items}
     for item in items:
-        folder = item.path.relative_to(HERE).parts[0]
+        path = item.path.relative_to(HERE)
+        folder = path.parts[0]
         if folder in SUITES:
             item.add_marker(SUITES[folder])
+        elif folder in THOROUGH_ON_POSTGRES and path.as_posix() not in ON_BOTH and repeats_on_postgres(item, ids):
+            item.add_marker("thorough")
+
+
+def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:
+    """True if the same test is among `ids` on SQLite."""
+    name, _, parameters = item.nodeid.partition("[")
+    return "postgresql" in parameters and f"{name}[{parameters.replace('postgresql', 'sqlite')}" in ids
 
 
 def pytest_collection_finish() -> None:
