@@ -20,6 +20,7 @@ from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from tests import postgres
 from tests.database_pool import DatabasePool
+from tests.properties import FEW, MANY
 
 HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
@@ -39,14 +40,14 @@ ON_BOTH = ("end_to_end/test_the_main_job.py",)
 hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # `make test` and `make check` draw the same few examples each time: their result depends on the change alone.
 hypothesis_settings.register_profile(
-    "few", hypothesis_settings.get_profile("relevance"), derandomize=True, max_examples=25
+    "few", hypothesis_settings.get_profile("relevance"), derandomize=True, max_examples=FEW
 )
 # `make thorough` draws many, and new ones each time, except where CI=true.
 hypothesis_settings.register_profile(
     "many",
     hypothesis_settings.get_profile("relevance"),
     derandomize=os.environ.get("CI") == "true",
-    max_examples=200,
+    max_examples=MANY,
 )
 hypothesis_settings.load_profile("few")
 
