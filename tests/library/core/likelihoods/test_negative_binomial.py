@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import nbinom, norm
 
-from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.algorithms import Algorithm, Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import Poisson
 from relevance_bayes.core.likelihoods.base import LikelihoodBase
@@ -20,9 +20,9 @@ from relevance_bayes.core.likelihoods.predictive import Latent
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.prediction import predict
 from relevance_bayes.core.priors import GaussianProcess, Independent
-from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
+from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, Width
 from relevance_bayes.core.selection import Rows, Trained, train
-from relevance_bayes.core.spec import Spec
+from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.tracing import A, Namespace
 from relevance_bayes.core.types import Array, ForRows
 from tests.properties import examples
@@ -153,19 +153,28 @@ def learned(spec: Spec, X: Array, t: Array) -> Model:
     return found.learned
 
 
-def test_the_dispersion_is_learned_by_every_prior_and_predicts_better_than_poisson() -> None:
+@pytest.mark.parametrize(
+    ("prior", "algorithm", "width"),
+    [
+        pytest.param(
+            GaussianProcess("rows"), Greedy(), EvidencePerInputWidth(), id="process", marks=pytest.mark.thorough
+        ),
+        pytest.param(Independent(), Sequential(), FixedWidth(1.5), id="independent"),
+    ],
+)
+def test_the_dispersion_is_learned_by_every_prior_and_predicts_better_than_poisson(
+    prior: Prior, algorithm: Algorithm, width: Width
+) -> None:
     X, t = counts_of(3.0, 250)
-    kernel, fixed = KernelBasis(width=EvidencePerInputWidth()), KernelBasis(width=FixedWidth(1.5))
     unseen, targets = counts_of(3.0, 600)
-    for prior, algorithm, basis in ((GaussianProcess("rows"), Greedy(), kernel), (Independent(), Sequential(), fixed)):
-        spec = Spec(NegativeBinomial(), (basis, Bias()), prior, algorithm)
-        model = learned(spec, X, t)
-        assert isinstance(model.likelihood, NegativeBinomial)
-        assert isinstance(model.likelihood.dispersion, float)
-        assert 1.8 < model.likelihood.dispersion < 5.0
-        plain = learned(Spec(Poisson(), (basis, Bias()), prior, algorithm), X, t)
-        assert model.evidence.value > plain.evidence.value + 20.0
-        assert predict(model, unseen).log_density(targets).mean() > predict(plain, unseen).log_density(targets).mean()
+    basis = (KernelBasis(width=width), Bias())
+    model = learned(Spec(NegativeBinomial(), basis, prior, algorithm), X, t)
+    assert isinstance(model.likelihood, NegativeBinomial)
+    assert isinstance(model.likelihood.dispersion, float)
+    assert 1.8 < model.likelihood.dispersion < 5.0
+    plain = learned(Spec(Poisson(), basis, prior, algorithm), X, t)
+    assert model.evidence.value > plain.evidence.value + 20.0
+    assert predict(model, unseen).log_density(targets).mean() > predict(plain, unseen).log_density(targets).mean()
 
 
 @dataclass(frozen=True)
