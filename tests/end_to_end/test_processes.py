@@ -4,9 +4,9 @@ from threading import Event
 
 import httpx2
 import pytest
-from app.client import ClientError
-from app.client.answers import Json
 
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Deployment
 from tests.end_to_end.tables import sinc
 
