@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.domain.errors import Fault, InvalidRequestError
 from app.formats.format import WritableFormat
 from app.services.answering import Wanted
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def check_writable(answer: WritableFormat, wanted: Wanted, outputs: Sequence[str] | None) -> None:

@@ -18,12 +18,13 @@ from app.api.expanding import Expander
 from app.api.predict_query import asked_in
 from app.api.predicting import Breathe, Predicting, answered, wanted_of
 from app.api.schemas.requests import PredictOptions
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, sentence
-from app.domain.references import Reference
+from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
 from app.services.answering import ServedVersion, outputs_asked
 from app.services.counting import CountedRequest, Rows
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError, sentence
+from relevance_bayes.types.references import Reference
 
 ROWS_AT_ONCE = 8192
 

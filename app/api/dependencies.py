@@ -18,7 +18,6 @@ from app.api.negotiation import media_type_of
 from app.api.predicting import Predicting
 from app.api.readiness import ReadinessProbe
 from app.api.shutdown import Shutdown
-from app.domain.errors import NotFoundError
 from app.domain.readiness import Readiness
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -34,6 +33,7 @@ from app.services.scoring import Scoring
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
+from relevance_bayes.types.errors import NotFoundError
 
 
 class Parts(Protocol):

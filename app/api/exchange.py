@@ -17,8 +17,6 @@ from app.api.negotiation import media_type_of, response_format, row_format_of
 from app.api.predict_query import Pairs, asked_in
 from app.api.predicting import Asked, Breathe, Content, Predicting, answered, asked_in_json, wanted_of
 from app.api.schemas.requests import PredictOptions
-from app.domain.errors import Fault
-from app.domain.references import Reference
 from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
@@ -33,6 +31,8 @@ from app.services.answering import (
     version_metadata,
 )
 from app.services.counting import CountedRequest, Rows
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.references import Reference
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from app.api.inference.messages import InferenceAnswer, InferenceRequest, Wanted
 from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
 from app.api.predicting import Predicting, is_read_quickly, max_containers
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.references import Reference
-from app.domain.tables import block_rows
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import refuse
 from app.services.answering import ServedVersion, Wanted, support_of
 from app.services.answering import answer as predict
 from app.services.counting import CountedRequest, Rows
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.references import Reference
 
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")

@@ -16,9 +16,7 @@ from app.api.bodies import MAX_MEMBERS, checked
 from app.api.disconnection import run_for_client
 from app.api.schemas.requests import PredictOptions
 from app.domain.cancellation import check_cancelled
-from app.domain.errors import Fault, TooLargeError
-from app.domain.references import Reference
-from app.domain.tables import Block, block_rows
+from app.domain.errors import TooLargeError
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.misfits import refuse
@@ -26,6 +24,9 @@ from app.formats.number_rows import read_number_rows
 from app.services.answering import Answer, ServedVersion, Wanted, answer, outputs_asked, outputs_of, support_of
 from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.references import Reference
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 """An answer, a long one piece by piece."""

@@ -7,8 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.domain.decisions import most_probable
-from app.domain.errors import ConflictError, Fault, InvalidRequestError
-from app.domain.tables import Block, Label
+from app.domain.errors import ConflictError
 from app.services.answering import (
     ClassificationAnswer,
     ComponentsAnswer,
@@ -18,6 +17,9 @@ from app.services.answering import (
     answer,
 )
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
 
 AT = "/with"
 """Where the second version stands in what is asked."""

@@ -20,12 +20,13 @@ from app.api.bodies import MAX_ELEMENTS, MAX_MEMBERS
 from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.inference.messages import read_request
 from app.api.predicting import max_containers, no_breath, predicted
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_rows import lines_of
 from app.services.answering import ServedVersion
 from app.services.counting import Rows
 from app.services.prediction import Prediction
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.services.in_memory import InMemory

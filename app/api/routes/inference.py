@@ -37,8 +37,9 @@ from app.api.schemas.inference import (
     ModelReadyOut,
     TensorKindOut,
 )
-from app.domain.errors import MalformedBodyError, RelevanceError
-from app.domain.references import Reference
+from app.domain.errors import MalformedBodyError
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
 

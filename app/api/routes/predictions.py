@@ -15,8 +15,8 @@ from app.api.handlers import problem_of
 from app.api.predicting import Content, Predicting
 from app.api.schemas.predictions import PredictionsOut
 from app.api.schemas.row_formats import contents, query_parameters
-from app.domain.errors import RelevanceError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, listed
+from relevance_bayes.types.errors import RelevanceError
 
 JSON = b"application/json"
 _TELLING = frozenset({b"accept", b"content-type", b"content-encoding"})

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.domain.models import Version
-from app.domain.tables import FlatColumn, Labels, text_of
 from app.services.answering.components import ComponentsAnswer
 from app.services.answering.served import Answer
 from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer
 from app.services.answering.values import ValueAnswer
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import FlatColumn, Labels
+from relevance_bayes.types.values import text_of
 
 _REAL = {
     "mean": ("mean",),

@@ -4,7 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from app.domain.models import (
+from app.domain.models import Version
+from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
+from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
+from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
+from app.services.answering.wanted import Wanted
+from app.services.counting import Counts
+from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
     ComponentsPredictor,
@@ -15,14 +21,9 @@ from app.domain.models import (
     Predictor,
     SupervisedPredictor,
     SupervisedReport,
-    Version,
 )
-from app.domain.tables import Block, ColumnKind
-from app.services.answering.components import ComponentsAnswer, ComponentsAnswering
-from app.services.answering.supervised import ClassificationAnswer, RegressionAnswer, SupervisedAnswering
-from app.services.answering.values import ApproximationAnswering, ImageAnswering, ValueAnswer
-from app.services.answering.wanted import Wanted
-from app.services.counting import Counts
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.values import ColumnKind
 
 Answer: TypeAlias = RegressionAnswer | ClassificationAnswer | ValueAnswer | ComponentsAnswer
 

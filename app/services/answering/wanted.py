@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.domain.decisions import Deciding
-from app.domain.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)
