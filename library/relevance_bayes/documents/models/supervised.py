@@ -165,11 +165,12 @@ class SupervisedReport:
     than this. `alternatives` are what was compared and not taken, `integrated_evidence` is what those of that kind are
     compared with. `metrics` maps a name ("holdout", "validation", "leave_one_out") to figures ("rmse", "nll", ...);
     `candidates` counts functions looked at, `functions` those kept, of all members. Under noise with heavy tails
-    `outliers` are the rows learned from that it accounts for. `score_loss` is what keeping few functions costs of the folds' score, in nats a row,
-    where there were `unreduced_functions` before. `class_rows` are the rows learned from by class, in the plan's order;
-    empty for numbers, and in versions that are older than this. `imported` is None for what was trained here; else all
-    other figures are those of where it was. `temperature` is that of the probabilities of classes, None for numbers,
-    and in versions that are older than it. `warnings` say what was left out, and what could not be done as planned.
+    `outliers` are the rows learned from that it accounts for. `score_loss` is what keeping few functions costs of the
+    folds' score, in nats a row, where there were `unreduced_functions` before. `class_rows` are the rows learned from
+    by class, in the plan's order; empty for numbers, and in versions that are older than this. `imported` is None for
+    what was trained here; else all other figures are those of where it was. `temperature` is that of the probabilities
+    of classes, None for numbers, and in versions that are older than it. `warnings` say what was left out, and what
+    could not be done as planned.
     """
 
     task: Task
