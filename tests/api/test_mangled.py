@@ -18,6 +18,7 @@ from app.services.counting import Rows
 from app.services.prediction import Prediction
 from relevance_bayes.types.errors import RelevanceError
 from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
+from tests.properties import examples
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version, version_of_numbers
 
@@ -91,7 +92,7 @@ def mangled(draw: st.DrawFn, sound: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("coded", ROWS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
     coded: str, versions: list[ServedVersion], data: st.DataObject
@@ -102,7 +103,7 @@ def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mangled_packing_is_unpacked_or_refused_and_nothing_else(
     encoding: str, versions: list[ServedVersion], data: st.DataObject

@@ -59,11 +59,18 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "categorical": Categorical(3),
     "one_against_rest": OneAgainstRest(3),
 }
-SLOW = ("categorical", "em")
-"""EM creeps for thousands of steps, in which the sites of three classes settle anew: as much as all others together."""
+SLOW = {
+    ("categorical", "em"),
+    ("categorical", "mackay"),
+    ("categorical", "hyperpriors"),
+    ("student_t", "em"),
+    ("student_t", "mackay"),
+    ("noise by row", "em"),
+}
+"""Re-estimation creeps for hundreds of steps, in which the sites settle anew: as much as all others together."""
 
 CASES = [
-    pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) == SLOW else [])
+    pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) in SLOW else [])
     for likelihood, one in LIKELIHOODS.items()
     for prior, (two, _) in PRIORS.items()
     if one.conjugate or not two.rho

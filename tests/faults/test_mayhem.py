@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pytest
 from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
@@ -129,7 +128,6 @@ def same_weights(found: Model, expected: Model) -> None:
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.thorough
 def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.2)
     asked = requests(place)

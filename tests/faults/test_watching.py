@@ -139,7 +139,6 @@ class Either(httpx.BaseTransport):
         self._transport.close()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_reader_goes_on_at_another_process_when_its_own_is_killed(place: Place) -> None:
     urls = [place.start(), place.start()]
@@ -158,7 +157,6 @@ def test_a_reader_goes_on_at_another_process_when_its_own_is_killed(place: Place
     assert reader.end() == list(range(1, 48))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_two_hundred_readers_see_each_event_once_over_a_restart(place: Place) -> None:
     port = free_port()

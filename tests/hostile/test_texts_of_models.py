@@ -24,8 +24,6 @@ from tests.hostile.texts import TEXTS, is_name, is_storable
 from tests.served import add_version
 from tests.services.small_models import version_of_three_classes
 
-pytestmark = pytest.mark.thorough
-
 Patch: TypeAlias = dict[str, str | dict[str, str]]
 
 PATH = "/v1/models/annotated"

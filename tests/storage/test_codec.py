@@ -61,6 +61,7 @@ from relevance_bayes.documents.writing import content_of
 from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from relevance_bayes.tables.encoding import InputEncoding
 from tests.narrowing import of_kind
+from tests.properties import examples
 from tests.services.small_approximation import version_of_a_term
 from tests.services.small_components import version_of_components
 from tests.services.small_image import version_of_an_image
@@ -94,7 +95,7 @@ def test_a_block_without_rows_comes_back() -> None:
     assert _same(block, decode_block(encode_block(block)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(13))
 @given(
     st.text(),
     arrays(np.float64, st.integers(0, 30), elements=st.floats(allow_subnormal=True)),

@@ -329,11 +329,14 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
     parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutdown, has_begun, may_end = Shutdown(lambda: None, drains=True), Event(), Event()
+    may_end.set()
 
-    def slowly() -> Report:
+    def ready() -> Report:
         has_begun.set()
         assert may_end.wait(10)
         return Report()
+
+    monkeypatch.setattr(parts, "ready", ready)
 
     async def is_ready(client: Client) -> bool:
         return (await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)).ready
@@ -343,14 +346,16 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
             assert await is_ready(client)
             shutdown.request()
             assert not await is_ready(client)
-            monkeypatch.setattr(parts, "ready", slowly)
+            has_begun.clear()
+            may_end.clear()
             open_call = asyncio.create_task(is_ready(client))
-            await asyncio.to_thread(has_begun.wait, 10)
+            assert await asyncio.to_thread(has_begun.wait, 10)
             shutdown.close()
             await asyncio.sleep(0.2)
             with pytest.raises(grpc.aio.AioRpcError) as refusal:
                 await is_ready(client)
             assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+            assert not open_call.done()
             may_end.set()
             assert not await open_call
 
