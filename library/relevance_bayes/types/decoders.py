@@ -6,11 +6,12 @@ floats that are whole to integers, since JSON has one type of numbers. What an a
 that reads.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
+from threading import RLock
 from types import NoneType
-from typing import Annotated, Literal, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Annotated, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
 
 from relevance_bayes.types.annotations import Bounds, OneBy, OneOf, is_union, members_of_union, tags_of
 from relevance_bayes.types.refusals import MAX_FAULTS, Refusal, Refused, refused, shown
@@ -99,6 +100,8 @@ def _alternatives(members: Sequence[object], bounds: Bounds) -> Decoder:
 
 
 def _tagged(records: Sequence[type], tag: str) -> Decoder:
+    if not all(tags_of(record, tag) for record in records):
+        raise TypeError(f"expected records with a literal member {tag!r}, got {records!r}")
     choices = {value: decoder_of(record) for record in records for value in tags_of(record, tag)}
 
     def decode(value: object) -> object:
@@ -115,76 +118,53 @@ def _tagged(records: Sequence[type], tag: str) -> Decoder:
 
 
 _DECODERS: dict[type, Decoder] = {}
+_BEGUN: set[type] = set()
+_MAKING = RLock()
 
 
 def record_decoder(record: type) -> Decoder:
     """The function that reads objects as this dataclass, made once."""
-    if record not in _DECODERS:
-        _DECODERS[record] = lambda value: _DECODERS[record](value)  # for the class in its own members
-        _DECODERS[record] = _record_decoder(record)
-    return _DECODERS[record]
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member's name, what reads it, and the type of which values are as they should be, for speed."""
-
-    name: str
-    decode: Decoder
-    exact: type | None
-    default: object
-    is_required: bool
+    if record in _DECODERS:
+        return _DECODERS[record]
+    with _MAKING:
+        if record in _BEGUN:  # the class stands in its own members
+            return lambda value: record_decoder(record)(value)
+        _BEGUN.add(record)
+        try:
+            _DECODERS[record] = _record_decoder(record)
+        finally:
+            _BEGUN.discard(record)
+        return _DECODERS[record]
 
 
 def _record_decoder(record: type) -> Decoder:
     hints = get_type_hints(record, include_extras=True)
     members = [_member(hints[one.name], one) for one in fields_of(record)]
-    names = frozenset(one.name for one in members)
-    quick = [(one.name, one.exact, one.decode, one.default) for one in members]
+    names = frozenset(name for name, *_ in members)
     make = _filled if _is_bare(record) else _called
     forbids_others: bool = getattr(record, "__pydantic_config__", {}).get("extra") == "forbid"
 
     def decode(value: object) -> object:
-        if isinstance(value, dict):
-            found, absent = dict[str, object](), 0
-            try:
-                for name, exact, decode_member, default in quick:
-                    if name in value:
-                        inner = value[name]
-                        found[name] = inner if type(inner) is exact else decode_member(inner)
-                    elif default is MISSING:
-                        break
-                    else:
-                        found[name] = default
-                        absent += 1
-                else:
-                    if len(value) + absent == len(quick):
-                        return make(record, found)
-            except Refused:
-                pass  # what is wrong, and with what else, is found out below
-        given = _object(value)
-        found, refusals = _members(members, given)
+        given, found = _object(value), dict[str, object]()
+        refusals: list[Refusal] = []
+        for name, exact, decode_member, default in members:
+            if name in given:
+                inner = given[name]
+                try:
+                    found[name] = inner if type(inner) is exact else decode_member(inner)
+                except Refused as error:
+                    refusals += error.below(name)
+            elif default is None:
+                refusals.append(Refusal((name,), "This member is required."))
+            else:
+                found[name] = default()
         if forbids_others and not given.keys() <= names:
             refusals += [Refusal((name,), f"There is no member {name!r} here.") for name in given if name not in names]
         if refusals:
             raise Refused(*refusals[:MAX_FAULTS])
-        return _called(record, found)
+        return make(record, found)
 
     return decode
-
-
-def _members(members: Sequence[_Member], given: Mapping[str, object]) -> tuple[dict[str, object], list[Refusal]]:
-    """Those that are given, and all that is wrong with them."""
-    found, refusals = dict[str, object](), list[Refusal]()
-    for one in members:
-        if one.name in given:
-            try:
-                found[one.name] = one.decode(given[one.name])
-            except Refused as error:
-                refusals += error.below(one.name)
-        elif one.is_required:
-            refusals.append(Refusal((one.name,), "This member is required."))
-    return found, refusals
 
 
 def _is_bare(record: type) -> bool:
@@ -203,6 +183,14 @@ def _called(record: type, members: dict[str, object]) -> object:
     return record(**members)
 
 
+class _Member(NamedTuple):
+    name: str
+    exact: type | None
+    """The type of which values are as they should be, for speed."""
+    decode: Decoder
+    default: Callable[[], object] | None
+
+
 def _member(hint: object, member: Field[object]) -> _Member:
     """By the hint, and by the metadata of the field: bounds, and the `discriminator` of a union."""
     bounds, tag = UNBOUNDED.updated(member.metadata), member.metadata.get("discriminator")
@@ -211,8 +199,15 @@ def _member(hint: object, member: Field[object]) -> _Member:
         decode = _or_none(decode) if NoneType in get_args(hint) else decode
     else:
         decode = decoder_of(hint, bounds)
-    is_required = member.default is member.default_factory is MISSING
-    return _Member(member.name, decode, _exact(hint, bounds), member.default, is_required)
+    return _Member(member.name, _exact(hint, bounds), decode, _default_of(member))
+
+
+def _default_of(member: Field[object]) -> Callable[[], object] | None:
+    """What makes the value of a member that is left out; None where it must not be."""
+    if member.default_factory is not MISSING:
+        return member.default_factory
+    value = member.default
+    return None if value is MISSING else lambda: value
 
 
 def _exact(annotation: object, bounds: Bounds) -> type | None:

@@ -34,6 +34,8 @@ class Converter(Generic[T]):
             first = faults[0]
             detail = f"At {first.pointer}: {first.detail}" if first.pointer else first.detail
             raise InvalidRequestError(detail, faults) from error
+        except RecursionError as error:
+            raise InvalidRequestError("The value is nested too deeply.") from error
         assert self._is_decoded(found)
         return found
 

@@ -2,9 +2,11 @@
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from threading import Barrier
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -252,3 +254,41 @@ def test_an_annotation_that_is_not_known_is_refused(annotation: object) -> None:
 def test_values_that_json_has_not_stay_as_they_are() -> None:
     value = object()
     assert encode({"a": [value]}) == {"a": [value]}
+
+
+@pytest.mark.parametrize("depth", [30, 100_000])
+def test_a_fault_deep_inside_is_found_once_and_what_is_nested_too_deeply_is_refused(depth: int) -> None:
+    value = {**WHOLE, "share": 2}
+    for _ in range(depth):
+        value = {**WHOLE, "inner": value}
+    with pytest.raises(InvalidRequestError) as caught:
+        DRAWING.decode(value)
+    if depth == 30:
+        assert [fault.pointer for fault in caught.value.faults] == ["/inner" * depth + "/share"]
+    else:
+        assert "nested too deeply" in caught.value.detail
+
+
+def test_a_tag_that_a_record_has_not_is_refused() -> None:
+    with pytest.raises(TypeError, match="a literal member 'type'"):
+        decoder_of(Annotated[Circle | Pair, OneOf("type")])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A class in its own members, which no test but one reads."""
+
+    next: "Chain | None" = None
+
+
+def test_many_threads_that_read_a_class_for_the_first_time_all_read_it() -> None:
+    converter: Converter[Chain] = Converter(Chain)
+    start = Barrier(8)
+
+    def read() -> Chain:
+        start.wait()
+        return converter.decode({"next": {"next": None}})
+
+    with ThreadPoolExecutor(8) as threads:
+        futures = [threads.submit(read) for _ in range(8)]
+        assert {one.result() for one in futures} == {Chain(Chain())}
