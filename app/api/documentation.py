@@ -21,7 +21,8 @@ from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN, Batch
 from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
 from app.domain.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
-from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
+from app.exports.json_file import DOCUMENT
+from relevance_bayes.documents.schema import VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]
