@@ -7,14 +7,13 @@ import orjson
 from pydantic import TypeAdapter
 
 from app.api.bodies import MAX_MEMBERS, checked
-from app.api.predicting import max_containers
+from app.api.json_codec import max_containers
 from app.api.schemas.requests import CompareOptions
 from app.domain.errors import Fault, NotFoundError, TooLargeError
 from app.domain.references import Reference
 from app.domain.tables import ColumnKind, Label, block_rows
 from app.formats.json_table import has_column, read_json, typed_block
 from app.formats.misfits import refuse
-from app.services.answering import ServedVersion
 from app.services.comparing import (
     AT,
     ComparedClasses,
@@ -24,7 +23,8 @@ from app.services.comparing import (
     noise_columns,
     require_one_question,
 )
-from app.services.prediction import Prediction
+from app.services.prediction import ServedVersion
+from app.services.served_versions import ServedVersions
 from relevance_bayes.core.types import Array
 
 Row = Mapping[str, object]
@@ -32,7 +32,7 @@ Row = Mapping[str, object]
 _OPTIONS: TypeAdapter[CompareOptions] = TypeAdapter(CompareOptions)
 
 
-def comparison_json(prediction: Prediction, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
+def comparison_json(prediction: ServedVersions, owner: str, reference: Reference, body: bytes, most_rows: int) -> bytes:
     """The whole answer; raises NotFoundError, ConflictError, and what the body is refused for."""
     first = prediction.version(owner, *reference)
     columns_of_a_row = max(MAX_MEMBERS, 2 * len(first.columns))
@@ -52,7 +52,7 @@ def comparison_json(prediction: Prediction, owner: str, reference: Reference, bo
     return orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _second(prediction: Prediction, owner: str, options: CompareOptions) -> ServedVersion:
+def _second(prediction: ServedVersions, owner: str, options: CompareOptions) -> ServedVersion:
     try:
         return prediction.version(owner, *options.reference)
     except NotFoundError as error:

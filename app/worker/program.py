@@ -12,7 +12,7 @@ import relevance_bayes
 FITS = ("app/domain", "app/worker", "relevance_bayes/core")
 """What decides which numbers a fit sees, and what it makes of them."""
 
-FILES = ("app/documents", "app/domain", "app/formats", "app/services/answering", "app/worker", "relevance_bayes/core")
+FILES = ("app/documents", "app/domain", "app/formats", "app/services/prediction", "app/worker", "relevance_bayes/core")
 """What decides which numbers stand in a file of predictions, and how they are written."""
 
 

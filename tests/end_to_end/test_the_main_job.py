@@ -17,7 +17,7 @@ from app.domain.encoding import encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import SupervisedPredictor
 from app.domain.tables import Block
-from app.services.answering import SupervisedAnswering
+from app.services.prediction import SupervisedModel
 from app.settings import Settings
 from relevance_bayes.core.prediction import ClassPrediction, RealPrediction, predict
 from tests.domain.small_tables import numbers, texts
@@ -129,8 +129,8 @@ def predictor_of(api: Api, name: str) -> SupervisedPredictor:
     """The stored version itself, by another road than HTTP."""
     parts = bootstrap.build(Settings(database_url=api.database_url))
     try:
-        answering = parts.prediction.version(OWNER, name).answering
-        assert isinstance(answering, SupervisedAnswering)
+        answering = parts.prediction.version(OWNER, name).model
+        assert isinstance(answering, SupervisedModel)
         return answering.predictor
     finally:
         parts.close()

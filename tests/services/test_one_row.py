@@ -11,8 +11,8 @@ from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding, encode_i
 from app.domain.encoding import inputs as encoding_inputs
 from app.domain.models import NewSupervisedVersion
 from app.domain.tables import Block, NumberBlock, NumberColumn
-from app.services.answering import RegressionAnswer, ServedVersion, answer
-from app.services.answering import supervised as under_test
+from app.services.prediction import PredictRequest, RegressionPrediction, ServedVersion, predict
+from app.services.prediction import supervised as under_test
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods.gaussian import RealPrediction
 from relevance_bayes.core.model import ConstantFunction, KernelFunctions
@@ -20,7 +20,7 @@ from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
 from tests.services.small_models import member_of, small_version
-from tests.services.test_answering import augmented, served
+from tests.services.test_predictions import augmented, served
 
 NAMES = ("a", "b", "c", "d", "e")
 FIGURES = ("mean", "sd", "total", "noise", "weights", "beyond", "lower", "upper", "support")
@@ -58,13 +58,13 @@ def version_of_numbers(prior: Prior, *, vectors: int = 20) -> NewSupervisedVersi
     return replace(made, report=report, predictor=replace(made.predictor, encoding=encoding, learned=model))
 
 
-def reals(version: ServedVersion, block: Block) -> RegressionAnswer:
-    found = answer(version, block)
-    assert isinstance(found, RegressionAnswer)
+def reals(version: ServedVersion, block: Block) -> RegressionPrediction:
+    found = predict(version, PredictRequest(block))
+    assert isinstance(found, RegressionPrediction)
     return found
 
 
-def figures(found: RegressionAnswer) -> Array:
+def figures(found: RegressionPrediction) -> Array:
     """(9, N), NaN where the model does not know."""
     each = [getattr(found, name) for name in FIGURES]
     return np.array([np.full(len(found.mean), np.nan) if one is None else one for one in each])

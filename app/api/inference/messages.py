@@ -60,7 +60,7 @@ _FLAT_FLOATS = msgspec.json.Decoder(_Request[list[float]])
 
 
 @dataclass(frozen=True)
-class WantedOutput:
+class RequestedOutput:
     """An output that is asked for, and whether as bytes: None where nothing is said of it."""
 
     name: str
@@ -73,7 +73,7 @@ class InferenceRequest:
 
     inputs: tuple[Tensor, ...]
     id: str | None = None
-    outputs: tuple[WantedOutput, ...] | None = None
+    outputs: tuple[RequestedOutput, ...] | None = None
     binary: bool = False
     interval: float | None = None
 
@@ -162,10 +162,10 @@ def _integer(said: Mapping[str, msgspec.Raw], name: str) -> int | None:
     raise MalformedBodyError(f"The parameter `{name}`: expected int.")
 
 
-def _wanted(output: _Output) -> WantedOutput:
+def _wanted(output: _Output) -> RequestedOutput:
     said = output.parameters or {}
     _refuse(said)
-    return WantedOutput(output.name, _parameter(said, BINARY, bool))
+    return RequestedOutput(output.name, _parameter(said, BINARY, bool))
 
 
 def _refuse(said: Mapping[str, msgspec.Raw]) -> None:

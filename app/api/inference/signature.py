@@ -21,14 +21,15 @@ from app.domain.tables import (
 )
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
-from app.services.answering import (
-    Answer,
-    ClassificationAnswer,
-    ComponentsAnswer,
-    RegressionAnswer,
+from app.services.prediction import (
+    ClassificationPrediction,
+    ComponentsPrediction,
+    Prediction,
+    PredictRequest,
+    RegressionPrediction,
     ServedVersion,
-    ValueAnswer,
-    answer,
+    ValuePrediction,
+    predict,
     real_columns,
 )
 from relevance_bayes.core.types import Array
@@ -73,7 +74,7 @@ def matrix_name(columns: Sequence[str]) -> str:
 
 def outputs_of(served: ServedVersion) -> tuple[Kind, ...]:
     """What a version answers."""
-    of_no_rows = answer(served, no_rows(served.columns))
+    of_no_rows = predict(served, PredictRequest(no_rows(served.columns)))
     return tuple(
         Kind(tensor.name, tensor.datatype, (ANY_NUMBER, *tensor.shape[1:]), told)
         for tensor, told in tensors_of(of_no_rows)
@@ -89,7 +90,7 @@ def block_of(served: ServedVersion, tensors: Sequence[Tensor]) -> tuple[Block, t
     if names and len(tensors) == 1 and tensors[0].name == matrix_name(names):
         return NumberBlock(names, _matrix(tensors[0], len(names))), ()
     kinds = dict(served.columns)
-    if (noise := served.answering.noise_column) is not None:
+    if (noise := served.model.noise_column) is not None:
         kinds[noise] = "number"
     raw = RawTable(ByColumn({tensor.name: _cells(tensor, kinds.get(tensor.name)) for tensor in tensors}), {})
     columns = served.columns
@@ -124,17 +125,17 @@ def _cells(tensor: Tensor, kind: ColumnKind | None) -> list[JSON]:
     return [*tensor.values] if isinstance(tensor.values, tuple) else tensor.values.tolist()
 
 
-def tensors_of(answer: Answer) -> tuple[Told, ...]:
+def tensors_of(answer: Prediction) -> tuple[Told, ...]:
     """An answer's N rows as tensors."""
     match answer:
-        case RegressionAnswer():
+        case RegressionPrediction():
             return (*_reals(real_columns(answer)), *_support(answer.support))
-        case ClassificationAnswer(classes=classes):
+        case ClassificationPrediction(classes=classes):
             probabilities = _real("probabilities", answer.probabilities, {"classes": [*classes]})
             return (_labels(answer), probabilities, *_support(answer.support))
-        case ValueAnswer():
+        case ValuePrediction():
             return _reals({"value": answer.value})
-        case ComponentsAnswer():
+        case ComponentsPrediction():
             return _reals(
                 {
                     "components": answer.components,
@@ -157,7 +158,7 @@ def _support(support: Array | None) -> tuple[Told, ...]:
     return () if support is None else (_real("support", support),)
 
 
-def _labels(answer: ClassificationAnswer) -> Told:
+def _labels(answer: ClassificationPrediction) -> Told:
     """The most probable class of each row, in the type in which classes came."""
     places, classes = answer.most_probable, answer.classes
     kinds = {*map(type, classes)}

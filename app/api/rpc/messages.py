@@ -1,18 +1,21 @@
 """Requests for inference and their answers, as the protocol has them in protocol buffers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, WantedOutput
+from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, RequestedOutput
 from app.api.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
+from app.api.prediction import YieldGil, is_read_quickly
 from app.api.rpc.generated.open_inference_pb2 import (
     InferParameter,
     InferTensorContents,
     ModelInferRequest,
     ModelInferResponse,
 )
+from app.api.tensor_codec import answer_of, request_of
 from app.domain.errors import MalformedBodyError
+from app.services.prediction import Prediction, PredictRequest, ServedVersion
 
 Told = Mapping[str, InferParameter]
 
@@ -81,9 +84,9 @@ def _texts(name: str, contents: Sequence[bytes]) -> list[str]:
         raise MalformedBodyError(f"Tensor {name!r}: a text is not UTF-8.") from error
 
 
-def _wanted(name: str, said: Told) -> WantedOutput:
+def _wanted(name: str, said: Told) -> RequestedOutput:
     _refuse(said)
-    return WantedOutput(name, None)
+    return RequestedOutput(name, None)
 
 
 def _refuse(said: Told) -> None:
@@ -97,6 +100,37 @@ def _interval(said: Told) -> float | None:
     if said["interval"].WhichOneof("parameter_choice") != "double_param":
         raise MalformedBodyError("The parameter `interval`: expected a double.")
     return said["interval"].double_param
+
+
+class RpcCodec:
+    """A message with tensors, and the message that answers it."""
+
+    def __init__(self, message: ModelInferRequest, max_rows: int) -> None:
+        self._message = message
+        self._max_rows = max_rows
+        self._asked = InferenceRequest(())
+
+    def read_inline(self, served: ServedVersion) -> PredictRequest | None:
+        """A message that is read and predicted for in no time."""
+        return self._read(served) if is_read_quickly(served, self._message.ByteSize()) else None
+
+    def is_small(self, served: ServedVersion) -> bool:
+        """Never: small messages need no thread."""
+        return False
+
+    def read(self, served: ServedVersion, yield_gil: YieldGil) -> PredictRequest:
+        """Raises what is wrong with the message."""
+        return self._read(served)
+
+    def render(
+        self, served: ServedVersion, request: PredictRequest, prediction: Prediction
+    ) -> Iterator[ModelInferResponse]:
+        """One message."""
+        yield write_response(answer_of(served, self._asked, prediction))
+
+    def _read(self, served: ServedVersion) -> PredictRequest:
+        self._asked = read_request(self._message)
+        return request_of(served, self._asked, self._max_rows)
 
 
 def write_response(answer: InferenceAnswer) -> ModelInferResponse:

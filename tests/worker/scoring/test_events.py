@@ -7,7 +7,7 @@ from time import sleep
 import pytest
 
 from app.domain.tables import Block
-from app.services.answering import JudgedBlock, ServedVersion, judge
+from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.worker.attempts import Records
 from tests.worker.scoring.bench import Bench
 

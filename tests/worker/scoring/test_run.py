@@ -7,10 +7,10 @@ from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
 from app.domain.starts import MOST_STARTS, Claim
 from app.domain.tables import Block, BooleanColumn
-from app.services.answering import JudgedBlock, ServedVersion, judge
+from app.services.prediction import JudgedBlock, ServedVersion, judge
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
-from tests.services.test_answering import served
+from tests.services.test_predictions import served
 from tests.worker.scoring.bench import OWNER, ROWS, Bench, table
 
 

@@ -13,8 +13,8 @@ from app.domain.encoding import EncodedTarget, encode_inputs, encode_noise, user
 from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
 from app.domain.tables import Block, Label
-from app.services.answering.explanation import Explanation
-from app.services.answering.wanted import Wanted, refuse_all
+from app.services.prediction.explanation import Explanation
+from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
@@ -36,11 +36,11 @@ MOST_ROWS_TOGETHER = 1_000
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionAnswer:
+class RegressionPrediction:
     """Predictions of N rows in the user's units, each (N,); `total` is the sum of the other three variances.
 
     `support` in [0, 1], None where the model does not know it. `covariance` (N, N) and `explanation` where they were
-    wanted. A row with a fault is NaN throughout.
+    options. A row with a fault is NaN throughout.
     """
 
     mean: Array
@@ -58,13 +58,13 @@ class RegressionAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassificationAnswer:
+class ClassificationPrediction:
     """Predictions of N rows for K classes: `probabilities` (N, K) in the order of `classes`.
 
     Two classes have one latent, of the second: mean and variance (N,). Where each class has one, `latent_mean` is
     (N, K), and so is `latent_variance` where each has a model of its own; else they share it, (N,). `support` in
-    [0, 1], None where the model does not know it; `explanation` where it was wanted, in the latent's units, of that of
-    the most probable class, before the temperature. `decisions` where they were wanted, by the `probabilities`, which
+    [0, 1], None where the model does not know it; `explanation` where it was options, in the latent's units, of that of
+    the most probable class, before the temperature. `decisions` where they were options, by the `probabilities`, which
     are those under the priors asked for then; the latents stay. A row with a fault is NaN throughout.
     """
 
@@ -84,7 +84,7 @@ class ClassificationAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class SupervisedAnswering:
+class SupervisedModel:
     """A predictor with its model factorised, `ready`; `class_rows` are the rows learned from by class."""
 
     predictor: SupervisedPredictor
@@ -92,7 +92,7 @@ class SupervisedAnswering:
     class_rows: tuple[ClassRows, ...]
 
     @classmethod
-    def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedAnswering":
+    def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
         """Factorised once, for all predictions to come."""
         return cls(predictor, ready_of(predictor.learned), report.class_rows)
 
@@ -106,11 +106,11 @@ class SupervisedAnswering:
         """About how much memory its arrays take."""
         return sum(map(_bytes, ready_members(self.ready)))
 
-    def answer(self, block: Block, wanted: Wanted) -> RegressionAnswer | ClassificationAnswer:
+    def predict(self, block: Block, options: PredictOptions) -> RegressionPrediction | ClassificationPrediction:
         """Predict a block's N rows; raises InvalidRequestError for a covariance or decisions that there can't be."""
-        if wanted.components is not None:
-            refuse_all(Wanted(components=wanted.components), "A model with a target")
-        encoding, deciding = self.predictor.encoding, wanted.deciding
+        if options.components is not None:
+            refuse_all(PredictOptions(components=options.components), "A model with a target")
+        encoding, deciding = self.predictor.encoding, options.deciding
         classes = encoding.target.classes
         rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)
         inputs, faults = encode_inputs(encoding, block)
@@ -123,7 +123,7 @@ class SupervisedAnswering:
         if sound is not None:
             inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
         asked = _Asked(inputs, noise_sd, sound, faults)
-        return _classes(self, asked, wanted, rule) if classes else _reals(self, asked, wanted)
+        return _classes(self, asked, options, rule) if classes else _reals(self, asked, options)
 
 
 def _bytes(ready: Ready) -> int:
@@ -168,21 +168,23 @@ class _Asked:
         return _joined(known, self.sound) if len(known) == len(parts) else None
 
     def explanation(
-        self, known: SupervisedAnswering, wanted: Wanted, *, latents: Indices | None = None
+        self, known: SupervisedModel, options: PredictOptions, *, latents: Indices | None = None
     ) -> Explanation | None:
         """Of the sound rows, at their places.
 
         `latents` (n,) are those that are explained where a row has several.
         """
-        if wanted.explain is None:
+        if options.explain is None:
             return None
-        found = contributions(known.ready, self.inputs, wanted.explain, latents=latents, noise_sd=self.noise_sd)
+        found = contributions(known.ready, self.inputs, options.explain, latents=latents, noise_sd=self.noise_sd)
         explanation = Explanation.of(known.predictor.encoding.target, found)
         return explanation if self.sound is None else explanation.spread(self.sound)
 
 
-def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Rule | None) -> ClassificationAnswer:
-    if wanted.covariance:
+def _classes(
+    known: SupervisedModel, asked: _Asked, options: PredictOptions, rule: Rule | None
+) -> ClassificationPrediction:
+    if options.covariance:
         raise _refused("Classes have no covariance: ask for it where numbers are predicted.")
     told = [*asked.parts(known.ready)]
     parts = [part for _, part, _ in told if isinstance(part, ClassPrediction)]
@@ -191,13 +193,13 @@ def _classes(known: SupervisedAnswering, asked: _Asked, wanted: Wanted, rule: Ru
     if rule is not None:
         probabilities, decisions = rule.apply(probabilities)
     latents = most_probable(probabilities) if has_latent_per_class(known.predictor.learned) else None
-    return ClassificationAnswer(
+    return ClassificationPrediction(
         classes=known.predictor.encoding.target.classes,
         probabilities=_joined([probabilities], asked.sound),
         latent_mean=_joined([part.latent_mean for part in parts], asked.sound),
         latent_variance=_joined([part.latent_variance for part in parts], asked.sound),
         support=asked.joined([support for _, _, support in told]),
-        explanation=asked.explanation(known, wanted, latents=latents),
+        explanation=asked.explanation(known, options, latents=latents),
         decisions=None if decisions is None else _spread(decisions, asked.sound),
         faults=asked.faults,
     )
@@ -212,21 +214,21 @@ def _spread(decisions: Decisions, sound: Mask | None) -> Decisions:
     return Decisions(chosen, _joined([decisions.expected_cost], sound), rejected)
 
 
-def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> RegressionAnswer:
+def _reals(known: SupervisedModel, asked: _Asked, options: PredictOptions) -> RegressionPrediction:
     target = known.predictor.encoding.target
     figures = np.empty((FIGURES, len(asked.inputs)))
     supports: list[Array | None] = []
     for some, part, support in asked.parts(known.ready):
         assert isinstance(part, NumberPrediction)
         is_one = len(part.mean) == 1 and isinstance(part, RealPrediction)
-        figures[:, some] = (_figures_of_one if is_one else _figures)(target, part, wanted.interval)
+        figures[:, some] = (_figures_of_one if is_one else _figures)(target, part, options.interval)
         supports.append(support)
     if asked.sound is not None:
         spread = np.full((FIGURES, len(asked.sound)), np.nan)
         spread[:, asked.sound] = figures
         figures = spread
     mean, lower, upper, sd, total, noise, weights, beyond = figures
-    return RegressionAnswer(
+    return RegressionPrediction(
         mean=mean,
         sd=sd,
         total=total,
@@ -236,8 +238,8 @@ def _reals(known: SupervisedAnswering, asked: _Asked, wanted: Wanted) -> Regress
         lower=lower,
         upper=upper,
         support=asked.joined(supports),
-        covariance=_covariance(known, asked) if wanted.covariance else None,
-        explanation=asked.explanation(known, wanted),
+        covariance=_covariance(known, asked) if options.covariance else None,
+        explanation=asked.explanation(known, options),
         faults=asked.faults,
     )
 
@@ -264,7 +266,7 @@ def _figures_of_one(target: EncodedTarget, part: NumberPrediction, interval: flo
     return np.array([*places, min(sd * unit, largest), *variances])[:, None]
 
 
-def _covariance(known: SupervisedAnswering, asked: _Asked) -> Array:
+def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
     """(N, N), in the user's units squared."""
     likelihood = likelihood_of(known.predictor.learned)
     if not isinstance(likelihood, GaussianNoise):
