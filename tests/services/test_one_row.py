@@ -106,13 +106,11 @@ def test_the_figures_of_one_row_are_those_of_many_to_the_bit(
     mean: float, parts: tuple[float, float, float], unit: float, shift: float, interval: float
 ) -> None:
     target = EncodedTarget("y", "number", shift, unit, ())
-    noise, weights, beyond = (np.array([part]) for part in parts)
-    part = RealPrediction(np.array([mean]), noise, weights, beyond)
+    part = RealPrediction(np.array([mean]), *(np.array([part]) for part in parts))
     with np.errstate(over="ignore", invalid="ignore"):
         of_many = under_test._figures(target, part, interval)
-        of_one = under_test._figures_of_one(target, part, interval)
-    for one, many in zip(of_one, of_many, strict=True):
-        np.testing.assert_array_equal(one, many)
+        of_one = under_test._figures_of_one(target, mean, *parts, interval)
+    np.testing.assert_array_equal(np.array(of_one), of_many[:, 0])
 
 
 @given(

@@ -223,13 +223,13 @@ def _widened(values: Numbers) -> Numbers:
     """In the widest type of their kind, which loses nothing."""
     match values.dtype.kind:
         case "f":
-            return values.astype(np.float64)
+            return values.astype(np.float64, copy=False)
         case "i":
-            return values.astype(np.int64)
+            return values.astype(np.int64, copy=False)
         case "u":
-            return values.astype(np.uint64)
+            return values.astype(np.uint64, copy=False)
         case _:
-            return values.astype(np.bool_)
+            return values.astype(np.bool_, copy=False)
 
 
 def _texts(name: str, size: int, content: memoryview) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.domain.decisions import Deciding
 from app.domain.errors import Fault, InvalidRequestError
@@ -18,6 +19,11 @@ class PredictOptions:
     explain: int | None = None
     deciding: Deciding | None = None
     components: int | None = None
+
+    @cached_property
+    def is_usual(self) -> bool:
+        """Whether nothing but the interval is said."""
+        return self == PredictOptions(self.interval)
 
 
 def refuse_all(options: PredictOptions, what: str, *, but: Collection[str] = ()) -> None:

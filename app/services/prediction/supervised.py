@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from relevance_bayes.core.contributions import contributions
 from relevance_bayes.core.joint import joint
 from relevance_bayes.core.likelihoods.gaussian import GaussianNoise, standard_ends
 from relevance_bayes.core.model import KernelFunctions
+from relevance_bayes.core.one_row import OneRow, one_row
 from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready, RealPrediction
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices, Mask
 
 ROWS_AT_ONCE = 16_384
@@ -90,11 +91,13 @@ class SupervisedModel:
     predictor: SupervisedPredictor
     ready: AnyReady
     class_rows: tuple[ClassRows, ...]
+    one_row: OneRow | None
 
     @classmethod
     def of(cls, predictor: SupervisedPredictor, report: SupervisedReport) -> "SupervisedModel":
         """Factorised once, for all predictions to come."""
-        return cls(predictor, ready_of(predictor.learned), report.class_rows)
+        ready = ready_of(predictor.learned)
+        return cls(predictor, ready, report.class_rows, one_row(ready))
 
     @property
     def noise_column(self) -> str | None:
@@ -114,6 +117,8 @@ class SupervisedModel:
         classes = encoding.target.classes
         rule = None if deciding is None else rule_of(deciding, classes, self.class_rows)
         inputs, faults = encode_inputs(encoding, block)
+        if self.one_row is not None and len(inputs) == 1 and options.is_usual and not faults:
+            return self._of_one_row(inputs, options.interval, self.one_row)
         noise_sd, wrong = encode_noise(encoding.target, block)
         # A faulty row is NaN throughout, which the model is not made for: it sees the sound rows alone.
         sound = np.isfinite(inputs[:, 0]) if faults or wrong else None
@@ -124,6 +129,13 @@ class SupervisedModel:
             inputs, noise_sd = inputs[sound], None if noise_sd is None else noise_sd[sound]
         asked = _Asked(inputs, noise_sd, sound, faults)
         return _classes(self, asked, options, rule) if classes else _reals(self, asked, options)
+
+    def _of_one_row(self, inputs: Array, interval: float, one_row: OneRow) -> RegressionPrediction:
+        """The fast path of one row x (1, d): without it a one-row request costs ONEROWWORTH times the CPU."""
+        mean, noise, weights, residual, support = one_row(inputs[0])
+        figures = _figures_of_one(self.predictor.encoding.target, mean, noise, weights, residual, interval)
+        each = np.array([*figures, nan if support is None else support])[:, None]
+        return _regression(each[:FIGURES], None if support is None else each[FIGURES])
 
 
 def _bytes(ready: Ready) -> int:
@@ -220,28 +232,27 @@ def _reals(known: SupervisedModel, asked: _Asked, options: PredictOptions) -> Re
     supports: list[Array | None] = []
     for some, part, support in asked.parts(known.ready):
         assert isinstance(part, NumberPrediction)
-        is_one = len(part.mean) == 1 and isinstance(part, RealPrediction)
-        figures[:, some] = (_figures_of_one if is_one else _figures)(target, part, options.interval)
+        figures[:, some] = _figures(target, part, options.interval)
         supports.append(support)
     if asked.sound is not None:
         spread = np.full((FIGURES, len(asked.sound)), np.nan)
         spread[:, asked.sound] = figures
         figures = spread
+    covariance = _covariance(known, asked) if options.covariance else None
+    return _regression(figures, asked.joined(supports), covariance, asked.explanation(known, options), asked.faults)
+
+
+def _regression(
+    figures: Array,
+    support: Array | None,
+    covariance: Array | None = None,
+    explanation: Explanation | None = None,
+    faults: tuple[Fault, ...] = (),
+) -> RegressionPrediction:
+    """From `figures` (FIGURES, N) in the order of `_figures`."""
     mean, lower, upper, sd, total, noise, weights, beyond = figures
-    return RegressionPrediction(
-        mean=mean,
-        sd=sd,
-        total=total,
-        noise=noise,
-        weights=weights,
-        beyond=beyond,
-        lower=lower,
-        upper=upper,
-        support=asked.joined(supports),
-        covariance=_covariance(known, asked) if options.covariance else None,
-        explanation=asked.explanation(known, options),
-        faults=asked.faults,
-    )
+    parts = total, noise, weights, beyond
+    return RegressionPrediction(mean, sd, *parts, lower, upper, support, covariance, explanation, faults)
 
 
 def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
@@ -253,17 +264,17 @@ def _figures(target: EncodedTarget, part: NumberPrediction, interval: float) -> 
     return np.concatenate([places, user_sd(target, np.sqrt(total))[None], variances])
 
 
-def _figures_of_one(target: EncodedTarget, part: NumberPrediction, interval: float) -> Array:
-    """Those of one row with Gaussian noise, to the bit: for so few numbers a call of numpy costs far more than they."""
-    mean = part.mean.item()
-    noise, weights, beyond = part.noise.item(), part.weights.item(), part.beyond.item()
-    total = noise + weights + beyond
+def _figures_of_one(
+    target: EncodedTarget, mean: float, noise: float, weights: float, residual: float, interval: float
+) -> list[float]:
+    """The figures of one row with Gaussian noise, those of `_figures` to the bit."""
+    total = noise + weights + residual
     sd, unit, largest = sqrt(total), target.scale, _LARGEST
     lower, upper = standard_ends(interval)
     ends = mean + lower * sd, mean + upper * sd
     places = [min(max(place * unit + target.shift, -largest), largest) for place in (mean, *ends)]
-    variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, beyond)]
-    return np.array([*places, min(sd * unit, largest), *variances])[:, None]
+    variances = [min(variance * unit * unit, largest) for variance in (total, noise, weights, residual)]
+    return [*places, min(sd * unit, largest), *variances]
 
 
 def _covariance(known: SupervisedModel, asked: _Asked) -> Array:
