@@ -16,6 +16,7 @@ from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
 from app.services.prediction import (
+    USUAL,
     Prediction,
     PredictOptions,
     PredictRequest,
@@ -30,7 +31,6 @@ MAX_QUICK_ROWS = 1_000
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _OPTION_NAMES = frozenset(PredictOptionsIn.model_fields)
 _DEFAULTS = PredictOptionsIn()
-_USUAL = PredictOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def _usual_options(
     """The outputs and the options; None where they make no sense."""
     if interval is not None and not 0.0 < interval < 1.0:
         return None
-    options = _USUAL if interval is None else PredictOptions(interval)
+    options = USUAL if interval is None else PredictOptions(interval)
     if outputs is None:
         return possible, options
     return (tuple(dict.fromkeys(outputs)), options) if outputs and {*outputs} <= {*possible} else None

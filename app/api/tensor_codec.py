@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.api.inference.messages import InferenceAnswer, InferenceRequest, RequestedOutput, read_request, written
-from app.api.inference.signature import Told, block_of, inputs_of, outputs_of, tensors_of
+from app.api.inference.messages import InferenceOptions, InferenceRequest, read_request
+from app.api.inference.responses import InferenceResponse, render_response
+from app.api.inference.signature import block_of, inputs_of, outputs_of, tensors_of
 from app.api.inference.tensors import from_bytes
 from app.api.json_codec import max_containers
 from app.api.prediction import YieldGil, is_read_quickly
 from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
 from app.domain.tables import block_rows
 from app.formats.misfits import refuse
-from app.services.prediction import Prediction, PredictOptions, PredictRequest, ServedVersion
+from app.services.prediction import USUAL, Prediction, PredictOptions, PredictRequest, ServedVersion
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class TensorCodec:
         self._body = body
         self._header_length = header_length
         self._max_rows = max_rows
-        self._asked = InferenceRequest(())
+        self._options = InferenceOptions()
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
         """A body that is read and predicted for in no time."""
@@ -47,15 +48,16 @@ class TensorCodec:
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[RenderedTensors]:
         """JSON, and what is to be binary behind it."""
-        yield RenderedTensors(*written(answer_of(served, self._asked, prediction)))
+        yield RenderedTensors(*render_response(response_of(served, self._options, prediction)))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
         if self._header_length == 0:
-            self._asked = _only_input(served, self._body)
+            asked = _only_input(served, self._body)
         else:
             containers = max_containers(self._max_rows)
-            self._asked = read_request(self._body, self._header_length, max_containers=containers)
-        return request_of(served, self._asked, self._max_rows)
+            asked = read_request(self._body, self._header_length, max_containers=containers)
+        self._options = asked.options
+        return request_of(served, asked, self._max_rows)
 
 
 def request_of(served: ServedVersion, asked: InferenceRequest, max_rows: int) -> PredictRequest:
@@ -66,25 +68,24 @@ def request_of(served: ServedVersion, asked: InferenceRequest, max_rows: int) ->
     if rows == 0:
         raise MalformedBodyError("The tensors have no rows.")
     refuse(misfits)
-    return PredictRequest(block, _options(asked.interval), refuses=True)
+    return PredictRequest(block, _options(asked.options.interval), refuses=True)
 
 
-def answer_of(served: ServedVersion, asked: InferenceRequest, prediction: Prediction) -> InferenceAnswer:
-    """The tensors that were asked for; raises MalformedBodyError for those that there are not."""
-    found: dict[str, Told] = {tensor.name: (tensor, parameters) for tensor, parameters in tensors_of(prediction)}
-    wanted = asked.outputs if asked.outputs else tuple(RequestedOutput(name, None) for name in found)
-    unknown = [output.name for output in wanted if output.name not in found]
+def response_of(served: ServedVersion, options: InferenceOptions, prediction: Prediction) -> InferenceResponse:
+    """The outputs that were asked for; raises MalformedBodyError for those that there are not."""
+    found = tensors_of(prediction, options.names)
+    names = options.names or tuple(found)
+    unknown = [name for name in names if name not in found]
     if unknown:
         known = ", ".join(kind.name for kind in outputs_of(served))
         raise MalformedBodyError(f"There is no output {unknown[0]!r}; the model has {known}.")
-    version = served.version
-    return InferenceAnswer(
+    version, binary = served.version, options.binary_names
+    return InferenceResponse(
         version.model,
         str(version.number),
-        asked.id,
-        tuple(found[output.name][0] for output in wanted),
-        frozenset(output.name for output in wanted if (asked.binary if output.binary is None else output.binary)),
-        {output.name: found[output.name][1] for output in wanted},
+        options.id,
+        tuple([found[name] for name in names]),
+        tuple([name in binary if options.names else options.binary for name in names]),
     )
 
 
@@ -97,12 +98,12 @@ def _only_input(served: ServedVersion, body: bytes) -> InferenceRequest:
     for length in only.shape[1:]:
         width *= length
     tensor = from_bytes(only.name, only.datatype, (len(body) // width, *only.shape[1:]), memoryview(body))
-    return InferenceRequest((tensor,), binary=True)
+    return InferenceRequest((tensor,), InferenceOptions(binary=True))
 
 
 def _options(interval: float | None) -> PredictOptions:
     if interval is None:
-        return PredictOptions()
+        return USUAL
     if not 0.0 < interval < 1.0:
         detail = f"The parameter `interval`: expected a probability between 0 and 1, got {interval}."
         raise InvalidRequestError(detail, [Fault(detail, "/parameters/interval")])

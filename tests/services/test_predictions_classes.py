@@ -91,7 +91,7 @@ def test_a_model_for_each_class_has_a_variance_for_each_in_every_form(name: str)
     assert list(flat) == [f"{kind}_{state}" for kind in kinds for state in found.classes]
     for place, state in enumerate(found.classes):
         assert_array_equal(flat[f"latent_variance_{state}"], found.latent_variance[:, place])
-    names = [tensor.name for tensor, _ in tensors_of(found)]
+    names = list(tensors_of(found))
     assert names == ["label", "probabilities", *(["support"] if found.support is not None else [])]
     with pytest.raises(InvalidRequestError):
         SupervisedModel.of(made.predictor, made.report).predict(rows, PredictOptions(covariance=True))

@@ -1,14 +1,13 @@
-"""Requests for inference, and their answers, as one body: JSON, then the tensors that come as bytes."""
+"""Requests for inference, as one body: JSON, then the tensors that come as bytes."""
 
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Generic, TypeVar
 
 import msgspec
-import orjson
 
 from app.api.bodies import MAX_MEMBERS
 from app.api.inference.tensors import (
@@ -19,12 +18,9 @@ from app.api.inference.tensors import (
     from_bytes,
     from_json,
     from_values,
-    to_bytes,
-    to_json,
 )
 from app.api.integers import as_integer
 from app.domain.errors import MalformedBodyError, RelevanceError
-from app.formats.cells import JSON
 from app.formats.json_scan import check_containers, check_members
 
 BINARY_SIZE = "binary_data_size"
@@ -70,15 +66,34 @@ class RequestedOutput:
     binary: bool | None
 
 
-@dataclass(frozen=True, eq=False)
-class InferenceRequest:
-    """Tensors to infer from; `outputs` None: all of them, `binary` where nothing else is said of one."""
+@dataclass(frozen=True)
+class InferenceOptions:
+    """What a request says beside its tensors; `outputs` None: all of them, `binary` where one says nothing itself."""
 
-    inputs: tuple[Tensor, ...]
     id: str | None = None
     outputs: tuple[RequestedOutput, ...] | None = None
     binary: bool = False
     interval: float | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...] | None:
+        """The outputs that are asked for, None: all."""
+        return tuple(output.name for output in self.outputs) if self.outputs else None
+
+    @cached_property
+    def binary_names(self) -> frozenset[str]:
+        """The outputs among them that leave as bytes."""
+        return frozenset(
+            output.name for output in self.outputs or () if (self.binary if output.binary is None else output.binary)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InferenceRequest:
+    """Tensors to infer from, and how."""
+
+    inputs: tuple[Tensor, ...]
+    options: InferenceOptions
 
 
 def read_request(body: bytes, header_length: int | None, *, max_containers: int) -> InferenceRequest:
@@ -99,8 +114,8 @@ def read_request(body: bytes, header_length: int | None, *, max_containers: int)
         asked = _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedBodyError(f"The request can't be read: {error}.") from error
-    request = _without_inputs(asked)
-    return replace(request, inputs=_tensors(asked.inputs, memoryview(body)[length:]))
+    options = _options(asked)
+    return InferenceRequest(_tensors(asked.inputs, memoryview(body)[length:]), options)
 
 
 _DATA = re.compile(rb'"data"\s*:\s*\[')
@@ -115,10 +130,10 @@ class _Plan:
     """A request without the values of its tensors: name, data type, shape and, of binary ones, bytes of each."""
 
     inputs: tuple[tuple[str, str, tuple[int, ...], int | None], ...]
-    request: "InferenceRequest"
+    options: InferenceOptions
 
 
-def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -> "InferenceRequest | None":
+def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -> InferenceRequest | None:
     """The request where its JSON was read before, but for the values; None for any other, and any that is wrong.
 
     Without plans a one-row request costs PLANWORTH times the CPU.
@@ -135,7 +150,7 @@ def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -
         name, datatype, shape, _ = plan.inputs[0]
         with suppress(msgspec.DecodeError, UnicodeDecodeError, MalformedBodyError):
             values = _FLOATS.decode(body[first - 1 : last + 1])
-            return replace(plan.request, inputs=(from_values(name, datatype, shape, values),))
+            return InferenceRequest((from_values(name, datatype, shape, values),), plan.options)
         return None
     if not 0 < header_length <= min(MAX_PLAN_BYTES, len(body)):
         return None
@@ -150,7 +165,7 @@ def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -
             tensors.append(from_bytes(name, datatype, shape, content[place : place + size]))
         place += size
     return (
-        replace(plan.request, inputs=tuple(tensors))
+        InferenceRequest(tuple(tensors), plan.options)
         if place == len(body) and len(tensors) == len(plan.inputs)
         else None
     )
@@ -159,7 +174,7 @@ def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -
 @lru_cache(maxsize=512)
 def _plan(text: bytes, max_containers: int) -> _Plan | None:
     """None where something is wrong with it, or where it holds values."""
-    if b"\\" in text:
+    if b"\\" in text or text.count(b'"data"') > 1:
         return None
     try:
         check_containers(text, max_containers)
@@ -176,17 +191,16 @@ def _plan(text: bytes, max_containers: int) -> _Plan | None:
             inputs.append((one.name, one.datatype, tuple(_shape(one)), size))
         if len({name for name, *_ in inputs}) < len(inputs):
             return None
-        return _Plan(tuple(inputs), _without_inputs(asked))
+        return _Plan(tuple(inputs), _options(asked))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RelevanceError):
         return None
 
 
-def _without_inputs(asked: "_Request[list[float]] | _Request[msgspec.Raw]") -> "InferenceRequest":
+def _options(asked: "_Request[list[float]] | _Request[msgspec.Raw]") -> InferenceOptions:
     """All of a request but its tensors; raises MalformedBodyError."""
     said = asked.parameters or {}
     _refuse(said)
-    return InferenceRequest(
-        (),
+    return InferenceOptions(
         asked.id,
         None if asked.outputs is None else tuple(_wanted(one) for one in asked.outputs),
         bool(_parameter(said, ALL_BINARY, bool)),
@@ -271,36 +285,3 @@ def _parameter(said: Mapping[str, msgspec.Raw], name: str, wanted: type[T]) -> T
         return msgspec.json.decode(said[name], type=wanted)
     except msgspec.DecodeError as error:
         raise MalformedBodyError(f"The parameter `{name}`: expected {wanted.__name__}.") from error
-
-
-@dataclass(frozen=True, eq=False)
-class InferenceAnswer:
-    """What was inferred; those named in `binary` leave as bytes. `told` are parameters of outputs by name."""
-
-    model: str
-    version: str
-    id: str | None
-    outputs: tuple[Tensor, ...]
-    binary: frozenset[str]
-    told: Mapping[str, Mapping[str, JSON]]
-
-
-def written(answer: InferenceAnswer) -> tuple[bytes, int | None]:
-    """The body, and how many of its first bytes are JSON, None where all of them are."""
-    outputs: list[dict[str, object]] = []
-    contents: list[bytes] = []
-    for tensor in answer.outputs:
-        told: dict[str, object] = {**answer.told.get(tensor.name, {})}
-        one: dict[str, object] = {"name": tensor.name, "datatype": tensor.datatype, "shape": tensor.shape}
-        if tensor.name in answer.binary:
-            contents.append(to_bytes(tensor))
-            told[BINARY_SIZE] = len(contents[-1])
-        else:
-            one["data"] = orjson.Fragment(to_json(tensor))
-        outputs.append({**one, "parameters": told} if told else one)
-    whole: dict[str, object] = {"model_name": answer.model, "model_version": answer.version}
-    if answer.id is not None:
-        whole["id"] = answer.id
-    whole["outputs"] = outputs
-    head = orjson.dumps(whole)
-    return (b"".join((head, *contents)), len(head)) if contents else (head, None)

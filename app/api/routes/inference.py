@@ -200,7 +200,8 @@ async def _respond(request: Request) -> Response:
 async def _inferred(scope: Scope, receive: Receive, runner: PredictionRunner) -> tuple[RenderedTensors, Headers]:
     """Clients say of JSON that it is anything, or nothing: the body is read as what it is."""
     reference, length = reference_of(scope), _header_length(scope)
-    encoding = content_encoding_of(Request(scope))
+    is_encoded = any(name == b"content-encoding" for name, _ in scope["headers"])
+    encoding = content_encoding_of(Request(scope)) if is_encoded else ""
     body = await body_of(receive)
     if encoding:
         body = await runner.run_large(expanded, body, encoding, runner.max_bytes)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from app.api.inference.messages import UNSUPPORTED, InferenceAnswer, InferenceRequest, RequestedOutput
+from app.api.inference.messages import UNSUPPORTED, InferenceOptions, InferenceRequest, RequestedOutput
+from app.api.inference.responses import InferenceResponse
 from app.api.inference.tensors import TEXT, Tensor, check_count, from_bytes, from_values, size_of, to_bytes
 from app.api.prediction import YieldGil, is_read_quickly
 from app.api.rpc.generated.open_inference_pb2 import (
@@ -13,7 +14,7 @@ from app.api.rpc.generated.open_inference_pb2 import (
     ModelInferRequest,
     ModelInferResponse,
 )
-from app.api.tensor_codec import answer_of, request_of
+from app.api.tensor_codec import request_of, response_of
 from app.domain.errors import MalformedBodyError
 from app.services.prediction import Prediction, PredictRequest, ServedVersion
 
@@ -39,10 +40,12 @@ def read_request(asked: ModelInferRequest) -> InferenceRequest:
         raise MalformedBodyError("Two inputs have one name.")
     return InferenceRequest(
         _tensors(asked),
-        asked.id or None,
-        tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
-        binary=True,
-        interval=_interval(asked.parameters),
+        InferenceOptions(
+            asked.id or None,
+            tuple(_wanted(output.name, output.parameters) for output in asked.outputs) or None,
+            binary=True,
+            interval=_interval(asked.parameters),
+        ),
     )
 
 
@@ -108,7 +111,7 @@ class RpcCodec:
     def __init__(self, message: ModelInferRequest, max_rows: int) -> None:
         self._message = message
         self._max_rows = max_rows
-        self._asked = InferenceRequest(())
+        self._options = InferenceOptions()
 
     def read_inline(self, served: ServedVersion) -> PredictRequest | None:
         """A message that is read and predicted for in no time."""
@@ -126,30 +129,31 @@ class RpcCodec:
         self, served: ServedVersion, request: PredictRequest, prediction: Prediction
     ) -> Iterator[ModelInferResponse]:
         """One message."""
-        yield write_response(answer_of(served, self._asked, prediction))
+        yield write_response(response_of(served, self._options, prediction))
 
     def _read(self, served: ServedVersion) -> PredictRequest:
-        self._asked = read_request(self._message)
-        return request_of(served, self._asked, self._max_rows)
+        asked = read_request(self._message)
+        self._options = asked.options
+        return request_of(served, asked, self._max_rows)
 
 
-def write_response(answer: InferenceAnswer) -> ModelInferResponse:
+def write_response(response: InferenceResponse) -> ModelInferResponse:
     """Tensors as raw contents, which cost next to nothing."""
     outputs = [
         ModelInferResponse.InferOutputTensor(
             name=tensor.name,
             datatype=tensor.datatype,
             shape=tensor.shape,
-            parameters={name: _parameter(value) for name, value in answer.told.get(tensor.name, {}).items()},
+            parameters={name: _parameter(value) for name, value in parameters.items()},
         )
-        for tensor in answer.outputs
+        for tensor, parameters in response.outputs
     ]
     return ModelInferResponse(
-        model_name=answer.model,
-        model_version=answer.version,
-        id=answer.id or "",
+        model_name=response.model,
+        model_version=response.version,
+        id=response.id or "",
         outputs=outputs,
-        raw_output_contents=[to_bytes(tensor) for tensor in answer.outputs],
+        raw_output_contents=[bytes(to_bytes(tensor)) for tensor, _ in response.outputs],
     )
 
 

@@ -8,12 +8,13 @@ from app.services.prediction.judging import JudgedBlock, judge
 from app.services.prediction.options import PredictOptions
 from app.services.prediction.outputs import outputs_asked, outputs_of
 from app.services.prediction.pieces import piece_of, rows_of, support_of
-from app.services.prediction.predict import PredictRequest, predict
+from app.services.prediction.predict import USUAL, PredictRequest, predict
 from app.services.prediction.served import Prediction, PredictiveModel, ServedVersion, predictive_model
 from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction, SupervisedModel
 from app.services.prediction.values import ImageModel, ValuePrediction
 
 __all__ = [
+    "USUAL",
     "ClassificationPrediction",
     "ComponentsPrediction",
     "Explanation",
