@@ -15,7 +15,7 @@ COPY requirements.lock ./
 RUN sed -nE '/^(hatchling|packaging|pathspec|pluggy|tomlkit|trove-classifiers)==/,/[^\\]$/p' requirements.lock > build.lock \
  && python3 -m pip --python /srv/venv/bin/python install --no-cache-dir --disable-pip-version-check \
         --require-hashes --no-deps --only-binary :all: -r build.lock
-COPY pyproject.toml ./
+COPY pyproject.toml README.md LICENSE ./
 COPY library ./library
 COPY migrations ./migrations
 COPY app ./app

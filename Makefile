@@ -82,19 +82,19 @@ check: install clients ## all guards: format, lint, types, import contracts, tes
 	$(BIN)/lint-imports
 	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto
 
-thorough: install $(CLIENTS)/schemathesis/.installed ## the tests that take minutes; the service is asked all that OpenAPI allows
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m thorough --ignore tests/faults --ignore tests/hostile
+thorough: install $(CLIENTS)/schemathesis/.installed ## the tests that take minutes; many examples of each property; all that OpenAPI allows
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n auto -m "thorough or hypothesis" --hypothesis-profile many
 
 # On two processes: what is killed and waited for shares the machine with its neighbour alone.
 faults: export OMP_NUM_THREADS = 1
 faults: export OPENBLAS_NUM_THREADS = 1
-faults: install ## everything that may die dies, on both databases; half an hour
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m "thorough or not thorough" tests/faults
+faults: install ## everything that may die dies, on both databases; ten minutes
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -n 2 -m faults tests/faults
 
 hostile: export OMP_NUM_THREADS = 1
 hostile: export OPENBLAS_NUM_THREADS = 1
 hostile: install ## hostile clients: what they send costs time in proportion to its size, keeps nobody waiting, and stays as it was
-	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m thorough tests/hostile
+	RELEVANCE_REQUIRE_POSTGRES=1 $(BIN)/pytest -m hostile tests/fuzz tests/hostile
 
 chaos: install ## the service in containers, all of which are killed; needs docker; half an hour
 	$(BIN)/python -m tests.faults.chaos

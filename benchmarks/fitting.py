@@ -10,11 +10,6 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import Encoding, encode_inputs, user_mean, user_scores
-from app.domain.planning.supervised import plan_supervised
-from app.domain.requests import SupervisedRequest
-from app.domain.statistics import TableStatistics
-from app.domain.tables import Block, CategoryColumn, Column, ColumnKind
 from app.settings import Settings
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import results
@@ -26,6 +21,12 @@ from relevance_bayes.core.pool import LearnedModel, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction
 from relevance_bayes.core.selection import Trained, train
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.plans.supervised import plan_supervised
+from relevance_bayes.tables.columns import Block, CategoryColumn, Column
+from relevance_bayes.tables.encoding import Encoding, encode_inputs, user_mean, user_scores
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.types.values import ColumnKind
 
 NOBODY = UUID(int=0)
 
@@ -92,4 +93,6 @@ def _dataset(rows: Mapping[str, Column]) -> Dataset:
     statistics.add(rows)
     moment = datetime(2000, 1, 1, tzinfo=UTC)
     digest, columns = statistics.digest(), statistics.summaries()
-    return Dataset(NOBODY, "nobody", "table", moment, statistics.rows, digest, columns)
+    return Dataset(
+        id=NOBODY, owner="nobody", name="table", created_at=moment, rows=statistics.rows, digest=digest, columns=columns
+    )

@@ -10,14 +10,14 @@ from time import perf_counter
 
 import numpy as np
 
-from app.client import Relevance, connect
-from app.client.answers import Json, Prediction, SupervisedVersion
 from benchmarks.files import NotRun, Split
 from benchmarks.options import Options
 from benchmarks.repeats import Figures
 from benchmarks.report import Table, not_run
 from benchmarks.support_vectors import support_classification, support_regression
 from examples.demo.service import running_service
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Json, Prediction, SupervisedVersion
 from relevance_bayes.core.types import Array
 
 OURS: dict[str, dict[str, Json]] = {

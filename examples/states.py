@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.domain.job_states import FINISHED, MOVES
+from relevance_bayes.types.jobs import FINISHED, MOVES
 
 PAGE = Path(__file__).parents[1] / "docs" / "jobs.md"
 BEGIN, END = "```mermaid\n", "```\n"

@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -20,26 +20,59 @@ from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from tests import postgres
 from tests.database_pool import DatabasePool
+from tests.properties import FEW, MANY
 
+HERE = Path(__file__).parent
 REQUIRED = os.environ.get("RELEVANCE_REQUIRE_POSTGRES") == "1"
 PROGRAMS = postgres.programs()
 DATABASES = ["sqlite", "postgresql"] if PROGRAMS else ["sqlite"]
 TEMPLATE = "relevance_template"
 
-# How long an example takes depends on what else the machine does. CI draws the same examples each time, so that what it
-# says is about the change; everybody else draws new ones.
+SUITES = {"faults": "faults", "fuzz": "hostile", "hostile": "hostile"}
+"""The mark of all tests in a folder: suites with a target of their own in the Makefile."""
+
+THOROUGH_ON_POSTGRES = ("api", "end_to_end", "worker")
+"""Folders whose tests are about what is above SQL: `make test` runs them on SQLite, `make thorough` on PostgreSQL."""
+ON_BOTH = ("end_to_end/test_the_main_job.py",)
+"""The pass through the whole service that `make test` makes on each database."""
+
+# How long an example takes depends on what else the machine does, so no example has a deadline.
+hypothesis_settings.register_profile("relevance", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make test` and `make check` draw the same few examples each time: their result depends on the change alone.
 hypothesis_settings.register_profile(
-    "relevance",
-    deadline=None,
-    derandomize=os.environ.get("CI") == "true",
-    suppress_health_check=[HealthCheck.too_slow],
+    "few", hypothesis_settings.get_profile("relevance"), derandomize=True, max_examples=FEW
 )
-hypothesis_settings.load_profile("relevance")
+# `make thorough` draws many, and new ones each time, except where CI=true.
+hypothesis_settings.register_profile(
+    "many",
+    hypothesis_settings.get_profile("relevance"),
+    derandomize=os.environ.get("CI") == "true",
+    max_examples=MANY,
+)
+hypothesis_settings.load_profile("few")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     if REQUIRED and PROGRAMS is None:
         pytest.exit(f"RELEVANCE_REQUIRE_POSTGRES=1, and PostgreSQL's programs are missing: {postgres.INSTALL}", 1)
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ids = {item.nodeid for item in items}
+    for item in items:
+        path = item.path.relative_to(HERE)
+        folder = path.parts[0]
+        if folder in SUITES:
+            item.add_marker(SUITES[folder])
+        elif folder in THOROUGH_ON_POSTGRES and path.as_posix() not in ON_BOTH and repeats_on_postgres(item, ids):
+            item.add_marker("thorough")
+
+
+def repeats_on_postgres(item: pytest.Item, ids: Container[str]) -> bool:
+    """True if the same test is among `ids` on SQLite."""
+    name, _, parameters = item.nodeid.partition("[")
+    return "postgresql" in parameters and f"{name}[{parameters.replace('postgresql', 'sqlite')}" in ids
 
 
 def pytest_collection_finish() -> None:

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from app.domain.models import SupervisedReport, VersionReport
+from relevance_bayes.documents.models import SupervisedReport, VersionReport
 
 T = TypeVar("T")
 

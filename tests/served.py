@@ -10,10 +10,10 @@ from pathlib import Path
 
 import httpx2
 
-from app.domain.exports import ExportedSupervised
 from app.domain.models import NewSupervisedVersion
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.documents.exported import ExportedSupervised
 from tests.end_to_end.deployment import deployed
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_one_row import version_of_numbers

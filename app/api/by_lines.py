@@ -17,11 +17,12 @@ from app.api.render import prediction_lines
 from app.api.schemas.requests import PredictOptionsIn
 from app.api.table_codec import ContentNegotiation, expected_of, request_of, version_link
 from app.api.writable import check_writable
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, sentence
+from app.domain.errors import MalformedBodyError
 from app.formats.expected import Expected, need_rows
 from app.formats.line_rows import Line, read_lines
 from app.services.counting import CountedRequest
 from app.services.prediction import Prediction, PredictRequest, ServedVersion, outputs_asked
+from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError, sentence
 
 ROWS_AT_ONCE = 8192
 

@@ -9,9 +9,7 @@ from pydantic import TypeAdapter
 from app.api.bodies import MAX_MEMBERS, checked
 from app.api.json_codec import max_containers
 from app.api.schemas.requests import CompareOptions
-from app.domain.errors import Fault, NotFoundError, TooLargeError
-from app.domain.references import Reference
-from app.domain.tables import ColumnKind, Label, block_rows
+from app.domain.errors import TooLargeError
 from app.formats.json_table import has_column, read_json, typed_block
 from app.formats.misfits import refuse
 from app.services.comparing import (
@@ -26,6 +24,10 @@ from app.services.comparing import (
 from app.services.prediction import ServedVersion
 from app.services.served_versions import ServedVersions
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, NotFoundError
+from relevance_bayes.types.references import Reference
+from relevance_bayes.types.values import ColumnKind, Label
 
 Row = Mapping[str, object]
 

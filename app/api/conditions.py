@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.domain.conditions import ANY, Condition
-from app.domain.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 IF_MATCH = "If-Match"
 IF_NONE_MATCH = "If-None-Match"

@@ -17,7 +17,6 @@ from app.api.prediction import PredictionRunner
 from app.api.raw_route import body_of
 from app.api.readiness import ReadinessProbe
 from app.api.shutdown import Shutdown
-from app.domain.errors import NotFoundError
 from app.domain.readiness import Readiness
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -33,6 +32,7 @@ from app.services.served_versions import ServedVersions
 from app.services.training import Training
 from app.services.watching import Watcher
 from app.services.webhooks import Webhooks
+from relevance_bayes.types.errors import NotFoundError
 
 
 class Parts(Protocol):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.api.dependencies import Parts
 from app.api.inference.signature import Kind, inputs_of, outputs_of
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 EXTENSIONS = ("binary_tensor_data", "model_repository", "statistics", "parameters")
 PLATFORM = "relevance_sparse_bayes"

@@ -20,8 +20,8 @@ from app.api.schemas.requests import COMPARE_IN, PREDICT_IN, TRAINING_JOB_IN, Co
 from app.api.schemas.requests.batch_prediction import BATCH_PREDICTION_IN, BatchPredictionIn
 from app.api.schemas.requests.scoring import EVALUATION_IN, PROMOTION_IN, EvaluationIn, PromotionIn
 from app.api.schemas.webhooks import WEBHOOK_CHANGE_IN, WEBHOOK_IN, WebhookChangeIn, WebhookIn
-from app.documents.schema import DOCUMENT, VersionDocument
 from app.domain.errors import ConflictError, GoneError, NotInstalledError, TooManyJobsError
+from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = dict[str, Json]

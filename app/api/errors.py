@@ -11,22 +11,24 @@ from app.api.paths import INFERENCE, is_below, path_of
 from app.domain.errors import (
     ClientLeftError,
     ConflictError,
-    Fault,
     GoneError,
     InUseError,
-    InvalidDataError,
-    InvalidRequestError,
     KeyInUseError,
     KeyReusedError,
     MalformedBodyError,
-    NotFoundError,
     NotInstalledError,
     PreconditionFailedError,
-    RelevanceError,
     TooLargeError,
     TooManyJobsError,
     TrainingFailedError,
     UnavailableError,
+)
+from relevance_bayes.types.errors import (
+    Fault,
+    InvalidDataError,
+    InvalidRequestError,
+    NotFoundError,
+    RelevanceError,
     sentence,
 )
 

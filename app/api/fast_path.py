@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from app.api.handlers import problem_of
-from app.domain.errors import RelevanceError
+from relevance_bayes.types.errors import RelevanceError
 
 Responder: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 """Sends the response to a request whose scope has the parameters of its path; raises problems."""

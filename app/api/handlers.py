@@ -21,7 +21,8 @@ from app.api.errors import (
 )
 from app.api.middleware import REQUEST_ID_HEADER
 from app.api.security_headers import SECURITY_HEADERS
-from app.domain.errors import InvalidRequestError, OutOfReachError, RelevanceError, UnavailableError, sentence
+from app.domain.errors import OutOfReachError, UnavailableError
+from relevance_bayes.types.errors import InvalidRequestError, RelevanceError, sentence
 
 log = structlog.stdlib.get_logger("app.problems")
 

@@ -13,9 +13,10 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.domain.errors import Fault, InvalidRequestError, KeyInUseError
+from app.domain.errors import KeyInUseError
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.services.idempotency import Idempotency
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 T = TypeVar("T")
 

@@ -11,7 +11,6 @@ from app.api.prediction import YieldGil, is_quick, is_read_quickly, no_yield
 from app.api.render import predictions_json
 from app.api.schemas.requests import PredictOptionsIn
 from app.domain.errors import TooLargeError
-from app.domain.tables import block_rows
 from app.formats.json_scan import check_containers
 from app.formats.json_table import count_rows, has_column, read_json, typed_block
 from app.formats.number_rows import read_number_rows
@@ -24,6 +23,7 @@ from app.services.prediction import (
     outputs_asked,
     outputs_of,
 )
+from relevance_bayes.tables.columns import block_rows
 
 MAX_QUICK_ROWS = 1_000
 """Rows of nothing but numbers that are predicted for on the event loop: one piece of a response."""

@@ -17,9 +17,10 @@ from app.api.errors import KINDS, REQUEST_ID, UNAUTHENTICATED, error_response, p
 from app.api.keys import HOW_TO_SEND, Key
 from app.api.paths import has_owner, path_of
 from app.api.security_headers import COMMON, SECURITY_HEADERS, encoded
-from app.domain.errors import InvalidRequestError, NotFoundError, TooLargeError, UnavailableError
+from app.domain.errors import TooLargeError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER, new_request_id
 from app.services.staleness import CURRENT, Staleness
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 
 REQUEST_ID_HEADER = "X-Request-ID"
 _REQUEST_ID = b"x-request-id"

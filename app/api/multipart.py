@@ -3,7 +3,8 @@
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from app.domain.errors import InvalidRequestError, MalformedBodyError
+from app.domain.errors import MalformedBodyError
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 class OneFile:

@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.api.bodies import checked
 from app.api.schemas.requests import PredictOptionsIn
-from app.domain.errors import Fault, InvalidRequestError
 from app.formats.options import Decimal, OptionName, ReadOptions
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _OPTIONS: TypeAdapter[PredictOptionsIn] = TypeAdapter(PredictOptionsIn)
 _DECIMAL: TypeAdapter[Decimal] = TypeAdapter(Decimal)

@@ -10,11 +10,11 @@ from starlette.types import Receive
 
 from app.api.disconnection import run_for_client
 from app.domain.cancellation import check_cancelled
-from app.domain.references import Reference
-from app.domain.tables import block_rows
 from app.services.counting import CountedRequest, Rows
 from app.services.prediction import Prediction, PredictRequest, ServedVersion, predict, support_of
 from app.services.served_versions import ServedVersions
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.references import Reference
 
 Content: TypeAlias = bytes | AsyncIterator[bytes]
 """The body of a response, a long one piece by piece."""

@@ -7,7 +7,7 @@ from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope
 
 from app.domain.errors import MalformedBodyError
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 
 class RawRoute(APIRoute):

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import Depends, Path
 
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.references import ALIAS_PATTERN, NUMBER_PATTERN, Reference, is_alias
 
 ModelName = Annotated[str, Path(description="The model's name.")]
 VersionName = Annotated[

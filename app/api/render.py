@@ -7,9 +7,6 @@ import msgspec
 
 from app.api.errors import KINDS, fault_members
 from app.domain.decisions import Decisions
-from app.domain.errors import Fault, InvalidDataError
-from app.domain.models import ListedFunction
-from app.domain.tables import Label
 from app.services.prediction import (
     ClassificationPrediction,
     ComponentsPrediction,
@@ -22,6 +19,9 @@ from app.services.prediction import (
     rows_of,
 )
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ListedFunction
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import Label
 
 Row = Mapping[str, object]
 

@@ -16,7 +16,6 @@ from app.api.prediction import Content, YieldGil, is_quick, no_yield
 from app.api.render import prediction_lines, predictions_json
 from app.api.schemas.requests import PredictOptionsIn
 from app.api.writable import check_writable
-from app.domain.tables import block_rows
 from app.formats.expected import Expected, ReadRows
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
@@ -31,6 +30,7 @@ from app.services.prediction import (
     rows_of,
     version_metadata,
 )
+from relevance_bayes.tables.columns import block_rows
 
 
 @dataclass(frozen=True)

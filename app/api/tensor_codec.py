@@ -9,10 +9,11 @@ from app.api.inference.signature import block_of, inputs_of, outputs_of, tensors
 from app.api.inference.tensors import from_bytes
 from app.api.json_codec import max_containers
 from app.api.prediction import YieldGil, is_read_quickly
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.tables import block_rows
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import refuse
 from app.services.prediction import USUAL, Prediction, PredictOptions, PredictRequest, ServedVersion
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,15 @@ from app.api.expanding import Expander
 from app.api.multipart import OneFile
 from app.api.negotiation import FORM, media_type_of, table_format_of
 from app.domain.cancellation import check_cancelled
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.tables import Block, ColumnKind
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.format import TableFormat
 from app.formats.misfits import shown
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile, spooled
 from app.formats.streams import LONGEST_NAME, TableStream, is_plain, within
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import ColumnKind
 
 KINDS: Mapping[str, ColumnKind] = {kind: kind for kind in get_args(ColumnKind)}
 UNNAMED = "dataset"

@@ -8,7 +8,7 @@ from itertools import islice
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from app.domain.errors import Fault
+from relevance_bayes.types.errors import Fault
 
 Location = Sequence[int | str]
 

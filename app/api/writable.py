@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from app.domain.errors import Fault, InvalidRequestError
 from app.formats.format import WritableFormat
 from app.services.prediction import PredictOptions
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def check_writable(response: WritableFormat, options: PredictOptions, outputs: Sequence[str] | None) -> None:

@@ -4,7 +4,7 @@ from itertools import islice
 
 from app.cli.rendering import print_json, print_table, time_text
 from app.cli.saying import say
-from app.client import Relevance
+from relevance_bayes.client import Relevance
 
 
 def move_alias(

@@ -7,8 +7,8 @@ from app.cli.connection import in_plain_text
 from app.cli.progress import watch
 from app.cli.rendering import print_json
 from app.cli.saying import refuse, say, warn
-from app.client import Problem, Relevance
 from app.formats import BATCH_FORMATS, by_suffix
+from relevance_bayes.client import Problem, Relevance
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import typer
 from app.cli.rendering import print_json
 from app.cli.saying import refuse, say
 from app.cli.versions import show_version
-from app.client import Relevance
-from app.client.answers import ImageVersion
-from app.client.codes import EncodeOptions
-from app.client.codes import decode as decoded
-from app.client.codes import encode as encoded
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import ImageVersion
+from relevance_bayes.client.codes import EncodeOptions
+from relevance_bayes.client.codes import decode as decoded
+from relevance_bayes.client.codes import encode as encoded
 
 ENDINGS = (".png", ".npy")
 

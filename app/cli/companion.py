@@ -17,8 +17,11 @@ LONGEST_PAUSE = 30.0
 GRACE_SECONDS = 15.0
 """How long a worker may take to hand its jobs back before it is killed."""
 
-WORKER = (sys.executable, "-m", "app.cli", "worker", "--until-eof")
-"""It ends by itself with its standard input, so that it can't outlive a parent that was killed."""
+WORKER = (sys.executable, "-P", "-m", "app.cli", "worker", "--until-eof")
+"""It ends by itself with its standard input, so that it can't outlive a parent that was killed.
+
+`-P`: a package `app` in the working folder is another program's.
+"""
 
 
 class Companion:

@@ -8,11 +8,11 @@ from app.cli.predicting import BATCH
 from app.cli.rendering import number, print_facts, print_json
 from app.cli.saying import refuse
 from app.cli.tables import Row, batches
-from app.client import Relevance
-from app.client.answers import Json, SupervisedVersion, VersionBase, VersionName
-from app.client.answers.comparisons import Largest, Summary
-from app.domain.errors import RelevanceError
-from app.domain.tables import ColumnKind
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedVersion, VersionBase, VersionName
+from relevance_bayes.client.answers.comparisons import Largest, Summary
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.values import ColumnKind
 
 
 @dataclass(frozen=True)

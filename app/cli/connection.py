@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.cli.saying import refuse
-from app.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
+from relevance_bayes.client import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem, Relevance, connect
 
 NO_SERVICE = "Start a service with: relevance serve (another address: --url or RELEVANCE_URL)"
 HINTS = {

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from app.cli.saying import refuse
-from app.domain.tables import Label
+from relevance_bayes.types.values import Label
 
 T = TypeVar("T")
 

@@ -8,9 +8,15 @@ from app.cli.connection import in_plain_text
 from app.cli.progress import watch
 from app.cli.rendering import number, print_facts, print_json
 from app.cli.saying import refuse, say, warn
-from app.client import Problem, Relevance
-from app.client.answers.evaluations import ClassDiagnostics, ClassMetrics, Evaluation, NumberDiagnostics, NumberMetrics
-from app.client.answers.promotions import PromotionResult
+from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client.answers.evaluations import (
+    ClassDiagnostics,
+    ClassMetrics,
+    Evaluation,
+    NumberDiagnostics,
+    NumberMetrics,
+)
+from relevance_bayes.client.answers.promotions import PromotionResult
 
 
 def evaluate(

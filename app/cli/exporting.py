@@ -5,9 +5,9 @@ from pathlib import Path
 from app.cli.rendering import print_json
 from app.cli.saying import refuse, say
 from app.cli.versions import show_version
-from app.client import Relevance
-from app.client.answers import VersionBase
-from app.client.exports import ExportFormat
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import VersionBase
+from relevance_bayes.client.exports import ExportFormat
 
 FORMATS: dict[str, ExportFormat] = {".json": "json", ".npz": "npz", ".onnx": "onnx", ".py": "python"}
 """By what a file's name ends in."""

@@ -10,16 +10,16 @@ from app.cli.progress import figures, watch
 from app.cli.rendering import number, print_facts, print_json, print_table, time_text
 from app.cli.saying import say
 from app.cli.versions import fit_name
-from app.client import ClientError, Problem, Relevance
-from app.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob, VersionName
-from app.client.answers.batch_predictions import BatchPredicted, BatchPrediction
-from app.client.answers.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
-from app.client.answers.jobs import JobBase
-from app.client.answers.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
-from app.client.batch_predictions import BatchPredictions
-from app.client.evaluations import Evaluations
-from app.client.promotions import Promotions
-from app.client.trainings import Trainings
+from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.answers import ApproximationJob, ComponentsJob, Job, SupervisedJob, VersionName
+from relevance_bayes.client.answers.batch_predictions import BatchPredicted, BatchPrediction
+from relevance_bayes.client.answers.evaluations import ClassesEvaluation, EvaluationResult, NumbersEvaluation
+from relevance_bayes.client.answers.jobs import JobBase
+from relevance_bayes.client.answers.promotions import ClassesPromotion, NumbersPromotion, PromotionResult
+from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.trainings import Trainings
 
 Room: TypeAlias = Trainings | Evaluations | BatchPredictions | Promotions
 

@@ -5,8 +5,8 @@ from itertools import islice
 
 from app.cli.rendering import cell_text, number, print_json, print_table, time_text
 from app.cli.versions import measured_text, show_version, tags_text
-from app.client import Relevance
-from app.client.answers import Column, RelevanceVector, VersionBase
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Column, RelevanceVector, VersionBase
 
 MOST_COLUMNS_SHOWN = 8
 

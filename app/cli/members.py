@@ -36,7 +36,7 @@ def covariances(beginning: str) -> list[str]:
 
 def likelihoods(beginning: str) -> list[str]:
     """The likelihoods of targets, of names that begin so."""
-    from app.domain.planning.likelihoods import LIKELIHOODS
+    from relevance_bayes.plans.likelihoods import LIKELIHOODS
 
     of_targets = [member().type for members in LIKELIHOODS.values() for member in members]
     return [name for name in of_targets if name.startswith(beginning)]

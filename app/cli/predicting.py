@@ -13,8 +13,10 @@ from app.cli.deciding import read_costs, read_priors
 from app.cli.rendering import cell_text, print_json, print_table, write_json
 from app.cli.saying import refuse, say, warn
 from app.cli.tables import Row, batches
-from app.client import ClientError, Problem, Relevance
-from app.client.answers import (
+from app.formats import DEFAULT, FORMATS, WRITABLE_FORMATS, by_suffix, named
+from app.formats.formulas import escaped
+from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.answers import (
     ComponentsVersion,
     Contribution,
     Json,
@@ -23,10 +25,8 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from app.domain.errors import RelevanceError
-from app.domain.tables import Label
-from app.formats import DEFAULT, FORMATS, WRITABLE_FORMATS, by_suffix, named
-from app.formats.formulas import escaped
+from relevance_bayes.types.errors import RelevanceError
+from relevance_bayes.types.values import Label
 
 BATCH = 10_000
 """Rows of one request."""

@@ -7,9 +7,9 @@ import typer
 from app.cli.rendering import print_facts, print_json, time_text
 from app.cli.saying import say
 from app.cli.versions import imported_text, tags_text
-from app.client import Relevance
-from app.client.paths import reference
-from app.client.registry import Said
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.paths import reference
+from relevance_bayes.client.registry import Said
 
 
 def read_tags(said: Sequence[str], option: str) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from app.domain.encoding import raw_cells
-from app.domain.tables import Cell, ColumnKind, block_rows
 from app.formats import DEFAULT, TABLE_FORMATS, by_suffix
 from app.formats.expected import Expected
 from app.formats.format import RowFormat, TableFormat
@@ -12,6 +10,9 @@ from app.formats.misfits import refuse
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.values import Cell, ColumnKind
 
 Row = dict[str, Cell]
 

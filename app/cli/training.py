@@ -11,8 +11,8 @@ from app.cli.progress import watch
 from app.cli.rendering import print_json
 from app.cli.saying import refuse, say, warn
 from app.cli.versions import show_version
-from app.client import Problem, Relevance
-from app.client.answers import Job, Json, VersionBase
+from relevance_bayes.client import Problem, Relevance
+from relevance_bayes.client.answers import Job, Json, VersionBase
 
 Document = dict[str, Json]
 

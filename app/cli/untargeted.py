@@ -1,7 +1,7 @@
 """The requests of what learns without a target, as the API wants them."""
 
 from app.cli.training import Document, widths
-from app.client.answers import Json
+from relevance_bayes.client.answers import Json
 
 
 def spelled_out_terms(

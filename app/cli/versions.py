@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from app.cli.rendering import cell_text, number, print_facts
-from app.client.answers import (
+from relevance_bayes.client.answers import (
     Alternative,
     ApproximationVersion,
     ComparedModel,
@@ -20,7 +20,7 @@ from app.client.answers import (
     SupervisedVersion,
     VersionBase,
 )
-from app.client.answers.datasets import Choice
+from relevance_bayes.client.answers.datasets import Choice
 
 MOST_OUTLIERS_SHOWN = 8
 

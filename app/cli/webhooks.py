@@ -5,9 +5,9 @@ from itertools import islice
 
 from app.cli.rendering import number, print_facts, print_json, print_table, time_text
 from app.cli.saying import say
-from app.client import Relevance
-from app.client.answers.webhooks import Delivery
-from app.domain.webhooks import EVENT_TYPES
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers.webhooks import Delivery
+from relevance_bayes.types.webhooks import EVENT_TYPES
 
 
 def add_webhook(client: Relevance, url: str, ends: Sequence[str], description: str | None, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.errors import Fault, NotFoundError
+from relevance_bayes.types.errors import Fault, NotFoundError
 
 MOST_ALIASES = 100
 """Most that one model may have."""

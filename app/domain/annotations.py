@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from app.domain.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 LONGEST_DESCRIPTION = 2_000
 MOST_TAGS = 50

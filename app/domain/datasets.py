@@ -4,18 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from app.domain.tables import ColumnKind, ColumnSummary
-
-IMAGE_COLUMNS = ("row", "column", "intensity")
-"""Of an image's table: a row for each pixel, line after line; (0, 0) is the first."""
-
-
-@dataclass(frozen=True)
-class ImageSize:
-    """So many lines of so many pixels."""
-
-    height: int
-    width: int
+from relevance_bayes.tables.summary import ImageSize, TableSummary
+from relevance_bayes.types.values import ColumnKind
 
 
 @dataclass(frozen=True)
@@ -31,23 +21,14 @@ class Upload:
     image: ImageSize | None = None
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, kw_only=True)
+class Dataset(TableSummary):
     """A finished dataset.
 
-    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came. An `image` has
-    the columns `IMAGE_COLUMNS`; a table is none.
+    `digest` is the SHA-256 of its typed content: names, kinds and values, not of the bytes that came.
     """
 
     id: UUID
     owner: str
-    name: str
     created_at: datetime
-    rows: int
     digest: str
-    columns: tuple[ColumnSummary, ...]
-    image: ImageSize | None = None
-
-    def column(self, name: str) -> ColumnSummary | None:
-        """The summary of one column, or None."""
-        return next((column for column in self.columns if column.name == name), None)

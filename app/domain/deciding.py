@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.decisions import ClassPrior, Deciding, Decisions, decided, reweighed
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.models import ClassRows
-from app.domain.tables import Label
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ClassRows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
 
 SUM_WITHIN = 1e-5
 """How far the sum of priors may be from 1: three thirds of six digits are near enough."""

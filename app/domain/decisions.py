@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.tables import Label
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.types.values import Label
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -1,46 +1,8 @@
-"""What the service refuses, each error named for what is wrong; the HTTP door alone knows status codes."""
+"""What the service refuses, each error named for what is wrong; only HTTP knows status codes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong in what was sent: what, and where.
-
-    The place is a JSON pointer, a URL's parameter, a header, a row from 0 and a column, or a line of a file from 1.
-    """
-
-    detail: str
-    pointer: str | None = None
-    row: int | None = None
-    column: str | None = None
-    line: int | None = None
-    parameter: str | None = None
-    header: str | None = None
-
-
-def sentence(text: str) -> str:
-    """A text with a capital at its beginning and a full stop at its end."""
-    ended = text if text.endswith((".", "!", "?")) else f"{text}."
-    return ended[:1].upper() + ended[1:]
-
-
-class RelevanceError(Exception):
-    """Root of the service's own errors; `detail` is a sentence for the user, `faults` say where."""
-
-    def __init__(self, detail: str, faults: Sequence[Fault] = ()) -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.faults = tuple(faults)
-
-
-class InvalidRequestError(RelevanceError):
-    """What was asked for makes no sense, or contradicts the data it names."""
-
-
-class InvalidDataError(RelevanceError):
-    """Rows that were sent can't be read as what they claim to be."""
+from relevance_bayes.types.errors import Fault, RelevanceError
 
 
 class MalformedBodyError(RelevanceError):
@@ -49,10 +11,6 @@ class MalformedBodyError(RelevanceError):
 
 class TooLargeError(RelevanceError):
     """A body, a table or a batch above the limit."""
-
-
-class NotFoundError(RelevanceError):
-    """No such thing, or not one of this owner's."""
 
 
 class GoneError(RelevanceError):
@@ -105,8 +63,3 @@ class TrainingFailedError(RelevanceError):
     def __init__(self, detail: str, *, kind: str = "training-failed", faults: Sequence[Fault] = ()) -> None:
         super().__init__(detail, faults)
         self.kind = kind
-
-
-def pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON pointer (RFC 6901) of a path of keys and positions."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

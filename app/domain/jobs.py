@@ -5,21 +5,15 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.job_states import FINISHED, NOUNS, ROOMS, JobKind, JobState
-from app.domain.requests import (
-    JudgingRequest,
-    PredictionPlan,
-    PredictionRequest,
-    ScoringPlan,
-    ScoringRequest,
-    TrainingPlan,
-    TrainingRequest,
-)
+from app.domain.requests import JudgingRequest, PredictionPlan, PredictionRequest, ScoringPlan, ScoringRequest
 from app.domain.results import BatchPredicted
 from app.domain.scoring import Evaluation, Promotion
 from app.domain.starts import Resumption
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.errors import Fault, NotFoundError
+from relevance_bayes.types.jobs import FINISHED, NOUNS, ROOMS, JobKind, JobState
 
 JobRequest: TypeAlias = TrainingRequest | ScoringRequest
 JobPlan: TypeAlias = TrainingPlan | ScoringPlan

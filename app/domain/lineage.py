@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.datasets import Dataset
 from app.domain.models import Version
-from app.domain.requests import TrainingRequest
+from relevance_bayes.plans.requests import TrainingRequest
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,6 @@ from itertools import chain, islice, repeat
 
 import numpy as np
 
-from app.domain.encoding import InputEncoding, column_names, column_units
-from app.domain.models import ClassWeight, FunctionName, InputShape, RelevanceVector
-from app.domain.tables import Cell, Label
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.basis import (
     ConstantFunction,
@@ -23,6 +20,9 @@ from relevance_bayes.core.dictionaries import Shape
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import LearnedModel, members_of
 from relevance_bayes.core.types import Indices
+from relevance_bayes.documents.models import ClassWeight, FunctionName, InputShape, RelevanceVector
+from relevance_bayes.tables.encoding import InputEncoding, column_names, column_units
+from relevance_bayes.types.values import Cell, Label
 
 MEAN: FunctionName = "mean"
 LOG_NOISE: FunctionName = "log_noise"

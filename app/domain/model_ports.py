@@ -7,9 +7,10 @@ from uuid import UUID
 from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
-from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Version
 from app.domain.pages import Page, Slice
-from app.domain.references import NamedVersion, Selector
+from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
+from relevance_bayes.types.references import NamedVersion, Selector
 
 NO_TAGS: Mapping[str, str] = {}
 

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from app.domain.datasets import Dataset, Upload
 from app.domain.idempotency import KeptAnswer, RequestKey
-from app.domain.job_states import JobKind, JobState
 from app.domain.jobs import ALL, Event, Job, JobActivity, JobResult, Problem, Progress, Which
 from app.domain.model_ports import Aliases, Models
 from app.domain.models import NewVersion, Version
@@ -17,8 +16,9 @@ from app.domain.pages import Page as Page
 from app.domain.pages import Slice as Slice
 from app.domain.results import Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
-from app.domain.tables import Block, ColumnSummary
 from app.domain.webhook_ports import Deliveries, Webhooks
+from relevance_bayes.tables.columns import Block, ColumnSummary
+from relevance_bayes.types.jobs import JobKind, JobState
 
 
 class Datasets(Protocol):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.domain.job_states import JobKind
 from relevance_bayes.core.trail import Mark
+from relevance_bayes.types.jobs import JobKind
 
 MOST_STARTS = 3
 """How often a job is started that comes no further, when its worker or its child dies each time.

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from app.domain.jobs import Job, Problem
-from app.domain.webhooks import TEST, MessageType
+from relevance_bayes.types.webhooks import TEST, MessageType
 
 
 def trial_message(webhook_id: UUID, at: datetime) -> bytes:

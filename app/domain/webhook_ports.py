@@ -5,7 +5,8 @@ from typing import Protocol
 from uuid import UUID
 
 from app.domain.pages import Page, Slice
-from app.domain.webhooks import Attempt, Delivery, DeliveryState, Errand, EventType, Webhook
+from app.domain.webhooks import Attempt, Delivery, Errand, Webhook
+from relevance_bayes.types.webhooks import DeliveryState, EventType
 
 
 class Webhooks(Protocol):

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from app.documents.writing import document_of
 from app.domain.errors import NotInstalledError
-from app.domain.exports import ExportedVersion
 from app.exports import npz_file
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.writing import document_of
 
 Format: TypeAlias = Literal["json", "npz", "onnx", "python"]
 

@@ -15,9 +15,10 @@ from tokenize import TokenError
 import numpy as np
 from pydantic import JsonValue
 
-from app.documents.arrays import taken_out
-from app.documents.schema import VersionDocument
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
+from relevance_bayes.documents.arrays import taken_out
+from relevance_bayes.documents.schema import VersionDocument
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 DOCUMENT_NAME = "document.json"
 ENDING = ".npy"

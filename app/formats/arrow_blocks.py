@@ -6,12 +6,14 @@ from itertools import chain
 
 import pyarrow as pa
 
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError
-from app.domain.kinds import ROWS_LOOKED_AT
-from app.domain.tables import Block, Column, ColumnKind
+from app.domain.errors import MalformedBodyError
 from app.formats.arrow_columns import kind_of, readable, typed_column
 from app.formats.misfits import refuse
 from app.formats.streams import TableStream, kinds_of
+from relevance_bayes.tables.columns import Block, Column
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from app.domain.kinds import FIRST_SECOND, LARGEST_EXACT_INTEGER, LAST_SECOND, iso_8601, kind_of_cells
-from app.domain.tables import Cell, Column, ColumnKind, NumberColumn, TimestampColumn
 from app.formats.cells import column_of
 from app.formats.misfits import Misfits, not_finite, shown, too_long_an_integer
+from relevance_bayes.tables.columns import Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.kinds import FIRST_SECOND, LARGEST_EXACT_INTEGER, LAST_SECOND, iso_8601, kind_of_cells
+from relevance_bayes.types.values import Cell, ColumnKind
 
 TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from app.domain.errors import Fault, InvalidDataError
-from app.domain.tables import Column, ColumnKind
 from app.formats.arrow_blocks import check_types, first_line, reading
 from app.formats.arrow_columns import typed_column
 from app.formats.arrow_messages import check_messages
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
+from relevance_bayes.tables.columns import Column
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 
 def read_arrow(body: bytes, expected: Expected) -> ReadRows:

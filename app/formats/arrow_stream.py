@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from app.domain.tables import ColumnKind
 from app.formats.arrow_blocks import check_types, reading, stream_of
 from app.formats.arrow_messages import check_messages
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, rows_of_a_block
+from relevance_bayes.types.values import ColumnKind
 
 
 def open_arrow(file: SpoolFile, *, declared: Mapping[str, ColumnKind], most_columns: int) -> TableStream:

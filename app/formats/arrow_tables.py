@@ -5,10 +5,11 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn, text_of
 from app.formats.flat_table import FlatTable
 from app.formats.formulas import escaped
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, Labels, NumberColumn, TimestampColumn
+from relevance_bayes.types.values import text_of
 
 AnyArray: TypeAlias = "pa.Array[pa.Scalar[pa.DataType]]"
 

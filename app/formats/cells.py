@@ -7,8 +7,6 @@ from types import NoneType
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.kinds import LARGEST_EXACT_INTEGER, seconds_of
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn, text_of
 from app.formats.misfits import (
     MAX_FAULTS,
     NOT_OF_KIND,
@@ -19,6 +17,9 @@ from app.formats.misfits import (
     out_of_range,
     too_long_an_integer,
 )
+from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER, seconds_of
+from relevance_bayes.types.values import ColumnKind, text_of
 
 JSON = str | int | float | bool | None | list["JSON"] | dict[str, "JSON"]
 """Any JSON value."""

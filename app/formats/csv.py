@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from app.domain.tables import ColumnKind
 from app.formats.expected import Expected, ReadRows
 from app.formats.flat_table import FlatTable
 from app.formats.format import PartsFormat, Predictions, RowFormat, TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.values import ColumnKind
 
 TABS = "text/tab-separated-values"
 

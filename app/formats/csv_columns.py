@@ -7,16 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.domain.kinds import (
-    FALSE_TEXTS,
-    LARGEST_EXACT_INTEGER,
-    TRUE_TEXTS,
-    is_long_integer,
-    is_not_finite,
-    is_number,
-    seconds_of,
-)
-from app.domain.tables import BooleanColumn, CategoryColumn, Column, ColumnKind, NumberColumn, TimestampColumn
 from app.formats.misfits import (
     MOST_CHARACTERS,
     Misfits,
@@ -27,6 +17,17 @@ from app.formats.misfits import (
     too_long_an_integer,
 )
 from app.formats.options import Decimal
+from relevance_bayes.tables.columns import BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.kinds import (
+    FALSE_TEXTS,
+    LARGEST_EXACT_INTEGER,
+    TRUE_TEXTS,
+    is_long_integer,
+    is_not_finite,
+    is_number,
+    seconds_of,
+)
+from relevance_bayes.types.values import ColumnKind
 
 Columns = Sequence[tuple[Column, Misfits]]
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import BinaryIO
 
-from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, MalformedBodyError
-from app.domain.kinds import is_not_finite, is_number, seconds_of
+from app.domain.errors import MalformedBodyError
 from app.formats.misfits import shown
 from app.formats.options import ReadOptions
+from relevance_bayes.tables.kinds import is_not_finite, is_number, seconds_of
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
 
 DELIMITERS = ("\t", ";", "|", ",")
 """Those looked for; where more than one divides every line alike, the earlier is right: commas stand in cells too."""

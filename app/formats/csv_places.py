@@ -5,10 +5,11 @@ import io
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from app.domain.errors import Fault, MalformedBodyError, RelevanceError
+from app.domain.errors import MalformedBodyError
 from app.formats.csv_dialect import Dialect, not_utf8
 from app.formats.misfits import MOST_FAULTS_TOLD, shown
 from app.formats.spool import BodyFile
+from relevance_bayes.types.errors import Fault, RelevanceError
 
 PIECE = 2**20
 

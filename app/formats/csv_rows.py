@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from app.domain.errors import Fault
-from app.domain.tables import Column
 from app.formats.csv_columns import column_of_texts, numbers_of_texts
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_places import lines_of
@@ -15,6 +13,8 @@ from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.misfits import MOST_FAULTS_TOLD, Misfits
 from app.formats.options import ReadOptions
 from app.formats.spool import BodyFile, HeldBody
+from relevance_bayes.tables.columns import Column
+from relevance_bayes.types.errors import Fault
 
 
 def read_csv(body: bytes, options: ReadOptions, expected: Expected) -> ReadRows:

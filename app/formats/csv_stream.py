@@ -8,9 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from app.domain.errors import Fault, InvalidDataError
-from app.domain.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
-from app.domain.tables import Block, Column, ColumnKind
 from app.formats.csv_columns import all_numbers, column_of_texts, numbers_of_texts, pointed
 from app.formats.csv_dialect import Dialect, find_dialect
 from app.formats.csv_places import lines_of, why_unreadable
@@ -18,6 +15,10 @@ from app.formats.misfits import MOST_FAULTS_TOLD, refuse
 from app.formats.options import Decimal, ReadOptions
 from app.formats.spool import BodyFile
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+from relevance_bayes.tables.columns import Block, Column
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, is_number, kind_of_texts
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 PIECE = 2**20
 LARGEST_PIECE = 2 * 2**20

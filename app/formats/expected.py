@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from app.domain.errors import Fault, InvalidDataError, TooLargeError
-from app.domain.tables import Block, ColumnKind
+from app.domain.errors import TooLargeError
 from app.formats.misfits import MAX_FAULTS, refuse
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 Columns = tuple[tuple[str, ColumnKind], ...]
 """Names and kinds, in the order in which a model has its inputs."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.domain.errors import Fault, sentence
 from relevance_bayes.core.types import Mask
+from relevance_bayes.types.errors import Fault, sentence
 
 
 def faulty_rows(rows: int, faults: Sequence[Fault]) -> Mask | None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from app.domain.errors import MalformedBodyError, TooLargeError
-from app.domain.tables import ColumnKind
 from app.formats.arrow_blocks import reading
 from app.formats.arrow_messages import read_messages, unpacked_size
 from app.formats.arrow_rows import read_arrow, rows_of_stream
@@ -13,6 +12,7 @@ from app.formats.arrow_stream import open_arrow, open_batches
 from app.formats.expected import Expected, ReadRows
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.values import ColumnKind
 
 MARK, FORMER_MARK = b"ARROW1", b"FEA1"
 MARK_OF_STREAM = b"\xff\xff\xff\xff"

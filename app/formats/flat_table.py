@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.domain.tables import Column, FlatColumn
 from relevance_bayes.core.types import Mask
+from relevance_bayes.tables.columns import Column, FlatColumn
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from app.domain.tables import ColumnKind
 from app.formats.expected import Expected, ReadRows
 from app.formats.flat_table import FlatTable
 from app.formats.options import OptionName, ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.values import ColumnKind
 
 
 class Predictions(Protocol):

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from app.domain.datasets import IMAGE_COLUMNS, ImageSize
-from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.tables import Block, ColumnKind, NumberColumn
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.npy_header import read_npy_header
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, rows_of_a_block
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.summary import IMAGE_COLUMNS, ImageSize
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.types.values import ColumnKind
 
 DEEP = frozenset({"I;16", "I;16B", "I;16L", "I"})
 """Pillow's names for 16 bits a pixel."""

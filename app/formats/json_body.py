@@ -11,9 +11,10 @@ from typing import NoReturn
 
 import msgspec
 
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, pointer
+from app.domain.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, not_finite, out_of_range, refuse, shown
+from relevance_bayes.types.errors import Fault, InvalidDataError, pointer
 
 MAX_DEPTH = 64
 """Objects and arrays within each other."""

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, TOO_DEEP
+from relevance_bayes.types.errors import Fault, InvalidDataError
 
 MAX_UNCHECKED = 50_000
 """Colons of a body that is decoded without a look: its objects have no more members than that together."""

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 
-from app.domain.errors import Fault, InvalidDataError, pointer
-from app.domain.kinds import ROWS_LOOKED_AT, kind_of_cells
-from app.domain.tables import Block, Cell, Column, ColumnKind
 from app.formats.cells import JSON, block_of, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS, check_containers, check_members
 from app.formats.misfits import MAX_FAULTS, MOST_FAULTS_TOLD, refuse, shown
 from app.formats.streams import TableStream, check_names, kinds_of, rows_of_a_block
+from relevance_bayes.tables.columns import Block, Column
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT, kind_of_cells
+from relevance_bayes.types.errors import Fault, InvalidDataError, pointer
+from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,15 @@ from itertools import islice
 import msgspec
 
 from app.domain.cancellation import check_cancelled
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
-from app.domain.tables import NumberBlock
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.expected import Expected, ReadRows, need_rows
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
 from app.formats.json_table import ByRow, RawTable, has_column, typed_block
 from app.formats.number_rows import decoded_rows
+from relevance_bayes.tables.columns import NumberBlock
+from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 
 ROWS_BETWEEN_CHECKS = 1_000
 

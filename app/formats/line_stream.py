@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, TooLargeError
-from app.domain.kinds import ROWS_LOOKED_AT
-from app.domain.tables import Block, Column, ColumnKind
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON, column_of
 from app.formats.json_body import decode
 from app.formats.json_scan import MAX_CONTAINERS_OF_A_LINE, check_containers, check_members
@@ -15,6 +13,10 @@ from app.formats.line_rows import Line
 from app.formats.misfits import refuse
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, rows_of_a_block
+from relevance_bayes.tables.columns import Block, Column
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 Group = tuple[int, Sequence[Line], Sequence[JSON]]
 """The number of its first row, its lines, and what is on these."""

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from app.domain.errors import Fault, InvalidDataError
-from app.domain.tables import ColumnKind
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 MOST_FAULTS_TOLD = 20
 """More would not help anybody to mend a file."""

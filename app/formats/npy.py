@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.tables import ColumnKind, Labels
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import Predictions, RowFormat, TableFormat, WritableFormat
 from app.formats.npy_file import npy_file
@@ -10,6 +9,8 @@ from app.formats.npy_rows import read_npy
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.tables.columns import Labels
+from relevance_bayes.types.values import ColumnKind
 
 
 class Npy(TableFormat, RowFormat, WritableFormat):

@@ -5,8 +5,8 @@ from io import BytesIO
 
 import numpy as np
 
-from app.domain.errors import Fault, InvalidRequestError
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 ROWS_AT_ONCE = 8192
 """So many rows of all columns are in the processor's caches while they are put side by side."""

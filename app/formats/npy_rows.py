@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 
-from app.domain.errors import Fault, InvalidDataError
-from app.domain.kinds import FIRST_SECOND, LAST_SECOND
-from app.domain.tables import BooleanColumn, Column, ColumnKind, NumberBlock, NumberColumn, TimestampColumn
 from app.formats.expected import Columns, Expected, ReadRows, need_rows
 from app.formats.misfits import Misfits, not_a, not_finite
 from app.formats.npy_header import read_npy_header
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import BooleanColumn, Column, NumberBlock, NumberColumn, TimestampColumn
+from relevance_bayes.tables.kinds import FIRST_SECOND, LAST_SECOND
+from relevance_bayes.types.errors import Fault, InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 
 def read_npy(body: bytes, expected: Expected) -> ReadRows:

@@ -13,8 +13,8 @@ from itertools import chain
 import msgspec
 import numpy as np
 
-from app.domain.tables import NumberBlock
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import NumberBlock
 
 MOST_COLUMNS = 64
 """In a wider row each name that does not come in its turn is looked for among too many others."""

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.domain.errors import TooLargeError
-from app.domain.tables import ColumnKind
 from app.formats.arrow_blocks import check_types, reading, stream_of
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream, check_names, rows_of_a_block
+from relevance_bayes.types.values import ColumnKind
 
 BUFFER = 2**20
 

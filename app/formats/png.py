@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from app.domain.tables import ColumnKind
 from app.formats.format import TableFormat
 from app.formats.options import ReadOptions, TableLimits
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.types.values import ColumnKind
 
 
 class Png(TableFormat):

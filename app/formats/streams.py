@@ -4,10 +4,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.datasets import ImageSize
-from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, TooLargeError
-from app.domain.tables import Block, ColumnKind, block_rows
+from app.domain.errors import TooLargeError
 from app.formats.misfits import refuse, shown
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.types.values import ColumnKind
 
 MOST_CELLS_OF_A_BLOCK = 2**19
 """4 MiB of numbers: storing one is a matter of milliseconds."""

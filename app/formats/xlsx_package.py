@@ -5,7 +5,8 @@ from typing import IO
 from xml.parsers import expat
 
 from app.domain.cancellation import check_cancelled
-from app.domain.errors import InvalidDataError, MalformedBodyError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
+from relevance_bayes.types.errors import InvalidDataError
 
 MOST_PARTS = 10_000
 MOST_BYTES = 2**27

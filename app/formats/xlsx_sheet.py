@@ -12,10 +12,11 @@ from typing import BinaryIO
 from openpyxl import load_workbook
 
 from app.domain.cancellation import check_cancelled
-from app.domain.errors import Fault, InvalidDataError, InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.tables import Cell, text_of
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import shown
 from app.formats.xlsx_package import check_package
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError
+from relevance_bayes.types.values import Cell, text_of
 
 MOST_ROWS = 2**20
 MOST_PLACES = 2**23

@@ -7,7 +7,6 @@ from uuid import UUID
 from dbos import DBOSClient, DBOSPortableJSONSerializer, EnqueueOptions
 from sqlalchemy import Connection, Engine
 
-from app.domain.job_states import JobKind
 from app.domain.ports import QueueEnding, QueueState
 from app.queue.failures import translated
 from app.queue.names import (
@@ -20,6 +19,7 @@ from app.queue.names import (
     lane,
     rank,
 )
+from relevance_bayes.types.jobs import JobKind
 
 STATES: Mapping[str, QueueState] = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
 

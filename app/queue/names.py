@@ -1,7 +1,7 @@
 """What the engine's rows are called: workers and API processes of all versions have to agree on it."""
 
-from app.domain.job_states import JobKind
 from app.domain.jobs import MOST_PRIORITY
+from relevance_bayes.types.jobs import JobKind
 
 APPLICATION = "relevance"
 VERSION = "1"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.domain.aliases import Alias, AliasMove, MovedAlias
 from app.domain.conditions import UNCONDITIONAL, Condition
 from app.domain.ports import OpenUnitOfWork, Page, Slice
-from app.domain.references import Selector
+from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from app.domain.annotations import AnnotationPatch
 from app.domain.conditions import UNCONDITIONAL, Condition
 from app.domain.models import Model, Version
 from app.domain.ports import OpenUnitOfWork
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError, Fault, GoneError, InvalidRequestError
+from app.domain.errors import ConflictError, GoneError
 from app.domain.idempotency import Keyed
-from app.domain.job_states import FINISHED
 from app.domain.jobs import Job, prediction_of, queued
 from app.domain.planning import refuse_unfit
 from app.domain.ports import Clock, OpenUnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
-from app.domain.tables import no_rows
 from app.services.jobs import ended, enqueue
 from app.services.prediction import PredictOptions, PredictRequest, ServedVersion, flat_columns, outputs_asked, predict
 from app.services.served_versions import ServedVersions
+from relevance_bayes.tables.columns import no_rows
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.jobs import FINISHED
 
 ERROR = "error"
 """The column that says why a row has no prediction."""

@@ -7,15 +7,17 @@ from typing import Literal, TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import raw_cells
-from app.domain.errors import NotFoundError
 from app.domain.jobs import training_of
 from app.domain.lineage import Lineage
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import Model, RelevanceVector, SupervisedPredictor, Version
+from app.domain.models import Model, Version
 from app.domain.ports import OpenUnitOfWork, Page, Slice
-from app.domain.references import Reference
-from app.domain.tables import Block, Cell, block_rows
+from relevance_bayes.documents.models import RelevanceVector, SupervisedPredictor
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Reference
+from relevance_bayes.types.values import Cell
 
 Item = TypeVar("Item")
 

@@ -7,8 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.domain.decisions import most_probable
-from app.domain.errors import ConflictError, Fault, InvalidRequestError
-from app.domain.tables import Block, Label
+from app.domain.errors import ConflictError
 from app.services.prediction import (
     ClassificationPrediction,
     ComponentsPrediction,
@@ -19,6 +18,9 @@ from app.services.prediction import (
     predict,
 )
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
 
 AT = "/with"
 """Where the second version stands in what is asked."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from app.domain.errors import ClientLeftError
 from app.domain.models import Version
-from app.domain.references import Reference
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.references import Reference
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds that the requests of each bucket took at most; one more has those that took longer."""

@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 
 from app.domain.errors import ConflictError
-from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
-from app.domain.models import (
+from app.domain.ports import OpenUnitOfWork
+from relevance_bayes.documents.exported import (
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+)
+from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
     ComponentsPredictor,
@@ -14,8 +20,7 @@ from app.domain.models import (
     SupervisedPredictor,
     SupervisedReport,
 )
-from app.domain.ports import OpenUnitOfWork
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 NO_FILE_OF_AN_IMAGE = (
     "The code of an image is not exported: beside its version `image` has the pixels, as PNG or exactly as npy, and "

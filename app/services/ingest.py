@@ -6,13 +6,16 @@ from datetime import timedelta
 from itertools import chain
 from uuid import UUID
 
-from app.domain.datasets import Dataset, ImageSize, Upload
-from app.domain.errors import InvalidDataError, UnavailableError
+from app.domain.datasets import Dataset, Upload
+from app.domain.errors import UnavailableError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork
-from app.domain.statistics import TableStatistics
-from app.domain.tables import Block, ColumnKind
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.types.errors import InvalidDataError
+from relevance_bayes.types.values import ColumnKind
 
 ABANDONED_AFTER = timedelta(hours=1)
 """An upload that nobody has written to for so long is removed."""
@@ -67,7 +70,14 @@ class Ingest:
                 uow.datasets.append(upload.id, number, first_row, block)
         digest, columns = seen.digest(), tuple(seen.summaries())
         made = Dataset(
-            upload.id, upload.owner, upload.name, upload.created_at, seen.rows, digest, columns, upload.image
+            id=upload.id,
+            owner=upload.owner,
+            name=upload.name,
+            created_at=upload.created_at,
+            rows=seen.rows,
+            digest=digest,
+            columns=columns,
+            image=upload.image,
         )
         answer = None if keyed is None else keyed.answer(made)
         with self.open_uow() as uow:

@@ -4,15 +4,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.errors import NotFoundError
 from app.domain.idempotency import Keyed
-from app.domain.job_states import JobKind
 from app.domain.jobs import Job, judging_of, queued
 from app.domain.models import Version
 from app.domain.planning import plan_evaluation, plan_promotion
 from app.domain.ports import Clock, OpenUnitOfWork, UnitOfWork
 from app.domain.requests import EvaluationRequest, JudgingPlan, JudgingRequest, PromotionRequest
 from app.services.jobs import ended, enqueue
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import JobKind
 
 
 @dataclass(frozen=True)

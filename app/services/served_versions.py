@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from threading import Lock
 from uuid import UUID
 
-from app.domain.errors import NotFoundError, OutOfReachError, UnavailableError
+from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.models import Version
 from app.domain.ports import Happenings, OpenUnitOfWork
 from app.domain.reachability import Reachability
-from app.domain.references import NamedVersion, Selector
 from app.services.bounded_cache import BoundedCache
 from app.services.counting import Counters
 from app.services.prediction import ServedVersion
@@ -20,6 +19,8 @@ from app.services.renewals import Renewals
 from app.services.serving import serve, stored
 from app.services.staleness import note_stale
 from app.services.timed_calls import TimedCalls
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import NamedVersion, Selector
 
 STALE_SECONDS = 300.0
 """How long, without a database, the newest version and aliases answer as they were last known."""

@@ -2,10 +2,11 @@
 
 from typing import TypeAlias
 
-from app.domain.models import ListedFunction, Predictor, SupervisedReport, Version
+from app.domain.models import Version
 from app.domain.ports import UnitOfWork
 from app.services.counting import Counts
 from app.services.prediction import ServedVersion, predictive_model
+from relevance_bayes.documents.models import ListedFunction, Predictor, SupervisedReport
 
 Stored: TypeAlias = tuple[Predictor, tuple[ListedFunction, ...]]
 

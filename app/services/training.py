@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.domain.errors import ConflictError, Fault
+from app.domain.errors import ConflictError
 from app.domain.idempotency import Keyed
 from app.domain.jobs import Job, queued, training_of
 from app.domain.models import Model
-from app.domain.planning import plan
 from app.domain.ports import Clock, OpenUnitOfWork
-from app.domain.requests import TrainingPlan, TrainingRequest
 from app.services.jobs import ended, enqueue
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.types.errors import Fault
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from app.domain.addresses import Allowance
-from app.domain.errors import ConflictError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.idempotency import Keyed
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, OpenUnitOfWork, Page, Slice
-from app.domain.webhooks import EVENT_TYPES, Delivery, DeliveryState, EventType, Webhook, new_secret
+from app.domain.webhooks import Delivery, Webhook, new_secret
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy import Select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.ports import Page, Slice
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 R = TypeVar("R")
 T = TypeVar("T")

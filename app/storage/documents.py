@@ -6,12 +6,14 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Discriminator, TypeAdapter
 
-from app.domain.job_states import JobKind, JobState
 from app.domain.jobs import JobResult, Problem, Progress
-from app.domain.models import ClassWeight, InputShape, VersionReport
-from app.domain.requests import ScoringPlan, ScoringRequest, TrainingPlan, TrainingRequest
-from app.domain.tables import Cell, ColumnSummary
-from app.domain.webhooks import DeliveryState, EventType, MessageType, Obstacle
+from app.domain.requests import ScoringPlan, ScoringRequest
+from relevance_bayes.documents.models import ClassWeight, InputShape, VersionReport
+from relevance_bayes.plans.requests import TrainingPlan, TrainingRequest
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.values import Cell
+from relevance_bayes.types.webhooks import DeliveryState, EventType, MessageType, Obstacle
 
 T = TypeVar("T")
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from app.domain.models import ClassRows
 from app.worker.materialise import Materialised
+from relevance_bayes.documents.models import ClassRows
 
 
 def class_rows(made: Materialised) -> tuple[ClassRows, ...]:

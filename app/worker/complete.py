@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.encoding import gaps
 from app.domain.errors import TrainingFailedError
-from app.domain.requests import InputColumn
-from app.domain.tables import Block, block_rows, taken
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.plans.requests import InputColumn
+from relevance_bayes.tables.columns import Block, block_rows, taken
+from relevance_bayes.tables.encoding import gaps
 
 Read = Callable[[], Iterator[tuple[int, Block]]]
 """Starts a new pass over a dataset: its blocks in order, each with the number of its first row."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.errors import TrainingFailedError
-from app.domain.recurring import InputLevels, RecurringRows
-from app.domain.requests import RandomSplit, SupervisedPlan
-from app.domain.split import NOTHING, Cut, Ranks, content_hash, cut, held_out_rows, ranks
 from app.worker.complete import Part
 from relevance_bayes.core.types import Mask
+from relevance_bayes.plans.recurring import InputLevels, RecurringRows
+from relevance_bayes.plans.requests import RandomSplit, SupervisedPlan
+from relevance_bayes.plans.split import NOTHING, Cut, Ranks, content_hash, cut, held_out_rows, ranks
 
 
 @dataclass(frozen=True)

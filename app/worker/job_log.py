@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.job_states import JobKind
 from app.domain.jobs import Job
+from relevance_bayes.types.jobs import JobKind
 
 logger = logging.getLogger(__name__)
 

@@ -7,18 +7,19 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.encoding import EncodedTarget, Encoding, Statistics, encode_inputs, encode_noise, encode_target
 from app.domain.errors import TrainingFailedError
-from app.domain.planning.likelihoods import is_near, too_far
-from app.domain.requests import GroupSplit, RandomSplit, SupervisedPlan
-from app.domain.split import NOTHING, fold_keys
-from app.domain.tables import Block, taken
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 from app.worker.copies import WrittenRows, drop_copies
 from app.worker.holdout import Holdout
 from app.worker.outlying import AllLimits, OutlyingInput, outlying_inputs, outside
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.plans.encoding_statistics import Statistics
+from relevance_bayes.plans.likelihoods import is_near, too_far
+from relevance_bayes.plans.requests import GroupSplit, RandomSplit, SupervisedPlan
+from relevance_bayes.plans.split import NOTHING, fold_keys
+from relevance_bayes.tables.columns import Block, taken
+from relevance_bayes.tables.encoding import EncodedTarget, Encoding, encode_inputs, encode_noise, encode_target
 
 EXTRA_COLUMNS = 4
 """Beside its inputs a row of the file has t, its noise sd, the fold key and the dataset row's number."""

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from app.domain.encoding import InputEncoding, InputStatistics, encode_inputs
 from app.domain.errors import TrainingFailedError
-from app.domain.requests import ComponentsPlan
 from app.worker.complete import Part, Read, complete_rows, refuse_too_many
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans.encoding_statistics import InputStatistics
+from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
 
 MOST_FAULTS_TOLD = 20
 

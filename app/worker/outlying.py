@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.domain.encoding import Limits, real_values
-from app.domain.tables import CategoryColumn
 from app.worker.complete import Part
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.tables.columns import CategoryColumn
+from relevance_bayes.tables.encoding import Limits, real_values
 
 AllLimits: TypeAlias = Mapping[str, Limits]
 """By the name of the input."""

@@ -9,10 +9,18 @@ from pathlib import Path
 import app
 import relevance_bayes
 
-FITS = ("app/domain", "app/worker", "relevance_bayes/core")
+FITS = ("app/worker", "relevance_bayes/core", "relevance_bayes/plans", "relevance_bayes/tables")
 """What decides which numbers a fit sees, and what it makes of them."""
 
-FILES = ("app/documents", "app/domain", "app/formats", "app/services/prediction", "app/worker", "relevance_bayes/core")
+FILES = (
+    "app/domain",
+    "app/formats",
+    "app/services/prediction",
+    "app/worker",
+    "relevance_bayes/core",
+    "relevance_bayes/documents",
+    "relevance_bayes/tables",
+)
 """What decides which numbers stand in a file of predictions, and how they are written."""
 
 

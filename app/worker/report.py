@@ -7,30 +7,8 @@ import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import (
-    EncodedTarget,
-    Encoding,
-    in_target_units,
-    user_evidence,
-    user_log_evidence,
-    user_noise_sd,
-    user_process_sd,
-    user_scores,
-)
 from app.domain.jobs import Progress
-from app.domain.models import (
-    Alternative,
-    Hyperparameters,
-    InputWidth,
-    Learned,
-    Member,
-    NewSupervisedVersion,
-    Score,
-    SupervisedPredictor,
-    SupervisedReport,
-)
-from app.domain.requests import SupervisedPlan
-from app.domain.scales import model_terms, model_warps, model_widths, named_widths
+from app.domain.models import Learned, NewSupervisedVersion
 from app.worker.class_rows import class_rows
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
@@ -47,6 +25,27 @@ from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Member as TrainedMember
 from relevance_bayes.core.selection import Step, Trained
 from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.documents.models import (
+    Alternative,
+    Hyperparameters,
+    InputWidth,
+    Member,
+    Score,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.documents.scales import model_terms, model_warps, model_widths, named_widths
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    Encoding,
+    in_target_units,
+    user_evidence,
+    user_log_evidence,
+    user_noise_sd,
+    user_process_sd,
+    user_scores,
+)
 
 
 def progress(step: Step, made: Materialised) -> Progress:

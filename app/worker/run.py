@@ -11,7 +11,6 @@ from app.domain.errors import ConflictError, TrainingFailedError
 from app.domain.jobs import Problem, training_of
 from app.domain.models import Learned, NewVersion
 from app.domain.ports import UnitOfWork
-from app.domain.requests import TrainingPlan
 from app.domain.starts import Checkpoint
 from app.worker.attempts import Attempt, NoLongerOurs, Records, TimeLimitExceeded
 from app.worker.child.process import Failure
@@ -23,6 +22,7 @@ from app.worker.problems import TOO_LONG, name_taken, of_error, of_failure
 from app.worker.spool import Spool
 from relevance_bayes.core.selection import Step
 from relevance_bayes.core.trail import Mark
+from relevance_bayes.plans.requests import TrainingPlan
 
 logger = logging.getLogger(__name__)
 

@@ -6,15 +6,16 @@ from dataclasses import replace
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import raw_cells
 from app.domain.listing import Place, listed, places
-from app.domain.models import RelevanceVector
-from app.domain.requests import SupervisedPlan
-from app.domain.tables import Block, Cell, block_rows
 from app.worker.materialise import Materialised
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.pool import LearnedModel
 from relevance_bayes.core.types import Indices
+from relevance_bayes.documents.models import RelevanceVector
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.types.values import Cell
 
 BlockHolding = Callable[[int], tuple[int, Block]]
 """The block in which a dataset row stands, with the number of its first row."""

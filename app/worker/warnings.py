@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from app.domain.models import TrainingWarning
 from app.worker.materialise import Materialised
 from app.worker.outlying import OutlyingInput
 from relevance_bayes.core.basis import KernelBasis
@@ -10,6 +9,7 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.selection import Compared, Trained
+from relevance_bayes.documents.models import TrainingWarning
 
 
 def warnings(trained: Trained, made: Materialised) -> tuple[TrainingWarning, ...]:

@@ -5,15 +5,16 @@ from time import process_time
 
 import numpy as np
 
-from app.domain.errors import InvalidRequestError, TrainingFailedError
-from app.domain.requests import PriorChoice, SupervisedRequest, Task
-from app.domain.tables import CategoryColumn, Column, NumberColumn
+from app.domain.errors import TrainingFailedError
 from benchmarks.accuracy.scoring import ClassAnswer, Classifier, RealAnswer, Regressor
 from benchmarks.files import NotRun, Split
 from benchmarks.fitting import NOBODY, Fitted, fitted
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans.requests import PriorChoice, SupervisedRequest, Task
+from relevance_bayes.tables.columns import CategoryColumn, Column, NumberColumn
+from relevance_bayes.types.errors import InvalidRequestError
 
 TARGET = "t"
 

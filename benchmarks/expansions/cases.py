@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.client.expansions import expansion_of
 from benchmarks.generators import ripley_split, sinc
+from relevance_bayes.client.expansions import expansion_of
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
 

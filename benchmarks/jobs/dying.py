@@ -4,12 +4,12 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from app.client import Relevance, connect
-from app.client.answers import Job
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, range_of
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Job
 
 LOOK_SECONDS = 0.05
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from app.client import Relevance
-from app.client.answers import Json
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json
 
 FEW_ROWS, MANY_ROWS, HUGE_ROWS = 20, 800, 4_000
 

@@ -3,13 +3,13 @@
 import time
 from datetime import UTC, datetime
 
-from app.client import Relevance, connect
-from app.client.answers import Job, Slice, TrainingJob
-from app.client.http import Query
 from benchmarks.jobs import requests
 from benchmarks.jobs.cells import Cells, milliseconds, typical
 from benchmarks.jobs.deployment import WORKER_BEGINS, Deploy
 from benchmarks.options import Options
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Job, Slice, TrainingJob
+from relevance_bayes.client.http import Query
 
 PAUSE_SECONDS = 2.5
 """Between one job and the next, so that a child is ready for it."""

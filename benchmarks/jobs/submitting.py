@@ -5,8 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 from app.bootstrap import build
-from app.client import Relevance, connect
-from app.client.answers import Json
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import training_of
 from app.domain.pages import Slice
@@ -15,6 +13,8 @@ from benchmarks.jobs.cells import Cells, milliseconds, typical_and_worst
 from benchmarks.jobs.deployment import Deploy, Deployment
 from benchmarks.jobs.running import seconds_for_each
 from benchmarks.options import Options
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Json
 
 AT_ONCE = 12
 SHORT_QUEUE, LONG_QUEUE, QUICK_LONG_QUEUE = 100, 10_000, 1_000

@@ -4,7 +4,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from app.domain.encoding import user_mean
 from benchmarks.accuracy.ours import inputs, learned
 from benchmarks.files import Split
 from benchmarks.learning import classification, regression, vectors
@@ -15,6 +14,7 @@ from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise
 from relevance_bayes.core.pool import members_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, scores
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.tables.encoding import user_mean
 
 Machine = Literal["re-estimation", "sequential", "defaults"]
 """The independent prior without a price, one width by 5-fold cross-validation, the noise learned: by the algorithm that

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from app.domain.encoding import EncodedNumber
 from app.services.prediction import ServedVersion, SupervisedModel
 from benchmarks.serving.plain import PlainModel
 from relevance_bayes.core.basis import ConstantFunction, KernelFunctions
 from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.encoding import EncodedNumber
 
 INPUTS = ("x1", "x2", "x3", "x4")
 OUTPUTS = ("mean", "variance", "interval")

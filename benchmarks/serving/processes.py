@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap import build
-from app.client import connect
-from app.client.answers import Json
 from app.domain.identity import BUILT_IN_OWNER
 from benchmarks.jobs.deployment import Deployment
 from benchmarks.serving.forms import NAME, ROWS, Form
 from benchmarks.serving.load import KEY, Asked, once
 from benchmarks.serving.model import INPUTS, plain_model, points
 from benchmarks.serving.plain import MODEL
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import Json
 from relevance_bayes.core.types import Array
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from app.domain.requests import AutomaticPrior, PriorChoice
 from benchmarks.accuracy.measuring import SKLEARN
 from benchmarks.accuracy.ours import regressor
 from benchmarks.accuracy.real_peers import exact_process, support
@@ -15,6 +14,7 @@ from benchmarks.generators import friedman_split
 from benchmarks.speed.racing import Entrant, Fitted, Race, mean_square
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans.requests import AutomaticPrior, PriorChoice
 
 PROCESS_ROWS = 1_000
 MACHINE_ROWS = 4_000

@@ -9,11 +9,11 @@ from time import perf_counter
 
 import numpy as np
 
-from app.client import Relevance, connect
-from app.client.answers import Json
 from benchmarks.options import Options
 from benchmarks.report import Table
 from examples.demo.service import running_service
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Json
 
 ROWS, QUICK_ROWS = 1_000_000, 100_000
 INPUTS = 10

@@ -7,9 +7,7 @@ from time import process_time
 
 import numpy as np
 
-from app.domain.errors import InvalidRequestError, TrainingFailedError
-from app.domain.requests import SupervisedRequest
-from app.domain.tables import Block, CategoryColumn, Column, NumberColumn
+from app.domain.errors import TrainingFailedError
 from benchmarks.files import NotRun
 from benchmarks.fitting import NOBODY, fitted
 from benchmarks.tables.outcomes import Outcome
@@ -18,6 +16,9 @@ from benchmarks.tables.table import DataTable
 from relevance_bayes.core.errors import SparseBayesError
 from relevance_bayes.core.pool import n_functions
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tables.columns import Block, CategoryColumn, Column, NumberColumn
+from relevance_bayes.types.errors import InvalidRequestError
 
 TARGET = "target"
 
@@ -25,7 +26,8 @@ ROOT = Path(__file__).parents[2]
 
 CODE = (
     "library/relevance_bayes/core",
-    "app/domain",
+    "library/relevance_bayes/plans",
+    "library/relevance_bayes/tables",
     "app/worker",
     "benchmarks/fitting.py",
     "benchmarks/tables/ours.py",

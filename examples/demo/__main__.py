@@ -5,9 +5,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from app.client import ClientError, connect
 from examples.demo import classification, comparison, regression, terrain
 from examples.demo.service import running_service
+from relevance_bayes.client import ClientError, connect
 
 DIRECTORY = Path("demo-output")
 

@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.progress import watch
-from app.client import Relevance
-from app.client.answers import Json, SupervisedVersion
 from examples.demo import truth
 from examples.demo.files import write_csv
 from examples.demo.report import trained_version, what_was_learned
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedVersion
 
 ROWS = 250
 FRESH = 10_000

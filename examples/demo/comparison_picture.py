@@ -7,9 +7,9 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from app.client.answers import InputWidth, SupervisedVersion
 from examples.demo.pictures import BLUE, GREEN, INK, MUTED, ORANGE
 from examples.demo.truth import Array
+from relevance_bayes.client.answers import InputWidth, SupervisedVersion
 
 COLOURS = {"automatic": BLUE, "independent": ORANGE}
 NAMES = {"automatic": "nothing said", "independent": "the classical machine"}

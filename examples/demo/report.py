@@ -3,8 +3,8 @@
 from rich.console import Console
 
 from app.cli.versions import fit_name, functions_text, member_text, seen_widths
-from app.client import ClientError, Problem, Relevance
-from app.client.answers import SupervisedVersion
+from relevance_bayes.client import ClientError, Problem, Relevance
+from relevance_bayes.client.answers import SupervisedVersion
 
 
 def trained_version(client: Relevance, job_id: str) -> SupervisedVersion:

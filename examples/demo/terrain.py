@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.table import Table
 
 from app.cli.progress import watch
-from app.client import Relevance
-from app.client.answers import Json, SupervisedVersion
 from examples.demo.comparison import CHOICES
 from examples.demo.files import write_csv
 from examples.demo.heights import Grid, Heights, coarser, measured_at, survey
 from examples.demo.peers import Peer, gaussian_process, support_vectors
 from examples.demo.report import trained_version, what_was_learned
 from examples.demo.truth import Array
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedVersion
 
 ROWS = 150
 NAMES = {"automatic": "nothing said", "independent": "classical machine"}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from app.client import DEFAULT_URL
 from examples.tour.readme import BLOCK, ID, MORE, README, Step, differences, renewed
 from examples.tour.terminal import NUMBER, printed
+from relevance_bayes.client import DEFAULT_URL
 
 PAGE = README.parent / "docs" / "tour.md"
 WORD = re.compile(r"\S+")

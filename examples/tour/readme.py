@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from app.client import DEFAULT_URL
-from app.client.answers import Json
-from app.domain.job_states import UNFINISHED
+from relevance_bayes.client import DEFAULT_URL
+from relevance_bayes.client.answers import Json
+from relevance_bayes.types.jobs import UNFINISHED
 
 README = Path(__file__).parents[2] / "README.md"
 

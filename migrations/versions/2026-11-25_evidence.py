@@ -16,7 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.models.earlier import EarlierModel, Json, Members, earlier_evidence, today_report
+from relevance_bayes.documents.models.earlier import EarlierModel, Json, Members, earlier_evidence, today_report
 
 revision: str = "2026_11_25_evidence"
 down_revision: str | None = "2026_11_24_log_noise"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import sqlalchemy as sa
 from alembic import op
 
-from app.domain.former_members import DOCUMENTS, Json, Members, formerly, renamed
 from app.storage.codec.frame import Arrays, Content, Stored, read, write
 from app.storage.codec.frame import Json as Framed
+from relevance_bayes.documents.former_members import DOCUMENTS, Json, Members, formerly, renamed
 
 revision: str = "2026_12_04_names"
 down_revision: str | None = "2026_12_03_documents"

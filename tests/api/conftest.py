@@ -13,10 +13,8 @@ from app.api.application import make_application
 from app.api.dependencies import Limits
 from app.api.documentation import Json
 from app.domain.addresses import Allowance
-from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.readiness import Readiness
-from app.domain.tables import Block
 from app.exports.formats import RENDERINGS
 from app.services.aliases import Aliases
 from app.services.annotations import Annotations
@@ -35,6 +33,8 @@ from app.services.webhooks import Webhooks
 from app.storage.engine import make_engine
 from app.storage.happenings import SqlHappenings
 from app.storage.unit_of_work import now, unit_of_work
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.tables.columns import Block
 from tests.conftest import DATABASES, migrated_database
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.ports.queue import ListedQueue

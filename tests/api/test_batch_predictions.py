@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.tables import Block
 from app.worker.attempts import Records
 from app.worker.scoring import predict
 from app.worker.scoring.run import Scorer
+from relevance_bayes.tables.columns import Block
 from tests.api.conftest import DATASET, LIMITS, InMemoryParts, StoredParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts

@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.api.bodies import checked
-from app.domain.errors import InvalidRequestError
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 @pytest.mark.parametrize(

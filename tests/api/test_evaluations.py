@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from app.domain.jobs import Transition
 from app.domain.scoring import ClassScores, Evaluation, JudgedClasses, JudgedNumbers, NumberResult, NumberScores
-from app.domain.tables import Block
 from app.services.prediction import judge
+from relevance_bayes.tables.columns import Block
 from tests.api.conftest import DATASET, NOW, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import flags, numbers, texts

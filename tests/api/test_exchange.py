@@ -15,11 +15,11 @@ import pytest
 from backports import zstd
 from starlette.testclient import TestClient
 
-from app.domain.encoding import raw_cells
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
 from app.formats.expected import Expected
 from app.formats.npy_rows import read_npy
+from relevance_bayes.tables.encoding import raw_cells
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.api.table_files import (

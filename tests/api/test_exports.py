@@ -19,17 +19,18 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT
-from app.domain.exports import ExportedSupervised
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
 from relevance_bayes.core.likelihoods import OneAgainstRest
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.exports.known import KNOWN
 from tests.exports.learned import learned
 from tests.exports.trained import trained
+from tests.properties import examples
 from tests.services.small_image import version_of_an_image
 from tests.services.small_models import version_of_three_classes
 
@@ -535,7 +536,7 @@ PLACES = {name: sorted(places(document)) for name, document in SEEDS.items()}
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @given(data=st.data(), name=st.sampled_from(sorted(SEEDS)))
 @settings(
-    max_examples=300,
+    max_examples=examples(75),
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
-from app.documents.limits import MOST_FUNCTIONS
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS, Format
+from relevance_bayes.documents.limits import MOST_FUNCTIONS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (
     REMOVED,

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.models import Learned
-from app.domain.planning.approximation import MOST_TERMS
 from app.exports.formats import RENDERINGS, Format
+from relevance_bayes.plans.approximation import MOST_TERMS
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import (
     REMOVED,

@@ -21,11 +21,12 @@ from app.api.expanding import BYTES_PER_MEMBER, FREE_MEMBERS, expanded
 from app.api.inference.messages import read_request
 from app.api.json_codec import JsonCodec, max_containers
 from app.api.prediction import no_yield
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.json_body import MAX_DEPTH, decode
 from app.formats.line_rows import lines_of
 from app.services.prediction import ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, InMemoryParts
 from tests.api.problems import TITLES
 from tests.services.in_memory import InMemory

@@ -10,10 +10,11 @@ from starlette.testclient import TestClient
 
 from app.api.application import make_application
 from app.api.idempotency import read_key
-from app.domain.errors import InvalidRequestError, UnavailableError
-from app.domain.tables import Block
+from app.domain.errors import UnavailableError
 from app.services.ingest import Ingest
 from app.storage.codec import encode_block
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.api.conftest import LIMITS, StoredParts
 from tests.api.problems import assert_problem
 

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from app.api.application import make_application
 from app.api.bodies import read_strictly
 from app.api.integers import as_integer
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER
 from app.exports.formats import RENDERINGS
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import ROOM, changed_at
 from tests.exports.trained import trained

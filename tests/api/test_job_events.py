@@ -18,12 +18,12 @@ from starlette.types import Message
 from app.api import lookout
 from app.api.application import make_application
 from app.api.routes import job_events
-from app.client.event_stream import Message as Told
-from app.client.event_stream import messages
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.job_states import JobKind
 from app.services.jobs import History, Jobs
+from relevance_bayes.client.event_stream import Message as Told
+from relevance_bayes.client.event_stream import messages
+from relevance_bayes.types.jobs import JobKind
 from tests.api.conftest import LIMITS, StoredParts
 from tests.api.problems import assert_problem
 from tests.storage import samples

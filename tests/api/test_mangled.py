@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from app.api.prediction import no_yield
 from app.api.table_codec import ContentNegotiation, TableCodec
-from app.domain.errors import RelevanceError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS, named
 from app.services.prediction import ServedVersion, predict
 from app.services.served_versions import ServedVersions
+from relevance_bayes.types.errors import RelevanceError
 from tests.api.table_files import MEDIA_TYPES, ROWS, FlatRow, written
+from tests.properties import examples
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version, version_of_numbers
 
@@ -89,7 +90,7 @@ def mangled(draw: st.DrawFn, sound: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("coded", ROWS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
     coded: str, versions: list[ServedVersion], data: st.DataObject
@@ -100,7 +101,7 @@ def test_a_mangled_body_is_answered_or_refused_and_nothing_else(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_mangled_packing_is_unpacked_or_refused_and_nothing_else(
     encoding: str, versions: list[ServedVersion], data: st.DataObject

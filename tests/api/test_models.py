@@ -7,10 +7,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.models import Alternative
 from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.documents.models import Alternative
 from tests.api.conftest import DATASET, InMemoryParts
 from tests.api.problems import assert_problem
 from tests.services.small_models import STATES, WEIGHTS, small_version, version_of_known_noise, version_of_three_classes

@@ -9,8 +9,9 @@ from structlog.testing import capture_logs
 from app.api.application import make_application
 from app.api.errors import KINDS, kind_of
 from app.domain import errors
-from app.domain.errors import ConflictError, Fault, InvalidDataError, RelevanceError, UnavailableError
+from app.domain.errors import ConflictError, UnavailableError
 from app.formats import ROW_FORMATS, WRITABLE_FORMATS
+from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
 from tests.api.conftest import LIMITS, SUBMIT, InMemoryParts
 from tests.api.problems import TITLES, assert_problem
 

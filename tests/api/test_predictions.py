@@ -12,10 +12,10 @@ from starlette.types import Receive
 from app.api import json_codec, render
 from app.api import prediction as under_test
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.tables import Block
 from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, predict, supervised
 from app.services.served_versions import ServedVersions
 from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.tables.columns import Block
 from tests.api.conftest import InMemoryParts
 from tests.api.problems import assert_problem
 from tests.domain.small_tables import numbers, texts

@@ -10,12 +10,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.api.application import make_application
-from app.domain.exports import ExportedVersion
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.models import Alternative, Outlier
-from app.domain.requests import IgnoredColumn, Validation
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.models import Alternative, Outlier
+from relevance_bayes.plans.requests import IgnoredColumn, Validation
 from tests.api.conftest import InMemoryParts
 from tests.api.test_exports import ROOM, Json, changed_at, faults
 from tests.exports.known import of_terms

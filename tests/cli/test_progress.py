@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from app.cli.progress import watch
-from app.client.answers import Event, Progress, Transition
-from app.domain.job_states import JobState
+from relevance_bayes.client.answers import Event, Progress, Transition
+from relevance_bayes.types.jobs import JobState
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 import json
 
 from tests.cli.conftest import Run, Stub
-from tests.client.test_registry import LINEAGE, MODEL, STATISTICS
+from tests.library.client.test_registry import LINEAGE, MODEL, STATISTICS
 
 
 def test_models_are_listed_with_aliases_and_tags(run: Run, stub: Stub) -> None:

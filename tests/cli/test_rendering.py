@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace as changed
 
 from app.cli.versions import show_version
-from app.client.answers import (
+from relevance_bayes.client.answers import (
     Alternative,
     Choice,
     DatasetName,

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.client import connect
-from app.client.answers import Json
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import Json
 from tests.cli.conftest import Run
 
 RELEVANCE = (sys.executable, "-m", "app.cli")

@@ -8,12 +8,12 @@ import typer
 from app.cli import members
 from app.cli.commands.training import Effort, Prior
 from app.cli.training import SOUGHT, WITHOUT_TARGET, Choices, spelled_out
-from app.domain.requests import Effort as EffortLiteral
-from app.domain.requests import PriorChoice
 from relevance_bayes.core.kernels import Covariance
 from relevance_bayes.core.kernels import Kernel as KernelUnion
 from relevance_bayes.core.likelihoods import TargetLikelihood as LikelihoodUnion
 from relevance_bayes.core.scales import FixedWidth, Width
+from relevance_bayes.plans.requests import Effort as EffortLiteral
+from relevance_bayes.plans.requests import PriorChoice
 
 
 def test_options_are_spelled_out_as_the_api_wants_them() -> None:

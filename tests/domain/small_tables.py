@@ -8,18 +8,17 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.statistics import TableStatistics
-from app.domain.tables import (
+from relevance_bayes.tables.columns import (
     Block,
     BooleanColumn,
     CategoryColumn,
-    Cell,
     Column,
-    ColumnKind,
     NumberColumn,
     TimestampColumn,
     block_rows,
 )
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.types.values import Cell, ColumnKind
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 
@@ -86,11 +85,11 @@ def dataset_of(block: Mapping[str, Column], name: str = "small table") -> Datase
     statistics = TableStatistics(tuple(block), tuple(KINDS[type(column)] for column in block.values()))
     statistics.add(block)
     return Dataset(
-        DATASET_ID,
-        "local",
-        name,
-        datetime(2024, 5, 1, tzinfo=UTC),
-        block_rows(block),
-        statistics.digest(),
-        statistics.summaries(),
+        id=DATASET_ID,
+        owner="local",
+        name=name,
+        created_at=datetime(2024, 5, 1, tzinfo=UTC),
+        rows=block_rows(block),
+        digest=statistics.digest(),
+        columns=statistics.summaries(),
     )

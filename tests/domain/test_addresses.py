@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.addresses import Allowance, Target, is_public, read_target
-from app.domain.errors import InvalidRequestError
+from relevance_bayes.types.errors import InvalidRequestError
 
 INSIDE = (
     "0.0.0.0",

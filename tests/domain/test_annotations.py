@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.annotations import MOST_TAGS, Annotation, AnnotationPatch, Member
-from app.domain.errors import InvalidRequestError
+from relevance_bayes.types.errors import InvalidRequestError
 
 NAMES = st.sampled_from("abcd")
 TAGS = st.dictionaries(NAMES, st.text(max_size=2))

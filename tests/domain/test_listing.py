@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
 from app.domain.listing import Place, shaped, ungrouped
-from app.domain.models import InputShape
 from relevance_bayes.core.basis import GroupFunctions, InputFunctions
 from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.documents.models import InputShape
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, column_units
 
 ENCODING = Encoding(
     (

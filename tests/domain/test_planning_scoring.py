@@ -4,20 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import uuid7
 from app.domain.models import NewVersion, Version
 from app.domain.planning import plan_evaluation, plan_promotion
-from app.domain.requests import (
-    EvaluationPlan,
-    EvaluationRequest,
-    GroupSplit,
-    OrderSplit,
-    PromotionRequest,
-    RandomSplit,
-    Split,
-)
-from app.domain.tables import Block
+from app.domain.requests import EvaluationPlan, EvaluationRequest, PromotionRequest
+from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import NOW
 from tests.services.small_components import version_of_components

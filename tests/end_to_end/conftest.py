@@ -1,8 +1,9 @@
 """One API and one worker for each of the databases, kept for all tests that don't stop them."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,23 +15,31 @@ pytest.register_assert_rewrite("tests.end_to_end.exchanges")
 
 
 @pytest.fixture(scope="session")
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Api]]:
-    """An API with a worker on each database."""
+def api_on(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Api]]:
+    """The API with a worker on a database of this name, started when a test first asks for it."""
     with ExitStack() as stack:
-        apis: dict[str, Api] = {}
-        for database in DATABASES:
+
+        @cache
+        def start(database: str) -> Api:
             directory = tmp_path_factory.mktemp(database)
             url = stack.enter_context(migrated_database(database, request, directory))
             deployment = stack.enter_context(deployed(url, directory))
             deployment.start("worker")
-            apis[database] = deployment.api()
-        yield apis
+            return deployment.api()
+
+        yield start
+
+
+@pytest.fixture
+def running(api_on: Callable[[str], Api]) -> dict[str, Api]:
+    """An API with a worker on each database."""
+    return {database: api_on(database) for database in DATABASES}
 
 
 @pytest.fixture(params=DATABASES)
-def api(request: pytest.FixtureRequest, running: dict[str, Api]) -> Api:
+def api(request: pytest.FixtureRequest, api_on: Callable[[str], Api]) -> Api:
     """An API with a worker, on each database in turn."""
-    return running[str(request.param)]
+    return api_on(str(request.param))
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from threading import Timer
 
 import httpx2
 
-from app.client import Relevance, connect
-from app.client.answers import Json, SupervisedJob
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.answers import Json, SupervisedJob
 
 PATIENCE = 120.0
 """Seconds after which something that should have happened is taken to have failed; the machine may be busy."""

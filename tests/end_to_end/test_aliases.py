@@ -2,7 +2,7 @@
 
 import time
 
-from app.client.answers import Json
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Api, Deployment
 
 ROWS: dict[str, Json] = {"columns": {"x": [0.5]}}

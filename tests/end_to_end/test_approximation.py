@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVR
 
-from app.client import ClientError
-from app.client.answers import ApproximationJob, ApproximationVersion, Json, TermsError
-from app.client.expansions import expansion_of
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import ApproximationJob, ApproximationVersion, Json, TermsError
+from relevance_bayes.client.expansions import expansion_of
 from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 

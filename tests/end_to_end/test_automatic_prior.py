@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from app.client.answers import Choice, Json, SupervisedJob, SupervisedVersion
+from relevance_bayes.client.answers import Choice, Json, SupervisedJob, SupervisedVersion
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from app.client.answers import Json
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Api
 
 Points = list[tuple[float, float]]
@@ -27,6 +27,7 @@ def columns(points: Points) -> dict[str, list[Json]]:
     return {"x": [x for x, _ in points], "y": [y for _, y in points]}
 
 
+@pytest.mark.thorough
 def test_folds_choose_how_three_texts_are_told_apart_and_measure_it(api: Api) -> None:
     points, states = drawn(120, seed=1)
     dataset = api.calls.create_dataset({**columns(points), "state": list[Json](states)}, name="judged")

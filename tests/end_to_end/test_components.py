@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.client import ClientError
-from app.client.answers import ComponentsJob, ComponentsVersion, InputWidth, Json, Prediction
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import ComponentsJob, ComponentsVersion, InputWidth, Json, Prediction
 from relevance_bayes.core.components import Components, components, typical_width
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.scales import InputMap

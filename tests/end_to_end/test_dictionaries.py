@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from app.client.answers import Json
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Api
 
 ROWS = 128

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from app.client.answers import Json, SupervisedVersion
+from relevance_bayes.client.answers import Json, SupervisedVersion
 from tests.end_to_end.deployment import Api
 
 LIKELIHOOD: dict[str, Json] = {"type": "gaussian", "noise_sd": "heteroscedastic"}

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.client import ClientError
-from app.client.answers import ImageVersion, Json, SupervisedVersion
-from app.client.codes import EncodeOptions, decode, encode
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import ImageVersion, Json, SupervisedVersion
+from relevance_bayes.client.codes import EncodeOptions, decode, encode
 from relevance_bayes.core.types import Array
 from tests.end_to_end.deployment import Api
 

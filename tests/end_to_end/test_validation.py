@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.client import ClientError
-from app.client.answers import Json
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Api
 from tests.end_to_end.tables import sinc
 

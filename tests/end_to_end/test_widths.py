@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from app.client import ClientError
-from app.client.answers import Json
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.answers import Json
 from tests.end_to_end.deployment import Api
 
 ROWS = 90

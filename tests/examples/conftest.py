@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.client import connect
 from examples.demo.service import running_service
 from examples.tour import kiosk
+from relevance_bayes.client import connect
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.client.answers import Predictions
 from examples.tour import screening
 from examples.tour.decisions import PAGE
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
 from examples.tour.terminal import printed, shape_of, spoken_in
+from relevance_bayes.client.answers import Predictions
 
 OLD, NEW, MISSED, TREATED, SECOND_TEST = 0.5, (0.98, 0.02), 20.0, 1.0, 0.25
 """As the page's last command says them."""

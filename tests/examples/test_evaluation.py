@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli.commands import application
-from app.client import DEFAULT_URL, connect
-from app.client.answers import Json
-from app.client.answers.evaluations import NumberMetrics
 from examples.demo.service import running_service
 from examples.tour import kiosk
+from relevance_bayes.client import DEFAULT_URL, connect
+from relevance_bayes.client.answers import Json
+from relevance_bayes.client.answers.evaluations import NumberMetrics
 from tests.examples.python_blocks import run
 from tests.narrowing import of_kind
 

@@ -10,14 +10,14 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from app.client import connect
-from app.client.answers import Json
-from app.documents import schema
-from app.documents.limits import MOST_FUNCTIONS
-from app.domain.planning.approximation import MOST_TERMS
 from app.exports.formats import Format
 from examples.demo.service import running_service
 from examples.tour.terminal import printed, spoken_in
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import Json
+from relevance_bayes.documents import schema
+from relevance_bayes.documents.limits import MOST_FUNCTIONS
+from relevance_bayes.plans.approximation import MOST_TERMS
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

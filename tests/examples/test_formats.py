@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli.commands import application
-from app.client import DEFAULT_URL
 from examples.tour import kiosk
+from relevance_bayes.client import DEFAULT_URL
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

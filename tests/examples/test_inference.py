@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.client import DEFAULT_URL
+from relevance_bayes.client import DEFAULT_URL
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.client import connect
-from app.client.answers import ApproximationVersion, ImageVersion, Json
 from examples.tour import motor, spot, stop
 from examples.tour.known import APPROXIMATION, COMPONENTS, IMAGES
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.table import write
 from examples.tour.terminal import printed, shape_of, spoken_in
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import ApproximationVersion, ImageVersion, Json
 
 
 def test_the_stops_file_is_what_its_program_makes(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app.client import DEFAULT_URL
-from app.client.answers import Json
 from app.settings import MEBIBYTE, Settings
 from examples.demo.service import running_service
 from examples.tour import kiosk
 from examples.tour.readme import MORE, README, differences, renewed, take, tour
 from examples.tour.table import write
+from relevance_bayes.client import DEFAULT_URL
+from relevance_bayes.client.answers import Json
 
 ROOT = README.parent
 

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli.commands import application
-from app.client import DEFAULT_URL, connect
 from examples.demo.service import running_service
 from examples.tour import kiosk
+from relevance_bayes.client import DEFAULT_URL, connect
 from tests.examples.python_blocks import run
 
 ROOT = Path(__file__).parents[2]

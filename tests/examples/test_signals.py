@@ -8,12 +8,12 @@ from typing import get_args
 import msgspec
 import pytest
 
-from app.client.answers import Json
 from examples.tour import pump
 from examples.tour.readme import differences, steps_of, take
 from examples.tour.signals import PAGE
 from examples.tour.table import write
 from examples.tour.terminal import printed, shape_of, spoken_in
+from relevance_bayes.client.answers import Json
 from relevance_bayes.core.dictionaries import Dictionary
 
 

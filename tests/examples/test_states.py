@@ -1,5 +1,5 @@
-from app.domain.job_states import MOVES
 from examples.states import PAGE, drawn, redrawn
+from relevance_bayes.types.jobs import MOVES
 
 
 def test_the_page_of_jobs_draws_the_states_as_they_are() -> None:

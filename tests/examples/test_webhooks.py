@@ -11,7 +11,8 @@ import pytest
 
 from app.api.schemas.webhooks import MessageOut
 from app.api.schemas.webhooks import TestMessageOut as WebhookTest
-from app.domain.webhooks import PAUSES, Obstacle, new_secret, signature
+from app.domain.webhooks import PAUSES, new_secret, signature
+from relevance_bayes.types.webhooks import Obstacle
 from tests.examples.python_blocks import BLOCK
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()

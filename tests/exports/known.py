@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.encoding import InputEncoding
-from app.domain.exports import ExportedApproximation
-from app.domain.models import ApproximationPredictor, TermsError
-from app.domain.requests import IgnoredColumn, InputColumn
-from app.domain.tables import Block, NumberColumn
 from app.services.prediction.options import PredictOptions
 from app.services.prediction.values import ApproximationModel
 from relevance_bayes.core.approximation import Expansion
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.exported import ExportedApproximation
+from relevance_bayes.documents.models import ApproximationPredictor, TermsError
+from relevance_bayes.plans.requests import IgnoredColumn, InputColumn
+from relevance_bayes.tables.columns import Block, NumberColumn
+from relevance_bayes.tables.encoding import InputEncoding
 from tests.exports.trained import EXPORTED_AT
 from tests.services.small_approximation import version_of_a_term
 

@@ -6,17 +6,17 @@ from functools import cache, partial
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
-from app.domain.exports import ExportedComponents
-from app.domain.models import ComponentsPredictor, InputWidth
-from app.domain.requests import InputColumn
-from app.domain.tables import Block
 from app.services.prediction.components import ComponentsModel, ComponentsPrediction
 from app.services.prediction.options import PredictOptions
 from relevance_bayes.core.components import Components, components, usual_densities
 from relevance_bayes.core.kernels import Covariance, Gaussian
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.exported import ExportedComponents
+from relevance_bayes.documents.models import ComponentsPredictor, InputWidth
+from relevance_bayes.plans.requests import InputColumn
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding, column_names, encode_inputs
 from tests.exports.trained import COVARIANCES, EXPORTED_AT, MIXED, PLAIN, ROWS, block
 from tests.services.small_components import version_of_components
 

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from pydantic import JsonValue
 
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
-from app.documents.writing import document_of
-from app.domain.errors import InvalidRequestError, MalformedBodyError, TooLargeError
-from app.domain.exports import ExportedSupervised
-from app.domain.former_members import current_document
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.basis import SingleFunctions
 from relevance_bayes.core.pool import members_of
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.former_members import current_document
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT, ModelPart, SinglePart, SupervisedDocument
+from relevance_bayes.documents.writing import document_of
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.exports.trained import CASES, answered, block, trained
 from tests.services.small_models import small_version
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT
-from app.domain.encoding import encode_inputs, encode_target
-from app.domain.exports import ExportedSupervised
-from app.domain.former_members import current_document
-from app.domain.models import ImportedFrom
-from app.domain.tables import NumberColumn
 from app.exports.formats import RENDERINGS
 from app.services.importing.supervised import checked
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.former_members import current_document
+from relevance_bayes.documents.models import ImportedFrom
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.tables.encoding import encode_inputs, encode_target
 from tests.exports import oracle
 from tests.exports.oracle import Members
 

@@ -7,8 +7,6 @@ from math import log, pi
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedNumber, Encoding
-from app.domain.models import SupervisedPredictor
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Inputs, KernelBasis
@@ -30,6 +28,8 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, EvidenceWidth, Fi
 from relevance_bayes.core.selection import Rows, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.tables.encoding import EncodedNumber, Encoding
 from tests.exports import oracle
 from tests.exports.oracle import Json, Members
 from tests.exports.trained import encoded_target, exported
@@ -59,11 +59,18 @@ LIKELIHOODS: dict[str, Likelihood] = {
     "categorical": Categorical(3),
     "one_against_rest": OneAgainstRest(3),
 }
-SLOW = ("categorical", "em")
-"""EM creeps for thousands of steps, in which the sites of three classes settle anew: as much as all others together."""
+SLOW = {
+    ("categorical", "em"),
+    ("categorical", "mackay"),
+    ("categorical", "hyperpriors"),
+    ("student_t", "em"),
+    ("student_t", "mackay"),
+    ("noise by row", "em"),
+}
+"""Re-estimation creeps for hundreds of steps, in which the sites settle anew: as much as all others together."""
 
 CASES = [
-    pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) == SLOW else [])
+    pytest.param(likelihood, prior, marks=[pytest.mark.thorough] if (likelihood, prior) in SLOW else [])
     for likelihood, one in LIKELIHOODS.items()
     for prior, (two, _) in PRIORS.items()
     if one.conjugate or not two.rho

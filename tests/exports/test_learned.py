@@ -10,12 +10,12 @@ import onnxruntime
 import pytest
 from scipy.stats import multivariate_normal
 
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT
-from app.domain.encoding import encode_inputs
 from app.exports import npz_file
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
+from relevance_bayes.tables.encoding import encode_inputs
 from tests.exports.learned import LEARNED, learned, told_of
 from tests.exports.test_documents import MEBIBYTE
 from tests.exports.test_onnx import fed

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.models import SupervisedPredictor
-from app.domain.soundness import supervised_faults
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.model import Model
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.documents.validation import supervised_faults
 from tests.exports.trained import trained
 
 

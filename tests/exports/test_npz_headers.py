@@ -6,8 +6,9 @@ import zipfile
 
 import pytest
 
-from app.domain.errors import InvalidRequestError, MalformedBodyError
+from app.domain.errors import MalformedBodyError
 from app.exports import npz_file
+from relevance_bayes.types.errors import InvalidRequestError
 
 MALFORMED = [
     "",

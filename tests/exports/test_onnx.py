@@ -13,15 +13,15 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
 from app.domain.errors import NotInstalledError
-from app.domain.exports import ExportedSupervised
-from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
 from app.exports.onnx_file.model import CLASSES, model_of
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, real_values
 from tests.exports.trained import CASES, PLAIN, answered, block, trained
 
 SERVICE = {

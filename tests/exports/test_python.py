@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedCategory, EncodedInput, real_values
-from app.domain.exports import ExportedVersion
-from app.domain.tables import Block, CategoryColumn, NumberColumn
 from app.exports.formats import RENDERINGS
 from relevance_bayes.core.pool import members_of
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, real_values
 from tests.exports.test_onnx import SERVICE
 from tests.exports.trained import CASES, answered, block, trained
 

@@ -9,28 +9,6 @@ from typing import get_args
 import numpy as np
 from pydantic import TypeAdapter
 
-from app.domain.encoding import (
-    EncodedCategory,
-    EncodedNumber,
-    EncodedTarget,
-    Encoding,
-    encode_inputs,
-    user_evidence,
-    user_noise_sd,
-    user_process_sd,
-)
-from app.domain.exports import ExportedSupervised
-from app.domain.models import (
-    ClassRows,
-    Hyperparameters,
-    InputWidth,
-    Member,
-    SupervisedPredictor,
-    SupervisedReport,
-)
-from app.domain.requests import InputColumn, Task
-from app.domain.scales import model_terms, model_warps, model_widths
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
 from app.services.prediction import PredictOptions, SupervisedModel
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis, KernelFunctions
@@ -57,6 +35,28 @@ from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth, Input
 from relevance_bayes.core.selection import Rows, Trained, train
 from relevance_bayes.core.spec import Prior, Spec
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.models import (
+    ClassRows,
+    Hyperparameters,
+    InputWidth,
+    Member,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.documents.scales import model_terms, model_warps, model_widths
+from relevance_bayes.plans.requests import InputColumn, Task
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    encode_inputs,
+    user_evidence,
+    user_noise_sd,
+    user_process_sd,
+)
 from tests.services.small_models import small_version
 
 ROWS = 40

@@ -18,10 +18,10 @@ from app.domain.datasets import Dataset
 from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.pages import Slice
-from app.domain.requests import SupervisedRequest
-from app.domain.tables import NumberColumn
 from app.settings import Settings
 from app.worker.child.tasks import Trainer
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tables.columns import NumberColumn
 from tests import postgres
 from tests.processes import stopped
 from tests.waiting import until

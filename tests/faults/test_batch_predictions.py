@@ -10,7 +10,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
-from app.domain.tables import Block, CategoryColumn, NumberColumn
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version

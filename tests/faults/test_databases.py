@@ -18,7 +18,6 @@ DOWN_SECONDS = 15.0
 on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
     lone_place: Place, mortal: postgres.MortalServer, how: str
@@ -41,7 +40,6 @@ def test_a_database_that_is_down_for_a_while_costs_no_job_a_start(
     assert place.ended(queued, seconds=60).state == "succeeded"
 
 
-@pytest.mark.thorough
 def test_a_fit_that_ends_while_the_database_is_down_is_recorded_when_it_is_back(
     lone_place: Place, mortal: postgres.MortalServer
 ) -> None:

@@ -8,15 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pytest
 from sqlalchemy import exists, select
 
 from app.bootstrap import workers_alive
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.job_states import FINISHED
 from app.domain.jobs import Job
-from app.domain.models import SupervisedPredictor
-from app.domain.requests import KernelChoice, SupervisedRequest, Validation
 from app.domain.starts import MOST_STARTS
 from app.storage.tables import TrainingJobRow
 from relevance_bayes.core.algorithms import Algorithm, ReEstimation, Sequential
@@ -24,6 +20,9 @@ from relevance_bayes.core.basis import Bias
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import CrossValidationWidth
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.plans.requests import KernelChoice, SupervisedRequest, Validation
+from relevance_bayes.types.jobs import FINISHED
 from tests.faults.conftest import AS_SHIPPED, MakePlace, Place
 from tests.narrowing import of_kind
 from tests.processes import children, gone
@@ -129,7 +128,6 @@ def same_weights(found: Model, expected: Model) -> None:
     np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.thorough
 def test_fifty_jobs_end_once_each_though_everything_is_killed(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.2)
     asked = requests(place)

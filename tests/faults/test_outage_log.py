@@ -12,14 +12,7 @@ from tests.worker import trainers
 AWAY, BACK = "the database is away", "the database is back"
 
 
-@pytest.mark.parametrize(
-    ("how", "seconds", "times"),
-    [
-        ("killed", 4.0, 1),
-        pytest.param("killed", 16.0, 2, marks=pytest.mark.thorough),
-        pytest.param("stopped", 16.0, 2, marks=pytest.mark.thorough),
-    ],
-)
+@pytest.mark.parametrize(("how", "seconds", "times"), [("killed", 4.0, 1), ("killed", 16.0, 2), ("stopped", 16.0, 2)])
 def test_an_outage_is_two_lines_of_a_workers_log(
     lone_place: Place, mortal: postgres.MortalServer, how: str, seconds: float, times: int
 ) -> None:

@@ -254,7 +254,6 @@ def refused_at_once(api: Api) -> Callable[[], bool]:
     return check
 
 
-@pytest.mark.thorough
 def test_predictions_outlive_the_database_under_load(database: Database, tmp_path: Path) -> None:
     with served(database, tmp_path, 300) as place, load(place.api, place.rpc) as running:
         api = place.api
@@ -283,7 +282,6 @@ def test_predictions_outlive_the_database_under_load(database: Database, tmp_pat
         assert [logged.count(f'"the database is {state}"') for state in ("away", "back")] == [1, 1]
 
 
-@pytest.mark.thorough
 def test_names_that_may_move_answer_for_a_time_and_say_so(database: Database, tmp_path: Path) -> None:
     with served(database, tmp_path, STALE_SECONDS) as place:
         api = place.api

@@ -4,7 +4,7 @@ from app.domain.identity import BUILT_IN_OWNER
 from app.domain.jobs import Job
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import Evaluation
-from app.domain.tables import Block
+from relevance_bayes.tables.columns import Block
 from tests.domain.small_tables import numbers, texts
 from tests.faults.conftest import MakePlace, Place
 from tests.narrowing import of_kind

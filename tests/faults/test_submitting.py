@@ -71,9 +71,6 @@ class Aftermath:
     answered: int
 
 
-pytestmark = pytest.mark.thorough
-
-
 @pytest.fixture(scope="module", params=DATABASES)
 def aftermath(
     request: pytest.FixtureRequest, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory

@@ -19,9 +19,9 @@ import pytest
 from sqlalchemy import text
 
 from app.bootstrap import Parts, build
-from app.client.http import Http
 from app.domain.identity import BUILT_IN_OWNER
 from app.settings import Settings
+from relevance_bayes.client.http import Http
 from tests.end_to_end.deployment import Deployment, deployed
 from tests.storage import samples
 from tests.waiting import until
@@ -139,7 +139,6 @@ class Either(httpx.BaseTransport):
         self._transport.close()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_reader_goes_on_at_another_process_when_its_own_is_killed(place: Place) -> None:
     urls = [place.start(), place.start()]
@@ -158,7 +157,6 @@ def test_a_reader_goes_on_at_another_process_when_its_own_is_killed(place: Place
     assert reader.end() == list(range(1, 48))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_two_hundred_readers_see_each_event_once_over_a_restart(place: Place) -> None:
     port = free_port()

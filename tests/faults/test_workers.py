@@ -36,7 +36,6 @@ def test_a_worker_that_is_started_again_where_it_was_killed_goes_on_at_once(make
     assert place.versions(job) == 1
 
 
-@pytest.mark.thorough
 def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place: MakePlace) -> None:
     place = make_place(beat=2.0, limit=7.0)  # as shipped
     killed = place.start_worker()
@@ -53,7 +52,6 @@ def test_a_worker_that_is_started_elsewhere_goes_on_within_30_seconds(make_place
     assert place.versions(job) == 1
 
 
-@pytest.mark.thorough
 def test_a_worker_as_shipped_does_what_a_killed_one_began(make_place: MakePlace) -> None:
     place = make_place()
     killed = place.start_worker(AS_SHIPPED)
@@ -168,7 +166,6 @@ def test_what_a_killed_worker_had_written_down_is_removed_by_the_next(make_place
     until(lambda: not any(path.exists() for path in left), seconds=60)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_database_that_goes_away_costs_no_job_a_start(make_place: MakePlace, request: pytest.FixtureRequest) -> None:
     server: Server = request.getfixturevalue("postgres_server")
@@ -210,7 +207,6 @@ def test_a_job_that_kills_its_worker_is_started_three_times_and_holds_up_nobody(
     assert [place.look(job).state for job in others] == ["succeeded"] * 3
 
 
-@pytest.mark.thorough
 def test_a_worker_of_another_version_goes_on_with_a_job_from_its_beginning(make_place: MakePlace) -> None:
     place = make_place(checkpoint=0.0)
     place.start_worker()
@@ -227,7 +223,6 @@ def test_a_worker_of_another_version_goes_on_with_a_job_from_its_beginning(make_
     assert [job.resumed_from for job in ended] == [None, None]
 
 
-@pytest.mark.thorough
 def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: MakePlace) -> None:
     """Heartbeats are judged by the database's clock."""
     faketime = shutil.which("faketime")
@@ -248,7 +243,6 @@ def test_a_worker_whose_clock_is_an_hour_off_takes_over_from_nobody(make_place: 
     assert place.versions(job) == 1
 
 
-@pytest.mark.thorough
 @on_one_database
 def test_a_clock_that_steps_by_more_than_the_time_limit_ends_no_job(make_place: MakePlace) -> None:
     """The limit of a day counts running time; the worker's clock steps by 32 hours."""

@@ -10,11 +10,11 @@ from sqlalchemy.pool import Pool
 from app import bootstrap
 from app.cli.ending import end_with_standard_input
 from app.cli.stop_request import StopRequest
-from app.domain.tables import Block
 from app.logs import configure_logging
 from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.settings import Settings
 from app.worker.scoring import evaluate
+from relevance_bayes.tables.columns import Block
 from tests.worker import trainers
 
 OTHER_VERSION = "RELEVANCE_TEST_OTHER_VERSION"

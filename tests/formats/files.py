@@ -4,13 +4,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from app.domain.encoding import raw_cells
-from app.domain.statistics import TableStatistics
-from app.domain.tables import Cell, ColumnKind, block_rows
 from app.formats.csv_stream import open_csv
 from app.formats.options import ReadOptions
 from app.formats.spool import SpoolFile
 from app.formats.streams import TableStream
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.tables.statistics import TableStatistics
+from relevance_bayes.types.values import Cell, ColumnKind
 
 
 @contextmanager

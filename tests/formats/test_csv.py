@@ -7,19 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.errors import (
-    Fault,
-    InvalidDataError,
-    InvalidRequestError,
-    MalformedBodyError,
-    RelevanceError,
-    TooLargeError,
-)
-from app.domain.kinds import ROWS_LOOKED_AT
-from app.domain.tables import ColumnKind
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.misfits import MOST_FAULTS_TOLD
 from app.formats.options import ReadOptions
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
+from relevance_bayes.types.errors import Fault, InvalidDataError, InvalidRequestError, RelevanceError
+from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, read_csv
+from tests.properties import examples
 
 PLAIN: Table = ({"x": "number", "c": "category"}, [[1.5, "a"], [2.5, "b"]])
 
@@ -203,7 +198,7 @@ def test_a_fault_in_one_of_many_columns_is_found() -> None:
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(15))
 @given(
     rows=st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), CELLS), min_size=1, max_size=8),
     delimiter=st.sampled_from(",;\t|"),

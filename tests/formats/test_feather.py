@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.feather_file import open_feather, read_feather
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
 from tests.api.table_files import arrow_stream
 from tests.formats.files import Table, spooled, table_of
 

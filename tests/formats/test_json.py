@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.encoding import raw_cells
-from app.domain.errors import Fault, InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
-from app.domain.kinds import ROWS_LOOKED_AT
-from app.domain.tables import ColumnKind, block_rows
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.cells import JSON
 from app.formats.json_body import decode
 from app.formats.json_table import json_stream, read_json, typed_block
+from relevance_bayes.tables.columns import block_rows
+from relevance_bayes.tables.encoding import raw_cells
+from relevance_bayes.tables.kinds import ROWS_LOOKED_AT
+from relevance_bayes.types.errors import Fault, InvalidDataError, RelevanceError
+from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, digest_of, table_of
 
 COLUMNS = {"x": [1, 2.5, None], "c": ["a", None, "😀"], "b": [True, False, None], "t": ["2024-05-01", None, None]}

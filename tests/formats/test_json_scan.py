@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import InvalidDataError, MalformedBodyError, TooLargeError
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats import json_scan
 from app.formats.cells import JSON
 from app.formats.json_scan import check_containers, check_members
+from relevance_bayes.types.errors import InvalidDataError
 
 VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.integers() | st.text(alphabet='ab"\\,:{}[]\n', max_size=8),

@@ -14,6 +14,7 @@ from app.formats import FORMATS, by_media_type, by_suffix
 from app.formats.expected import Expected, ReadRows
 from app.formats.format import AssembledFormat, Format, PartsFormat, RowFormat, TableFormat, WritableFormat
 from app.formats.options import ReadOptions
+from relevance_bayes.types.formats import FILE_FORMATS, FileFormat
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "formats.md").read_text()
@@ -24,8 +25,8 @@ OF_IMAGES = frozenset(
         "app/api/pictures.py",
         "app/api/routes/wholes.py",
         "app/cli/coding.py",
-        "app/client/codes.py",
-        "app/client/relevance.py",
+        "library/relevance_bayes/client/codes.py",
+        "library/relevance_bayes/client/relevance.py",
     }
 )
 """Where an image is PNG or npy, the pixels that its code tells."""
@@ -45,6 +46,8 @@ def missing_parts(one: Format) -> Iterator[str]:
         yield "media_types in small letters"
     if not one.suffixes or any(not suffix.startswith(".") or suffix != suffix.lower() for suffix in one.suffixes):
         yield "suffixes in small letters, with their points"
+    if FileFormat(one.name, one.media_type, one.suffixes) not in FILE_FORMATS:
+        yield "its name, media type and suffixes in relevance_bayes.types.formats, by which clients find it"
     if not isinstance(one, TableFormat | RowFormat | WritableFormat):
         yield "a method: derive from TableFormat, RowFormat or WritableFormat"
     if isinstance(one, RowFormat):
@@ -118,6 +121,7 @@ def test_a_format_without_a_method_can_not_be_made() -> None:
 
 def test_what_a_format_lacks_beside_its_class_is_said() -> None:
     assert [*missing_parts(WithoutTests())] == [
+        "its name, media type and suffixes in relevance_bayes.types.formats, by which clients find it",
         "written in tests.formats.samples.half",
         f"its row in docs/formats.md: {row_of_docs(WithoutTests())}",
     ]

@@ -9,7 +9,7 @@ import os, resource, sys
 from app.formats.options import ReadOptions
 from app.formats.csv_stream import open_csv
 from app.formats.spool import SpoolFile
-from app.domain.statistics import TableStatistics
+from relevance_bayes.tables.statistics import TableStatistics
 
 def peak():
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from app.domain.errors import MalformedBodyError
-from app.domain.tables import NumberBlock, NumberColumn
 from app.formats.expected import Expected
 from app.formats.images import npy_image, open_image
 from app.formats.npy_header import read_npy_header
 from app.formats.npy_rows import read_npy
+from relevance_bayes.tables.columns import NumberBlock, NumberColumn
 from tests.formats.files import spooled
 
 ARRAY = np.arange(6.0).reshape(2, 3)

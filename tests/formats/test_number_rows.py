@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.errors import RelevanceError
-from app.domain.tables import NumberColumn
 from app.formats import number_rows
 from app.formats.json_table import read_json, typed_block
 from app.formats.number_rows import NumberRows, read_number_rows
+from relevance_bayes.tables.columns import NumberColumn
+from relevance_bayes.types.errors import RelevanceError
 
 NAMES = ("x", "y 2", "größe")
 OTHERS = {"interval", "outputs", "explain"}

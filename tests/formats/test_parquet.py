@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.domain.errors import InvalidDataError, MalformedBodyError, RelevanceError, TooLargeError
-from app.domain.tables import ColumnKind
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.parquet_stream import open_parquet
+from relevance_bayes.types.errors import InvalidDataError, RelevanceError
+from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, spooled, table_of
 
 

@@ -10,7 +10,6 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from app.domain.tables import Labels
 from app.formats import BATCH_FORMATS
 from app.formats.arrow import Arrow
 from app.formats.arrow_parts import csv_part
@@ -19,6 +18,7 @@ from app.formats.csv import Csv
 from app.formats.flat_table import FlatTable, KeptColumn
 from app.formats.format import AssembledFormat, PartsFormat, WritableFormat
 from app.formats.parquet import Parquet
+from relevance_bayes.tables.columns import Labels
 from tests.api.table_files import table_of
 from tests.domain.small_tables import flags, moments, numbers, texts
 from tests.formats.flat import Flat

@@ -11,10 +11,11 @@ from datetime import time as time_of_day
 import pytest
 from openpyxl import Workbook
 
-from app.domain.errors import InvalidDataError, InvalidRequestError, MalformedBodyError, RelevanceError, TooLargeError
-from app.domain.tables import ColumnKind
+from app.domain.errors import MalformedBodyError, TooLargeError
 from app.formats.expected import Expected
 from app.formats.xlsx_rows import open_xlsx, read_xlsx
+from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, RelevanceError
+from relevance_bayes.types.values import ColumnKind
 from tests.formats.files import Table, read_csv, spooled, table_of
 from tests.formats.samples.xlsx import NAMESPACE, PARTS, TYPE, row_of, workbook, written
 

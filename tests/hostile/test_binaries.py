@@ -15,8 +15,6 @@ from tests.hostile.mutations import mutated
 from tests.hostile.service import Target
 from tests.served import Service, served
 
-pytestmark = pytest.mark.thorough
-
 BODIES = dict(bodies())
 FAMILIES = ("Arrow", "Parquet", "npy", "PNG", "gzip", "deflate", "zstd")
 EACH = 50

@@ -16,8 +16,6 @@ from tests.hostile.forging import Document, Json, forged, forged_npz, not_finite
 from tests.hostile.service import Target
 from tests.served import Service, served
 
-pytestmark = pytest.mark.thorough
-
 SEED = 20_240_501
 BATCHES = 7
 BATCH = 300

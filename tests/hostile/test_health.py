@@ -15,8 +15,6 @@ from tests.hostile.dimensions import CSV, INFER, JSON, PREDICT, TRAIN, UPLOAD, m
 from tests.hostile.service import Target
 from tests.served import served
 
-pytestmark = pytest.mark.thorough
-
 HEALTH = b"GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n"
 MAX_HEALTH_SECONDS = 0.5
 MAX_MEGABYTES = 400

@@ -10,8 +10,6 @@ from tests.hostile.dimensions import INFER, JSON, PREDICT, TRAIN, UPLOAD, WEBHOO
 from tests.hostile.service import Target
 from tests.served import served
 
-pytestmark = pytest.mark.thorough
-
 PATHS = (PREDICT, UPLOAD, TRAIN, WEBHOOKS, INFER, "/v1/models/forged/versions")
 PLACES = (b"%b", b"[%b]", b'{"a":%b}', b'{"rows":[{"a":%b}]}', b'{"columns":{"a":[%b]}}', b'{"a":{"b":[1,%b]}}')
 

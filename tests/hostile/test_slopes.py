@@ -10,8 +10,6 @@ from tests.hostile.dimensions import DIMENSIONS
 from tests.hostile.service import Target
 from tests.served import served
 
-pytestmark = pytest.mark.thorough
-
 DOUBLINGS = 4
 MAX_SLOPE = 1.2
 LEAST_CPU_SECONDS = 0.2

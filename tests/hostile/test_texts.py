@@ -18,8 +18,6 @@ from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
 from tests.hostile.texts import TEXTS, is_name, is_plain, is_storable
 
-pytestmark = pytest.mark.thorough
-
 Columns = Mapping[str, Sequence[str | float]]
 Write = Callable[[Columns], bytes]
 

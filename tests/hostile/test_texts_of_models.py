@@ -13,9 +13,9 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from app.domain.exports import ExportedSupervised
 from app.exports.formats import RENDERINGS
 from app.formats import WRITABLE_FORMATS
+from relevance_bayes.documents.exported import ExportedSupervised
 from tests.api.table_files import MEDIA_TYPES, table_of
 from tests.hostile.client import fault
 from tests.hostile.conftest import Clients
@@ -23,8 +23,6 @@ from tests.hostile.forging import Document
 from tests.hostile.texts import TEXTS, is_name, is_storable
 from tests.served import add_version
 from tests.services.small_models import version_of_three_classes
-
-pytestmark = pytest.mark.thorough
 
 Patch: TypeAlias = dict[str, str | dict[str, str]]
 

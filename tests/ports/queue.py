@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, text
 
-from app.domain.job_states import JobKind
+from relevance_bayes.types.jobs import JobKind
 
 
 class ListedQueue:

@@ -8,13 +8,13 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import Engine, inspect, text
 
-from app.domain.job_states import JobKind
 from app.domain.ports import OpenUnitOfWork
 from app.domain.webhooks import Attempt
 from app.queue.client import Control
 from app.queue.forgetting import EndedEntries
 from app.services import retention
 from app.services.retention import Retention
+from relevance_bayes.types.jobs import JobKind
 from tests.storage import samples
 from tests.storage.repositories.test_webhooks import hook
 

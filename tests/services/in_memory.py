@@ -12,10 +12,9 @@ from app.domain.aliases import Alias, AliasMove, MovedAlias, nowhere
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.datasets import Dataset, Upload
-from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, NotFoundError, UnavailableError
+from app.domain.errors import ConflictError, InUseError, KeyInUseError, KeyReusedError, UnavailableError
 from app.domain.idempotency import KeptAnswer, RequestKey
 from app.domain.identity import uuid7
-from app.domain.job_states import FINISHED, JobKind, JobState
 from app.domain.jobs import (
     ALL,
     Event,
@@ -30,7 +29,7 @@ from app.domain.jobs import (
     too_late_to_cancel,
 )
 from app.domain.model_ports import NO_TAGS, Aliases, Models
-from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, SupervisedReport, Version
+from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import (
     Beat,
     Checkpoints,
@@ -45,12 +44,16 @@ from app.domain.ports import (
     UnitOfWork,
     Workers,
 )
-from app.domain.references import NamedVersion, Selector
 from app.domain.results import KeptResult, Layer, Piece, Reached, Results
 from app.domain.starts import Checkpoint, Claim, EarlierStarts, Kept, Resumption
-from app.domain.tables import Block, ColumnSummary, block_rows
 from app.domain.webhook_ports import Deliveries, Webhooks
-from app.domain.webhooks import MOST_WEBHOOKS, TEST, Attempt, Delivery, DeliveryState, Errand, EventType, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, Attempt, Delivery, Errand, Webhook
+from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector, SupervisedReport
+from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import FINISHED, JobKind, JobState
+from relevance_bayes.types.references import NamedVersion, Selector
+from relevance_bayes.types.webhooks import TEST, DeliveryState, EventType
 
 T = TypeVar("T")
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -92,7 +95,14 @@ class InMemoryDatasets:
     def finish(self, dataset_id: UUID, *, rows: int, digest: str, columns: Sequence[ColumnSummary]) -> Dataset:
         upload = self.uploads.pop(dataset_id)
         dataset = Dataset(
-            dataset_id, upload.owner, upload.name, upload.created_at, rows, digest, tuple(columns), upload.image
+            id=dataset_id,
+            owner=upload.owner,
+            name=upload.name,
+            created_at=upload.created_at,
+            rows=rows,
+            digest=digest,
+            columns=tuple(columns),
+            image=upload.image,
         )
         self.kept[dataset_id] = dataset
         return dataset

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from app.domain.encoding import InputEncoding
-from app.domain.models import ApproximationPredictor, ApproximationReport, Learned, NewApproximationVersion
-from app.domain.requests import ApproximationPlan, InputColumn
+from app.domain.models import Learned, NewApproximationVersion
 from relevance_bayes.core.approximation import Expansion
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
+from relevance_bayes.plans.requests import ApproximationPlan, InputColumn
+from relevance_bayes.tables.encoding import InputEncoding
 from tests.domain.small_tables import DATASET_ID
 
 

@@ -2,19 +2,13 @@
 
 import numpy as np
 
-from app.domain.encoding import EncodedNumber, InputEncoding
-from app.domain.models import (
-    ComponentsPredictor,
-    ComponentsReport,
-    InputWidth,
-    Learned,
-    NewComponentsVersion,
-    RelevanceVector,
-)
-from app.domain.requests import ComponentsPlan, InputColumn
+from app.domain.models import Learned, NewComponentsVersion
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.kernels import RationalQuadratic
 from relevance_bayes.core.scales import InputMap
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, InputWidth, RelevanceVector
+from relevance_bayes.plans.requests import ComponentsPlan, InputColumn
+from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 from tests.domain.small_tables import DATASET_ID
 
 SCORES = np.linspace(-30.0, 10.0, 20)

@@ -5,29 +5,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.domain.encoding import (
-    EncodedCategory,
-    EncodedNumber,
-    EncodedTarget,
-    Encoding,
-    user_evidence,
-    user_noise_sd,
-    user_process_sd,
-)
-from app.domain.models import (
-    ClassRows,
-    ClassWeight,
-    Hyperparameters,
-    InputWidth,
-    Learned,
-    Member,
-    NewSupervisedVersion,
-    RelevanceVector,
-    SupervisedPredictor,
-    SupervisedReport,
-)
-from app.domain.requests import InputColumn, RandomSplit, SupervisedPlan, Task
-from app.domain.tables import Label
+from app.domain.models import Learned, NewSupervisedVersion
 from relevance_bayes.core.algorithms import Greedy, Sequential
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.kernels import Gaussian
@@ -37,6 +15,27 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions, Model
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.spec import Prior, Spec
+from relevance_bayes.documents.models import (
+    ClassRows,
+    ClassWeight,
+    Hyperparameters,
+    InputWidth,
+    Member,
+    RelevanceVector,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.plans.requests import InputColumn, RandomSplit, SupervisedPlan, Task
+from relevance_bayes.tables.encoding import (
+    EncodedCategory,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    user_evidence,
+    user_noise_sd,
+    user_process_sd,
+)
+from relevance_bayes.types.values import Label
 
 DATASET_ID = UUID("01900000-0000-7000-8000-000000000001")
 COLOURS = ("blue", "red")

@@ -2,12 +2,13 @@
 
 import pytest
 
-from app.domain.errors import InUseError, NotFoundError
+from app.domain.errors import InUseError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.pages import Slice
-from app.domain.references import Reference
-from app.domain.tables import Block
 from app.services.catalogue import Catalogue
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Reference
 from tests.domain.small_tables import cut_up, dataset_of, flags, moments, numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_models import small_version

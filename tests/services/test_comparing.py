@@ -5,11 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.errors import ConflictError, InvalidRequestError
+from app.domain.errors import ConflictError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewVersion
-from app.domain.requests import InputColumn, SupervisedPlan
-from app.domain.tables import Block
 from app.services.comparing import ComparedClasses, ComparedNumbers, compare, require_one_question
 from app.services.prediction import (
     ClassificationPrediction,
@@ -19,6 +17,9 @@ from app.services.prediction import (
     predict,
 )
 from app.services.served_versions import ServedVersions
+from relevance_bayes.plans.requests import InputColumn, SupervisedPlan
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_approximation import version_of_a_term

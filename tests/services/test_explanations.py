@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from app.domain.encoding import EncodedTarget, encode_inputs
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.listing import Place, listed_terms
-from app.domain.models import ClassWeight, NewSupervisedVersion, RelevanceVector
-from app.domain.references import Reference
+from app.domain.models import NewSupervisedVersion
 from app.services.catalogue import Catalogue
 from app.services.prediction import Explanation, PredictOptions, SupervisedModel
 from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
@@ -26,6 +24,9 @@ from relevance_bayes.core.prediction import Ready
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ClassWeight, RelevanceVector
+from relevance_bayes.tables.encoding import EncodedTarget, encode_inputs
+from relevance_bayes.types.references import Reference
 from tests.exports.trained import LIKELIHOODS, MIXED, block, version
 from tests.narrowing import of_kind
 from tests.services.in_memory import InMemory

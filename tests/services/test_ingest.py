@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 
 from app.domain.datasets import Dataset
-from app.domain.errors import InvalidDataError, KeyInUseError, UnavailableError
+from app.domain.errors import KeyInUseError, UnavailableError
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.ports import UnitOfWork
-from app.domain.tables import Block
 from app.services.ingest import Ingest
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidDataError
 from tests.domain.small_tables import cut_up, numbers, texts
 from tests.services.in_memory import InMemory
 

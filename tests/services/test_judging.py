@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.domain.encoding import encode_inputs, encode_target, user_scores
-from app.domain.errors import InvalidRequestError
 from app.domain.models import NewSupervisedVersion
 from app.domain.scoring import ClassScores, JudgedClasses, JudgedNumbers, NumberScores
-from app.domain.tables import Block, BooleanColumn
 from app.services.prediction import PredictOptions, PredictRequest, RegressionPrediction, judge, predict
 from app.services.prediction import judging as under_test
 from relevance_bayes.core.likelihoods import LogGaussian, StudentT
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.prediction import scores
+from relevance_bayes.tables.columns import Block, BooleanColumn
+from relevance_bayes.tables.encoding import encode_inputs, encode_target, user_scores
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
-from app.domain.encoding import inputs as encoding_inputs
 from app.domain.models import NewSupervisedVersion
-from app.domain.tables import Block, NumberBlock, NumberColumn
 from app.services.prediction import PredictRequest, RegressionPrediction, ServedVersion, predict
 from app.services.prediction import supervised as under_test
 from relevance_bayes.core.kernels import Gaussian
@@ -19,6 +16,9 @@ from relevance_bayes.core.model import ConstantFunction, KernelFunctions
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, NumberBlock, NumberColumn
+from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding, encode_inputs
+from relevance_bayes.tables.encoding import inputs as encoding_inputs
 from tests.services.small_models import member_of, small_version
 from tests.services.test_predictions import augmented, served
 

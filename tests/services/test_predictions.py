@@ -7,12 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from app.domain.encoding import encode_inputs
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewSupervisedVersion, NewVersion
-from app.domain.requests import Task
-from app.domain.tables import Block
 from app.services.prediction import (
     ClassificationPrediction,
     PredictOptions,
@@ -30,6 +26,10 @@ from relevance_bayes.core.model import KernelFunctions
 from relevance_bayes.core.prediction import ClassPrediction, Ready, RealPrediction, latent
 from relevance_bayes.core.prediction import predict as core_predict
 from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.plans.requests import Task
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_models import AMPLITUDE, small_version, version_of_known_noise

@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.api.inference.signature import tensors_of
-from app.domain.encoding import encode_inputs
-from app.domain.errors import InvalidRequestError
-from app.domain.tables import Block
 from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, SupervisedModel, predict
 from app.services.prediction.columns import flat_columns
 from relevance_bayes.core.basis import evaluate
 from relevance_bayes.core.prediction import ClassPrediction
 from relevance_bayes.core.prediction import predict as core_predict
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.exports.trained import block, trained
 from tests.services.small_models import STATES, WEIGHTS, version_of_three_classes

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.models import NewComponentsVersion
-from app.domain.tables import Block
 from app.services.prediction import ComponentsPrediction, PredictOptions, PredictRequest, ServedVersion, predict
 from app.services.prediction import components as under_test
 from app.services.served_versions import ServedVersions
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers
 from tests.services.in_memory import InMemory
 from tests.services.small_components import SCORES, version_of_components

@@ -7,10 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from app.domain.decisions import ClassPrior, Deciding, decided, reweighed
-from app.domain.errors import InvalidRequestError
 from app.domain.models import NewSupervisedVersion
-from app.domain.tables import Block
 from app.services.prediction import ClassificationPrediction, PredictOptions, PredictRequest, predict
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError
 from tests.domain.small_tables import numbers, texts
 from tests.services.small_models import ROWS_OF_CLASSES, small_version, version_of_three_classes
 from tests.services.test_predictions import BLOCK, MIXED, served

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from app.domain.errors import NotFoundError, UnavailableError
+from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import UnitOfWork
 from app.domain.reachability import Reachability
@@ -15,6 +15,7 @@ from app.services import served_versions as under_test
 from app.services.aliases import Aliases
 from app.services.served_versions import ServedVersions
 from app.services.staleness import CURRENT, Staleness
+from relevance_bayes.types.errors import NotFoundError
 from tests.services.in_memory import InMemory
 from tests.services.small_components import version_of_components
 from tests.services.small_models import small_version

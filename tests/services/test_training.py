@@ -5,23 +5,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.domain.errors import (
-    ConflictError,
-    InvalidRequestError,
-    KeyInUseError,
-    NotFoundError,
-    TooManyJobsError,
-    UnavailableError,
-)
+from app.domain.errors import ConflictError, KeyInUseError, TooManyJobsError, UnavailableError
 from app.domain.idempotency import KeptAnswer, Keyed, RequestKey
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.job_states import JobState
 from app.domain.jobs import Job
-from app.domain.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
-from app.domain.tables import Block
 from app.services.idempotency import Idempotency
 from app.services.jobs import Jobs
 from app.services.training import Training
+from relevance_bayes.plans.requests import ApproximationRequest, ComponentsRequest, SupervisedRequest
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.types.jobs import JobState
 from tests.domain.small_tables import dataset_of, flags, numbers, texts
 from tests.services.in_memory import InMemory
 from tests.services.small_approximation import version_of_a_term

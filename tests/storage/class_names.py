@@ -1,4 +1,4 @@
-"""The names of the core's and the domain's classes, none of which a database may hold."""
+"""The names of classes of library and service, none of which a database may hold."""
 
 import importlib
 import pkgutil
@@ -10,6 +10,11 @@ from sqlalchemy import Engine, MetaData, select
 
 import app.domain
 import relevance_bayes.core
+import relevance_bayes.documents
+import relevance_bayes.plans
+import relevance_bayes.tables
+
+PACKAGES = (app.domain, relevance_bayes.core, relevance_bayes.documents, relevance_bayes.plans, relevance_bayes.tables)
 
 PREAMBLE_SIZE = 24
 """Of a frame of bytes; its JSON follows."""
@@ -19,7 +24,7 @@ PREAMBLE_SIZE = 24
 def class_names() -> frozenset[str]:
     """Those of all modules."""
     found: set[str] = set()
-    for package in (app.domain, relevance_bayes.core):
+    for package in PACKAGES:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             members = getmembers(importlib.import_module(module.name), isclass)
             found |= {name for name, kind in members if kind.__module__.startswith(("app.", "relevance_bayes."))}

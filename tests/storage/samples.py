@@ -6,34 +6,12 @@ from uuid import UUID
 import numpy as np
 
 from app.domain.datasets import Dataset, Upload
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 from app.domain.identity import uuid7
 from app.domain.jobs import Job, Problem, Progress
-from app.domain.models import (
-    Alternative,
-    Hyperparameters,
-    InputTerm,
-    InputWarp,
-    InputWidth,
-    Learned,
-    Member,
-    NewSupervisedVersion,
-    Outlier,
-    RelevanceVector,
-    SupervisedPredictor,
-    SupervisedReport,
-)
+from app.domain.models import Learned, NewSupervisedVersion
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import EvaluationPlan, EvaluationRequest, InputColumn, SupervisedPlan, SupervisedRequest, Task
+from app.domain.requests import EvaluationPlan, EvaluationRequest
 from app.domain.starts import Claim
-from app.domain.tables import (
-    Block,
-    BooleanColumn,
-    CategoryColumn,
-    ColumnSummary,
-    NumberColumn,
-    TimestampColumn,
-)
 from relevance_bayes.core.basis import ConstantFunction, InputFunctions, KernelBasis, KernelFunctions
 from relevance_bayes.core.kernels import Additive, Gaussian
 from relevance_bayes.core.likelihoods import GaussianNoise
@@ -42,6 +20,28 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.documents.models import (
+    Alternative,
+    Hyperparameters,
+    InputTerm,
+    InputWarp,
+    InputWidth,
+    Member,
+    Outlier,
+    RelevanceVector,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+from relevance_bayes.plans.requests import InputColumn, SupervisedPlan, SupervisedRequest, Task
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    ColumnSummary,
+    NumberColumn,
+    TimestampColumn,
+)
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding
 
 OWNER = "ada"
 STRANGER = "bob"

@@ -9,18 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from app.documents.arrays import Stored, taken_out
-from app.documents.schema import FORMAT_VERSION
-from app.documents.writing import content_of
-from app.domain.encoding import InputEncoding
-from app.domain.models import (
-    ApproximationPredictor,
-    ComponentsPredictor,
-    ImagePredictor,
-    Predictor,
-    SupervisedPredictor,
-)
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.storage.codec import (
     UnreadableBytesError,
     decode_block,
@@ -60,7 +48,20 @@ from relevance_bayes.core.model import LogNoise, Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.scales import InputMap
+from relevance_bayes.documents.arrays import Stored, taken_out
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ComponentsPredictor,
+    ImagePredictor,
+    Predictor,
+    SupervisedPredictor,
+)
+from relevance_bayes.documents.schema import FORMAT_VERSION
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import InputEncoding
 from tests.narrowing import of_kind
+from tests.properties import examples
 from tests.services.small_approximation import version_of_a_term
 from tests.services.small_components import version_of_components
 from tests.services.small_image import version_of_an_image
@@ -94,7 +95,7 @@ def test_a_block_without_rows_comes_back() -> None:
     assert _same(block, decode_block(encode_block(block)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(13))
 @given(
     st.text(),
     arrays(np.float64, st.integers(0, 30), elements=st.floats(allow_subnormal=True)),

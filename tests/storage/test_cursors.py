@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.errors import InvalidRequestError
 from app.domain.identity import uuid7
 from app.storage import cursors
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 def test_a_cursor_comes_back_as_what_it_was() -> None:

@@ -4,8 +4,6 @@ from typing import get_args
 
 import pytest
 
-from app.domain.models import Alternative, ClassRows, Member, SupervisedReport
-from app.domain.requests import ComponentsRequest, SupervisedRequest, Validation
 from app.storage.documents import PLAN, REPORT, REQUEST
 from relevance_bayes.core.basis import Basis, Group, KernelBasis
 from relevance_bayes.core.dictionaries import Fourier
@@ -13,6 +11,8 @@ from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.priors import Independent
 from relevance_bayes.core.spec import Algorithm, Prior, TargetLikelihood
+from relevance_bayes.documents.models import Alternative, ClassRows, Member, SupervisedReport
+from relevance_bayes.plans.requests import ComponentsRequest, SupervisedRequest, Validation
 from tests.narrowing import of_data
 from tests.services.small_components import version_of_components
 from tests.storage import samples

@@ -3,13 +3,13 @@
 import json
 from dataclasses import replace
 
-from app.domain.models import Alternative
 from app.storage.documents import PLAN, REPORT
 from relevance_bayes.core.basis import Bias, KernelBasis
 from relevance_bayes.core.likelihoods import GaussianNoise, LogGaussian
 from relevance_bayes.core.priors import GaussianProcess, Independent
 from relevance_bayes.core.scales import InheritedWidth
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.documents.models import Alternative
 from tests.narrowing import of_data
 from tests.storage import samples
 

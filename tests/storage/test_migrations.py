@@ -12,14 +12,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from app.documents.reading import version_of
-from app.documents.schema import DOCUMENT
 from app.domain.annotations import Annotation
 from app.domain.conditions import Condition
 from app.domain.errors import InUseError, UnavailableError
-from app.domain.exports import ExportedSupervised
-from app.domain.former_members import current_document
-from app.domain.models import InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork
 from app.storage.engine import make_engine
 from app.storage.migrations import downgrade, migrate, ours
@@ -27,6 +22,11 @@ from app.storage.revision import is_migrated
 from app.storage.tables import Base
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.pool import members_of
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.former_members import current_document
+from relevance_bayes.documents.models import InputWidth, SupervisedPredictor
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.schema import DOCUMENT
 from tests.narrowing import of_data, of_kind
 from tests.storage import samples
 

@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import NotFoundError, OutOfReachError, UnavailableError
+from app.domain.errors import OutOfReachError, UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
 from app.domain.ports import OpenUnitOfWork
 from app.domain.reachability import Reachability
@@ -20,6 +20,7 @@ from app.storage.engine import make_engine
 from app.storage.migrations import migrate
 from app.storage.monitor import DatabaseMonitor
 from app.storage.unit_of_work import unit_of_work
+from relevance_bayes.types.errors import NotFoundError
 from tests import postgres
 from tests.conftest import PROGRAMS
 from tests.ports.queue import ListedQueue

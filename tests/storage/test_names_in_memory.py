@@ -9,14 +9,15 @@ import pytest
 from sqlalchemy import Engine
 
 from app.domain.conditions import Condition
-from app.domain.errors import NotFoundError, UnavailableError
+from app.domain.errors import UnavailableError
 from app.domain.ports import Hearing, OpenUnitOfWork
-from app.domain.references import Selector
 from app.services.prediction import ServedVersion
 from app.services.served_versions import STALE_AFTER, ServedVersions
 from app.storage.engine import make_engine
 from app.storage.happenings import MODELS, SqlHappenings
 from app.storage.unit_of_work import unit_of_work
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
 from tests.services.small_models import small_version
 from tests.storage import samples

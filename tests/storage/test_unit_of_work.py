@@ -8,11 +8,12 @@ from threading import Event, Thread, Timer
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from app.domain.errors import InvalidDataError, NotFoundError, UnavailableError
+from app.domain.errors import UnavailableError
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.storage.engine import make_engine
 from app.storage.types import UtcDateTime
 from app.storage.unit_of_work import unit_of_work
+from relevance_bayes.types.errors import InvalidDataError, NotFoundError
 from tests import postgres
 from tests.conftest import TEMPLATE
 from tests.ports.queue import ListedQueue

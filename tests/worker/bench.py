@@ -10,14 +10,15 @@ import numpy as np
 from app.domain.datasets import Dataset
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
-from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork
-from app.domain.requests import SupervisedRequest, Validation
-from app.domain.tables import Block, CategoryColumn, ColumnKind, NumberColumn
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now
 from app.worker.child.tasks import Trainer
 from app.worker.run import Runner
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import SupervisedRequest, Validation
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn
+from relevance_bayes.types.values import ColumnKind
 from tests.worker import trainers
 
 OWNER = "ada"

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import numpy as np
 
-from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import ClassRows
-from app.domain.tables import Label
 from app.worker.class_rows import class_rows
 from app.worker.materialise import EXTRA_COLUMNS, Materialised
+from relevance_bayes.documents.models import ClassRows
+from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
+from relevance_bayes.types.values import Label
 
 
 def written(path: Path, t: list[float], classes: tuple[Label, ...], *, held_out: int) -> Materialised:

@@ -7,12 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.encoding import encode_inputs, raw_cells
 from app.domain.errors import TrainingFailedError
-from app.domain.models import InputWidth, NewComponentsVersion
-from app.domain.planning import plan
-from app.domain.requests import ComponentsRequest
-from app.domain.tables import Block, block_rows
+from app.domain.models import NewComponentsVersion
 from app.worker.child import components as child
 from app.worker.child.limits import Limits
 from app.worker.child.tasks import Rested, results
@@ -22,6 +18,11 @@ from relevance_bayes.core.components import FOLDS, Components, components, typic
 from relevance_bayes.core.kernels import Matern32
 from relevance_bayes.core.scales import InputMap
 from relevance_bayes.core.selection import Step, train
+from relevance_bayes.documents.models import InputWidth
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import ComponentsRequest
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.tables.encoding import encode_inputs, raw_cells
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, numbers, texts
 from tests.narrowing import of_kind
 

@@ -7,10 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.models import NewSupervisedVersion, SupervisedPredictor, TrainingWarning
-from app.domain.planning import plan
-from app.domain.requests import GroupSplit, SupervisedPlan, SupervisedRequest
-from app.domain.tables import Block, NumberColumn
+from app.domain.models import NewSupervisedVersion
 from app.services.prediction import PredictOptions, RegressionPrediction, SupervisedModel
 from app.worker.child.tasks import SupervisedTask, _rows
 from app.worker.fits.supervised import SupervisedFit
@@ -26,6 +23,10 @@ from relevance_bayes.core.priors.gaussian_process import JITTER
 from relevance_bayes.core.selection import Compared, Folding, Rows, Trained, train
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import SupervisedPredictor, TrainingWarning
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import GroupSplit, SupervisedPlan, SupervisedRequest
+from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, rows_of, texts
 
 MANY = 10**9

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.planning import plan
-from app.domain.requests import Effort, SupervisedRequest, Validation
-from app.domain.tables import Block, NumberColumn
 from app.worker.child.tasks import SupervisedTask, _rows
 from app.worker.fits.supervised import SupervisedFit
 from relevance_bayes.core.selection import NORMAL, THOROUGH, Bounds, Folding, Trained, train
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import Effort, SupervisedRequest, Validation
+from relevance_bayes.tables.columns import Block, NumberColumn
 from tests.domain.small_tables import DATASET_ID, dataset_of
 
 MANY = 10**9

@@ -7,16 +7,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.encoding import column_names, encode_inputs, encode_target
 from app.domain.errors import TrainingFailedError
-from app.domain.planning import plan
-from app.domain.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
-from app.domain.tables import Block, NumberColumn, block_rows
 from app.worker import complete
 from app.worker.materialise import EXTRA_COLUMNS, Materialised, materialise
 from relevance_bayes.core.likelihoods import GaussianNoise
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan, SupervisedRequest
+from relevance_bayes.tables.columns import Block, NumberColumn, block_rows
+from relevance_bayes.tables.encoding import column_names, encode_inputs, encode_target
 from tests.domain.small_tables import DATASET_ID, cut_up, dataset_of, flags, numbers, rows_of, texts
+from tests.properties import examples
 
 MANY = 10**9
 ASKING = SupervisedRequest(DATASET_ID, "y")
@@ -69,7 +70,7 @@ def test_only_the_rows_to_train_on_decide_how_numbers_are_scaled(tmp_path: Path)
     assert sorted(row_numbers(training) + row_numbers(held_out)) == list(range(200))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.integers(0, 60), max_size=4).map(sorted),
     st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z"), OrderSplit()]),
@@ -88,7 +89,7 @@ def test_where_blocks_end_does_not_change_the_file(
         np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-13)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(range(30)), st.sampled_from([RandomSplit(), GroupSplit("g"), OrderSplit("z")]))
 def test_the_order_of_the_rows_does_not_change_what_is_held_out(tmp_path: Path, order: list[int], split: Split) -> None:
     block: Block = {**table(30), "g": texts(*("abcde"[row % 5] for row in range(30)))}

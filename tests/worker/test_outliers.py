@@ -3,8 +3,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedNumber, EncodedTarget, Encoding
-from app.domain.models import Outlier
 from app.worker.materialise import Materialised
 from app.worker.outliers import outliers
 from relevance_bayes.core.basis import ConstantFunction
@@ -12,6 +10,8 @@ from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood, StudentT
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import Outlier
+from relevance_bayes.tables.encoding import EncodedNumber, EncodedTarget, Encoding
 
 ENCODING = Encoding(
     (EncodedNumber("x", "number", 0.0, 1.0, None, False),), EncodedTarget("y", "number", 50.0, 10.0, ())

@@ -5,12 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
-from app.domain.models import Alternative, InputTerm, InputWarp, InputWidth, NewSupervisedVersion
-from app.domain.planning import plan
-from app.domain.requests import SupervisedRequest
-from app.domain.scales import model_terms, model_warps
-from app.domain.tables import Block
+from app.domain.models import NewSupervisedVersion
 from app.worker.materialise import Materialised
 from app.worker.report import _degrees_of_freedom, _recorded, _widths, new_version
 from relevance_bayes.core.basis import Bias, ConstantFunction, Functions, Group, KernelBasis, KernelFunctions
@@ -22,6 +17,12 @@ from relevance_bayes.core.scales import FixedWidth, InputMap
 from relevance_bayes.core.selection import Compared, Contender, Rows, Trained
 from relevance_bayes.core.selection import Member as Part
 from relevance_bayes.core.spec import Spec
+from relevance_bayes.documents.models import Alternative, InputTerm, InputWarp, InputWidth
+from relevance_bayes.documents.scales import model_terms, model_warps
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, EncodedTarget, Encoding, in_columns
 from tests.domain.small_tables import dataset_of, numbers, texts
 from tests.worker.trainers import model_of
 

@@ -8,15 +8,15 @@ import pytest
 
 from app.domain.errors import UnavailableError
 from app.domain.jobs import Progress
-from app.domain.models import Hyperparameters, InputWarp, InputWidth, SupervisedPredictor
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
-from app.domain.requests import Validation
 from app.domain.starts import Checkpoint, Claim
 from app.worker.attempts import Records
 from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.marginal import LogEvidence
 from relevance_bayes.core.selection import train
 from relevance_bayes.core.trail import Mark
+from relevance_bayes.documents.models import Hyperparameters, InputWarp, InputWidth, SupervisedPredictor
+from relevance_bayes.plans.requests import Validation
 from tests.narrowing import of_data, of_kind
 from tests.waiting import until
 from tests.worker import trainers

@@ -8,13 +8,13 @@ from sqlalchemy import Engine
 
 from app.domain.identity import uuid7
 from app.domain.jobs import Job
-from app.domain.planning import plan
 from app.domain.ports import OpenUnitOfWork, QueueEnding
-from app.domain.requests import SupervisedRequest
-from app.domain.tables import NumberColumn
 from app.services.ingest import Ingest
 from app.storage.unit_of_work import now, unit_of_work
 from app.worker.sweep import sweep
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import SupervisedRequest
+from relevance_bayes.tables.columns import NumberColumn
 from tests.ports.queue import ListedQueue
 from tests.ports.recovery import ToldRecovery
 

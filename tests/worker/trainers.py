@@ -180,7 +180,7 @@ def poisonous(rows: Rows, spec: Spec, **_: object) -> Results:
 def hungry(rows: Rows, spec: Spec, **_: object) -> Results:
     """Ask for a gigabyte that there may be."""
     yield step(0)
-    yield Trained(model_of(Rows(rows.X + np.ones(2**27)[0], rows.t), spec), spec, {}, {})
+    yield Trained(model_of(Rows(rows.X + np.zeros(2**27)[0], rows.t), spec), spec, {}, {})
 
 
 def resting(rows: Rows, spec: Spec, *, trail: Trail | None = None, **_: object) -> Results:

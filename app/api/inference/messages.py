@@ -20,8 +20,9 @@ from app.api.inference.tensors import (
     from_values,
 )
 from app.api.integers import as_integer
-from app.domain.errors import MalformedBodyError, RelevanceError
+from app.domain.errors import MalformedBodyError
 from app.formats.json_scan import check_containers, check_members
+from relevance_bayes.types.errors import RelevanceError
 
 BINARY_SIZE = "binary_data_size"
 BINARY = "binary_data"

@@ -11,14 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.api.inference.tensors import TEXT, Tensor
-from app.domain.errors import Fault, MalformedBodyError
-from app.domain.tables import (
-    Block,
-    ColumnKind,
-    Label,
-    NumberBlock,
-    no_rows,
-)
+from app.domain.errors import MalformedBodyError
 from app.formats.cells import JSON
 from app.formats.json_table import ByColumn, RawTable, has_column, typed_block
 from app.services.prediction import (
@@ -32,6 +25,9 @@ from app.services.prediction import (
     real_columns,
 )
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, NumberBlock, no_rows
+from relevance_bayes.types.errors import Fault
+from relevance_bayes.types.values import ColumnKind, Label
 
 NUMBER = "FP64"
 ANY_NUMBER = -1

@@ -17,18 +17,19 @@ from app.api.negotiation import AcceptsJson, accepts, media_type_of
 from app.api.references import ModelName, VersionReference
 from app.api.schemas.models import VersionOut, version_out
 from app.api.validation import faults_of
-from app.documents.reading import version_of
-from app.documents.reports import ReportError
-from app.documents.schema import DOCUMENT, VersionDocument
-from app.domain.errors import Fault, InvalidRequestError, MalformedBodyError
-from app.domain.exports import ExportedVersion
-from app.domain.former_members import current_document
+from app.domain.errors import MalformedBodyError
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.models import Version
 from app.exports import npz_file
 from app.exports.formats import NPZ, RENDERINGS, Format
 from app.formats.json_body import decode
 from app.formats.json_scan import check_containers, check_members
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.documents.former_members import current_document
+from relevance_bayes.documents.reading import version_of
+from relevance_bayes.documents.reports import ReportError
+from relevance_bayes.documents.schema import DOCUMENT, VersionDocument
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILES: dict[str, object] = {

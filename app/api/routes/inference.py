@@ -38,7 +38,7 @@ from app.api.schemas.inference import (
 )
 from app.api.tensor_codec import RenderedTensors, TensorCodec
 from app.domain.errors import MalformedBodyError
-from app.domain.references import Reference
+from relevance_bayes.types.references import Reference
 
 HEADER_LENGTH = b"inference-header-content-length"
 

@@ -19,9 +19,10 @@ from app.api.lookout import Batch, Lookout
 from app.api.negotiation import EVENT_STREAM, wants_events
 from app.api.schemas.jobs import EventOut
 from app.api.schemas.pages import Limit, PageOut, Wait
-from app.domain.errors import NotFoundError, UnavailableError
-from app.domain.job_states import NOUNS, ROOMS, JobKind
+from app.domain.errors import UnavailableError
 from app.domain.jobs import Event, Transition
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import NOUNS, ROOMS, JobKind
 
 STILL_HERE_SECONDS = 15.0
 """After so long a silence a stream says that it is still there."""

@@ -13,9 +13,9 @@ from app.api.schemas.jobs import TrainingJobOut, job_out
 from app.api.schemas.lists import JobsQuery
 from app.api.schemas.pages import PageOut, Wait
 from app.api.schemas.requests import TRAINING_JOB_IN
-from app.domain.errors import InvalidRequestError
 from app.domain.idempotency import KeptAnswer, Keyed
 from app.domain.jobs import Job
+from relevance_bayes.types.errors import InvalidRequestError
 
 router = APIRouter(prefix="/v1/training-jobs", tags=["Training jobs"], dependencies=[AcceptsJson])
 

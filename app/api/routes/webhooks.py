@@ -23,7 +23,8 @@ from app.api.schemas.webhooks import (
     WebhookOut,
 )
 from app.domain.idempotency import KeptAnswer, Keyed
-from app.domain.webhooks import EVENT_TYPES, TEST, Webhook
+from app.domain.webhooks import Webhook
+from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
 
 router = APIRouter(prefix="/v1/webhooks", tags=["Webhooks"], dependencies=[AcceptsJson])
 messages = APIRouter()

@@ -9,9 +9,9 @@ from app.api.negotiation import AcceptsJson, image_media_type
 from app.api.pictures import image_bytes
 from app.api.references import VersionReference
 from app.api.schemas.models import ExpansionOut
-from app.domain.errors import NotFoundError
-from app.domain.references import Reference
 from app.services.prediction import ImageModel, expansion_of
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Reference
 
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 

@@ -21,10 +21,11 @@ from app.api.rpc.generated import open_inference_pb2 as messages
 from app.api.rpc.messages import RpcCodec
 from app.api.rpc.wire_format import OF_INFERENCE, check_fields
 from app.api.shutdown import Shutdown
-from app.domain.errors import MalformedBodyError, NotFoundError, RelevanceError, sentence
+from app.domain.errors import MalformedBodyError
 from app.domain.identity import BUILT_IN_OWNER
-from app.domain.references import Reference
 from app.services.staleness import CURRENT, Staleness
+from relevance_bayes.types.errors import NotFoundError, RelevanceError, sentence
+from relevance_bayes.types.references import Reference
 
 Asked = TypeVar("Asked", bound=Message)
 Answered = TypeVar("Answered", bound=Message)

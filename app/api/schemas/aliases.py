@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.jobs import FromDomain
 from app.domain.aliases import LONGEST_REASON, Alias, AliasMove
-from app.domain.references import ALIAS_PATTERN, GREATEST_NUMBER
+from relevance_bayes.types.references import ALIAS_PATTERN, GREATEST_NUMBER
 
 Reason: TypeAlias = Annotated[str, Field(max_length=LONGEST_REASON, description="Why, for those who come later.")]
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.jobs.shared import VersionNameOut
 from app.api.schemas.predictions import ClassProbabilityOut, ValueOut
-from app.domain.tables import Label
+from relevance_bayes.types.values import Label
 
 
 class ComparedNumberOut(BaseModel):

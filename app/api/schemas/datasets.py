@@ -8,9 +8,10 @@ from uuid import UUID
 from pydantic import BaseModel, Field, TypeAdapter
 
 from app.domain.datasets import Dataset
-from app.domain.kinds import iso_8601
-from app.domain.tables import Cell, ColumnSummary
 from app.services.catalogue import Row
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.kinds import iso_8601
+from relevance_bayes.types.values import Cell
 
 
 class ColumnsIn(BaseModel):

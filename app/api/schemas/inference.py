@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.inference.signature import Kind
 from app.api.inference.tensors import DATATYPES
-from app.domain.references import Reference
 from app.services.counting import Counted
+from relevance_bayes.types.references import Reference
 
 Datatype: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": list(DATATYPES)})]
 Parameter: TypeAlias = bool | int | float | str | Sequence[str | int | float | bool]

@@ -7,12 +7,12 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from app.domain.job_states import JobKind, JobState
 from app.domain.jobs import Which
 from app.domain.pages import Order, Slice
-from app.domain.references import GREATEST_NUMBER
 from app.domain.requests import AnyTask
-from app.domain.webhooks import DeliveryState
+from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.references import GREATEST_NUMBER
+from relevance_bayes.types.webhooks import DeliveryState
 
 MOST_TAGS_ASKED = 10
 

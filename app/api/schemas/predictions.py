@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from app.api.schemas.problems import ErrorOut
-from app.domain.tables import Label
+from relevance_bayes.types.values import Label
 
 
 class VarianceOut(BaseModel):

@@ -8,9 +8,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.api.schemas.jobs.shared import FromDomain, VersionNameOut
-from app.domain.job_states import JobState
-from app.domain.requests import Task
-from app.domain.webhooks import EVENT_TYPES, LONGEST_DESCRIPTION, DeliveryState, EventType, MessageType, Obstacle
+from app.domain.webhooks import LONGEST_DESCRIPTION
+from relevance_bayes.plans.requests import Task
+from relevance_bayes.types.jobs import JobState
+from relevance_bayes.types.webhooks import EVENT_TYPES, DeliveryState, EventType, MessageType, Obstacle
 
 Url: TypeAlias = Annotated[str, Field(description="https, without a name, a password or a #fragment.")]
 Events: TypeAlias = Annotated[tuple[EventType, ...], Field(min_length=1, description="What it is told of.")]

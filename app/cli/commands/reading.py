@@ -187,7 +187,7 @@ def annotate(
     """Describe and tag MODEL, or one of its versions."""
     from app.cli.connection import service
     from app.cli.registry import annotate, read_tags
-    from app.client.registry import Said
+    from relevance_bayes.client.registry import Said
 
     tags: dict[str, str | None] = {**dict.fromkeys(untag or ()), **read_tags(tag or (), "--tag")}
     with service(url) as client:

@@ -74,7 +74,7 @@ def promote(
     """Move MODEL@ALIAS to VERSION if that is better on FILE than the version to which it points; else exit with 1."""
     from app.cli.connection import service
     from app.cli.evaluating import Proof, promote
-    from app.domain.references import Reference
+    from relevance_bayes.types.references import Reference
 
     _refuse_unless_one(file, dataset)
     named = Reference.read(alias)

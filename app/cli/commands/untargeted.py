@@ -132,7 +132,7 @@ def encode(
     """
     from app.cli.coding import encode
     from app.cli.connection import service
-    from app.client.codes import EncodeOptions
+    from relevance_bayes.client.codes import EncodeOptions
 
     with service(url) as client:
         encode(client, file, model, EncodeOptions(max_functions, psnr, noise_sd), as_json=as_json)

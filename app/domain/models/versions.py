@@ -7,14 +7,12 @@ from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from app.domain.annotations import Annotation
-from app.domain.models.approximation import ApproximationPredictor, ApproximationReport
-from app.domain.models.components import ComponentsPredictor, ComponentsReport
-from app.domain.models.image import ImagePredictor, ImageReport
-from app.domain.models.supervised import SupervisedPredictor, SupervisedReport
-from app.domain.models.vectors import RelevanceVector
-
-VersionReport: TypeAlias = SupervisedReport | ApproximationReport | ImageReport | ComponentsReport
-Predictor: TypeAlias = SupervisedPredictor | ApproximationPredictor | ImagePredictor | ComponentsPredictor
+from relevance_bayes.documents.models import VersionReport
+from relevance_bayes.documents.models.approximation import ApproximationPredictor, ApproximationReport
+from relevance_bayes.documents.models.components import ComponentsPredictor, ComponentsReport
+from relevance_bayes.documents.models.image import ImagePredictor, ImageReport
+from relevance_bayes.documents.models.supervised import SupervisedPredictor, SupervisedReport
+from relevance_bayes.documents.models.vectors import RelevanceVector
 
 R_co = TypeVar("R_co", covariant=True)
 P_co = TypeVar("P_co", covariant=True)

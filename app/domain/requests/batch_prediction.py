@@ -5,7 +5,7 @@ from typing import Literal
 from uuid import UUID
 
 from app.domain.decisions import Deciding
-from app.domain.references import Selector
+from relevance_bayes.types.references import Selector
 
 AnyTask = Literal["regression", "classification", "approximation", "image", "components"]
 

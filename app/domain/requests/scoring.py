@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from app.domain.references import Selector
 from app.domain.requests.batch_prediction import PredictionPlan, PredictionRequest
-from app.domain.requests.supervised import Task
 from app.domain.scoring.losses import Metric
 from app.domain.scoring.promotion import Proof
+from relevance_bayes.plans.requests.supervised import Task
+from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)

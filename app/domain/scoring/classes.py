@@ -10,8 +10,8 @@ from app.domain.scoring.losses import losses
 from app.domain.scoring.means import Mean
 from app.domain.scoring.ranking import Area, Ranking
 from app.domain.scoring.reliability import Reliability, ReliabilityBin
-from app.domain.tables import Label
 from relevance_bayes.core.types import Array
+from relevance_bayes.types.values import Label
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.tables import Label
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.types.values import Label
 
 COVERAGES = (50, 80, 95)
 """The intervals, in percent, of which it is told how many rows they hold and how wide they are."""

@@ -6,12 +6,12 @@ from typing import Self
 
 import numpy as np
 
-from app.domain.moments import Moments
 from app.domain.scoring.cells import Cells, ResidualBin
 from app.domain.scoring.judged import COVERAGES, JudgedNumbers
 from app.domain.scoring.losses import LARGEST_ERROR, losses
 from app.domain.scoring.means import Mean
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.tables.moments import Moments
 
 STEPS = np.arange(-4.0, 4.25, 0.25)
 """Between the bins of standardised residuals, of which the first and the last are open."""

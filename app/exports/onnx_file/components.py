@@ -3,11 +3,11 @@
 import numpy as np
 from onnx import TensorProto
 
-from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.exports.onnx_file.functions import kernel_columns
 from app.exports.onnx_file.graph import Value
 from relevance_bayes.core.basis import KernelFunctions
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
 
 
 def told_of(predictor: ComponentsPredictor, inputs: Value) -> dict[str, Value]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
 
-from app.domain.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 from app.exports.onnx_file.graph import Graph, Value
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, EncodedNumber, EncodedTarget, InputEncoding
 
 LARGEST = 1e75
 """Encoded numbers beyond are no rows that can be predicted; in size, as the service has it."""

@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 
-from app.domain.encoding import EncodedTarget
-from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
-from app.domain.models import COMPONENTS_TOLD, ApproximationPredictor, ComponentsPredictor, SupervisedPredictor
 from app.exports.onnx_file.components import told_of
 from app.exports.onnx_file.functions import terms_of
 from app.exports.onnx_file.graph import IR_VERSION, OPSET, Graph, Value
@@ -19,6 +16,19 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import LearnedModel, Pool, has_latent_per_class, members_of
 from relevance_bayes.core.prediction import Ready
+from relevance_bayes.documents.exported import (
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+)
+from relevance_bayes.documents.models import (
+    COMPONENTS_TOLD,
+    ApproximationPredictor,
+    ComponentsPredictor,
+    SupervisedPredictor,
+)
+from relevance_bayes.tables.encoding import EncodedTarget
 
 CLASSES = "relevance.classes"
 """Names the labels in the model's metadata, as JSON."""

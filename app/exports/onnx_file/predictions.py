@@ -6,7 +6,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from app.domain.encoding import EncodedTarget
 from app.exports.onnx_file.graph import Value
 from app.exports.onnx_file.tracing import written
 from relevance_bayes.core.errors import SparseBayesError
@@ -33,6 +32,7 @@ from relevance_bayes.core.likelihoods.numbers import NumberLikelihood
 from relevance_bayes.core.likelihoods.one_against_rest import SLOPE
 from relevance_bayes.core.likelihoods.temperature import TINY, Temperature, temperature_of
 from relevance_bayes.core.tracing import TRACING, Traced
+from relevance_bayes.tables.encoding import EncodedTarget
 
 Z_95 = NormalDist().inv_cdf(0.975)
 

@@ -1,7 +1,7 @@
 """`predict` of a known function: its terms and their coefficients."""
 
-from app.domain.models import ApproximationPredictor
 from app.exports.python_file.writing import Program, predict
+from relevance_bayes.documents.models import ApproximationPredictor
 
 
 def body(program: Program, predictor: ApproximationPredictor) -> str:

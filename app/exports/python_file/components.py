@@ -1,9 +1,9 @@
 """`predict` of components: where rows lie in the kernel's space, and how new they are."""
 
-from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
 from app.exports.python_file.functions import kernel_expression
 from app.exports.python_file.writing import Program, predict
 from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
 
 NOTES = "`components` says how many of the first components are told, and what the `reconstruction_error` is of.\n"
 

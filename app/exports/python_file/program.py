@@ -1,8 +1,13 @@
 """The generated file of a version: for each kind of task a `predict` of its own."""
 
-from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
 from app.exports.python_file import approximation, components, supervised
 from app.exports.python_file.writing import Program
+from relevance_bayes.documents.exported import (
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+)
 
 
 def render(exported: ExportedVersion) -> bytes:

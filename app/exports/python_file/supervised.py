@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.domain.encoding import EncodedTarget
-from app.domain.models import SupervisedPredictor
 from app.exports.python_file.functions import expression, kernel_expression
 from app.exports.python_file.numbers import number_members
 from app.exports.python_file.text import quoted
@@ -25,6 +23,8 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.per_class import PerClass
 from relevance_bayes.core.pool import Pool
 from relevance_bayes.core.prediction import Ready
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.tables.encoding import EncodedTarget
 
 
 def notes(target: EncodedTarget) -> str:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TypeAlias
 
-from app.domain.encoding import EncodedNumber, InputEncoding
-from app.domain.exports import ExportedVersion
 from app.exports.python_file.text import array, needed, pieces_by_name, quoted
 from relevance_bayes.core.types import Array, Indices
+from relevance_bayes.documents.exported import ExportedVersion
+from relevance_bayes.tables.encoding import EncodedNumber, InputEncoding
 
 Numbers: TypeAlias = Array | Indices | None
 

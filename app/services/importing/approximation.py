@@ -3,12 +3,13 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.encoding import column_names
-from app.domain.exports import ExportedApproximation
 from app.domain.listing import Place, listed_terms
-from app.domain.models import ImportedFrom, Learned, NewApproximationVersion
-from app.domain.soundness import approximation_faults
+from app.domain.models import Learned, NewApproximationVersion
 from app.services.importing.refusing import refuse
+from relevance_bayes.documents.exported import ExportedApproximation
+from relevance_bayes.documents.models import ImportedFrom
+from relevance_bayes.documents.validation import approximation_faults
+from relevance_bayes.tables.encoding import column_names
 
 
 def checked(exported: ExportedApproximation, name: str, imported: ImportedFrom) -> NewApproximationVersion:

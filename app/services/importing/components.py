@@ -3,14 +3,15 @@
 from dataclasses import replace
 from itertools import repeat
 
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.exports import ExportedComponents
 from app.domain.listing import Place, listed_images
-from app.domain.models import ImportedFrom, Learned, NewComponentsVersion, RelevanceVector
-from app.domain.soundness import components_faults
+from app.domain.models import Learned, NewComponentsVersion
 from app.services.importing.refusing import refuse
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.errors import NotPositiveDefiniteError
+from relevance_bayes.documents.exported import ExportedComponents
+from relevance_bayes.documents.models import ImportedFrom, RelevanceVector
+from relevance_bayes.documents.validation import components_faults
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def checked(exported: ExportedComponents, name: str, imported: ImportedFrom) -> NewComponentsVersion:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.domain.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 def refuse(faults: Sequence[Fault]) -> None:

@@ -5,13 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.domain.encoding import EncodedCategory, EncodedNumber, InputEncoding
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.exports import ExportedSupervised
 from app.domain.listing import Place, listed, places
-from app.domain.models import ImportedFrom, Learned, NewSupervisedVersion
-from app.domain.soundness import spec_faults, supervised_faults, supervised_report_faults
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from app.domain.models import Learned, NewSupervisedVersion
 from app.services.importing.refusing import refuse
 from app.services.prediction import PredictOptions, RegressionPrediction, SupervisedModel
 from relevance_bayes.core.basis import KernelFunctions
@@ -21,6 +16,12 @@ from relevance_bayes.core.model import Model
 from relevance_bayes.core.pool import likelihood_of
 from relevance_bayes.core.spec import is_heteroscedastic
 from relevance_bayes.core.types import Indices
+from relevance_bayes.documents.exported import ExportedSupervised
+from relevance_bayes.documents.models import ImportedFrom
+from relevance_bayes.documents.validation import spec_faults, supervised_faults, supervised_report_faults
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedNumber, InputEncoding
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 USUAL = (0.0, -1.0, 1.0)
 """Rows that any model must be able to answer for: these many sds from the mean in every number."""

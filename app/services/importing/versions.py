@@ -2,13 +2,19 @@
 
 from dataclasses import dataclass
 
-from app.domain.exports import ExportedApproximation, ExportedComponents, ExportedSupervised, ExportedVersion
 from app.domain.idempotency import Keyed
-from app.domain.models import ImportedFrom, NewVersion, Version
-from app.domain.planning.names import name_faults
+from app.domain.models import NewVersion, Version
 from app.domain.ports import OpenUnitOfWork
 from app.services.importing import approximation, components, supervised
 from app.services.importing.refusing import refuse
+from relevance_bayes.documents.exported import (
+    ExportedApproximation,
+    ExportedComponents,
+    ExportedSupervised,
+    ExportedVersion,
+)
+from relevance_bayes.documents.models import ImportedFrom
+from relevance_bayes.plans.names import name_faults
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from app.domain.models import Version
-from app.domain.tables import FlatColumn, Labels, text_of
 from app.services.prediction.components import ComponentsPrediction
 from app.services.prediction.served import Prediction
 from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction
 from app.services.prediction.values import ValuePrediction
 from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import FlatColumn, Labels
+from relevance_bayes.types.values import text_of
 
 _REAL = {
     "mean": ("mean",),

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.encoding import encode_inputs
-from app.domain.errors import Fault
-from app.domain.models import COMPONENTS_TOLD, ComponentsPredictor
-from app.domain.tables import Block
 from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import COMPONENTS_TOLD, ComponentsPredictor
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import encode_inputs
+from relevance_bayes.types.errors import Fault
 
 ROWS_AT_ONCE = 8192
 """Rows of one evaluation of the kernel: what bounds the memory of a large batch."""

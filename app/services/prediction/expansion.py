@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.encoding import EncodedNumber, column_names, column_units
 from app.domain.errors import ConflictError
-from app.domain.models import ApproximationPredictor, SupervisedPredictor
 from app.services.prediction.components import ComponentsModel
 from app.services.prediction.served import ServedVersion
 from app.services.prediction.supervised import SupervisedModel
@@ -16,6 +14,8 @@ from relevance_bayes.core.kernels import Gaussian
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
 from relevance_bayes.core.model import Model
 from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ApproximationPredictor, SupervisedPredictor
+from relevance_bayes.tables.encoding import EncodedNumber, column_names, column_units
 
 ADVICE = 'train with "basis": [{"type": "kernel", "warp": "none"}, {"type": "bias"}] on inputs that are numbers'
 

@@ -5,9 +5,9 @@ from typing import Self
 
 import numpy as np
 
-from app.domain.encoding import EncodedTarget
 from relevance_bayes.core.contributions import Contributions
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.tables.encoding import EncodedTarget
 
 _LARGEST = float(np.finfo(np.float64).max)
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.decisions import most_probable
-from app.domain.encoding import (
+from app.domain.scoring import COVERAGES, Judged, JudgedClasses, JudgedNumbers
+from app.services.prediction.served import ServedVersion
+from app.services.prediction.supervised import ROWS_AT_ONCE, SupervisedModel
+from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
+from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.tables.columns import Block, CategoryColumn, block_rows
+from relevance_bayes.tables.encoding import (
     EncodedTarget,
     encode_inputs,
     encode_noise,
@@ -15,13 +21,7 @@ from app.domain.encoding import (
     user_mean,
     user_sd,
 )
-from app.domain.errors import InvalidRequestError
-from app.domain.scoring import COVERAGES, Judged, JudgedClasses, JudgedNumbers
-from app.domain.tables import Block, CategoryColumn, block_rows
-from app.services.prediction.served import ServedVersion
-from app.services.prediction.supervised import ROWS_AT_ONCE, SupervisedModel
-from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction
-from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 @dataclass(frozen=True, eq=False)

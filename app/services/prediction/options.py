@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.domain.decisions import Deciding
-from app.domain.errors import Fault, InvalidRequestError
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from app.domain.errors import Fault, InvalidRequestError
 from app.domain.models import Version
+from relevance_bayes.types.errors import Fault, InvalidRequestError
 
 _VALUE = ("value",)
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.errors import Fault
-from app.domain.tables import Block
 from app.formats.misfits import refuse
 from app.services.prediction.options import PredictOptions
 from app.services.prediction.served import Prediction, ServedVersion
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.errors import Fault
 
 USUAL = PredictOptions()
 

@@ -4,7 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from app.domain.models import (
+from app.domain.models import Version
+from app.services.counting import Counts
+from app.services.prediction.components import ComponentsModel, ComponentsPrediction
+from app.services.prediction.options import PredictOptions
+from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction, SupervisedModel
+from app.services.prediction.values import ApproximationModel, ImageModel, ValuePrediction
+from relevance_bayes.documents.models import (
     ApproximationPredictor,
     ApproximationReport,
     ComponentsPredictor,
@@ -15,14 +21,9 @@ from app.domain.models import (
     Predictor,
     SupervisedPredictor,
     SupervisedReport,
-    Version,
 )
-from app.domain.tables import Block, ColumnKind
-from app.services.counting import Counts
-from app.services.prediction.components import ComponentsModel, ComponentsPrediction
-from app.services.prediction.options import PredictOptions
-from app.services.prediction.supervised import ClassificationPrediction, RegressionPrediction, SupervisedModel
-from app.services.prediction.values import ApproximationModel, ImageModel, ValuePrediction
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.types.values import ColumnKind
 
 Prediction: TypeAlias = RegressionPrediction | ClassificationPrediction | ValuePrediction | ComponentsPrediction
 

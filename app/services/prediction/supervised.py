@@ -9,10 +9,6 @@ import numpy as np
 from app.domain.cancellation import check_cancelled
 from app.domain.deciding import Rule, rule_of
 from app.domain.decisions import Decisions, most_probable
-from app.domain.encoding import EncodedTarget, encode_inputs, encode_noise, user_mean, user_sd, user_variance
-from app.domain.errors import Fault, InvalidRequestError
-from app.domain.models import ClassRows, SupervisedPredictor, SupervisedReport
-from app.domain.tables import Block, Label
 from app.services.prediction.explanation import Explanation
 from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.contributions import contributions
@@ -23,6 +19,18 @@ from relevance_bayes.core.one_row import OneRow, one_row
 from relevance_bayes.core.pool import AnyReady, has_latent_per_class, likelihood_of, ready_members, ready_of
 from relevance_bayes.core.prediction import ClassPrediction, NumberPrediction, Prediction, Ready
 from relevance_bayes.core.types import Array, Indices, Mask
+from relevance_bayes.documents.models import ClassRows, SupervisedPredictor, SupervisedReport
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import (
+    EncodedTarget,
+    encode_inputs,
+    encode_noise,
+    user_mean,
+    user_sd,
+    user_variance,
+)
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
 
 ROWS_AT_ONCE = 16_384
 """Rows of one evaluation of the model: what bounds the memory of a large batch."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.encoding import InputEncoding, encode_inputs
-from app.domain.errors import Fault
-from app.domain.models import ApproximationPredictor, ImagePredictor
-from app.domain.tables import Block
 from app.services.prediction.options import PredictOptions, refuse_all
 from relevance_bayes.core.images import decode
 from relevance_bayes.core.types import Array, Mask
+from relevance_bayes.documents.models import ApproximationPredictor, ImagePredictor
+from relevance_bayes.tables.columns import Block
+from relevance_bayes.tables.encoding import InputEncoding, encode_inputs
+from relevance_bayes.types.errors import Fault
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Blocks of a dataset as bytes: {"columns": [[name, kind] or [name, "category", labels], ...]}, one array each."""
 
-from app.domain.tables import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 from app.storage.codec.frame import Arrays, Content, Json, Stored, UnreadableBytesError, read, write
+from relevance_bayes.tables.columns import Block, BooleanColumn, CategoryColumn, Column, NumberColumn, TimestampColumn
 
 
 def encode_block(block: Block) -> bytes:

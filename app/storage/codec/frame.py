@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.errors import RelevanceError
+from relevance_bayes.types.errors import RelevanceError
 
 MAGIC = b"RLVC"
 VERSION = 1

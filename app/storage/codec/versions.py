@@ -6,13 +6,13 @@ members `task`, `inputs`, `target` and `model` with {"array": name} where an arr
 
 from pydantic import ValidationError
 
-from app.documents.arrays import Stored, put_back, taken_out
-from app.documents.reading import predictor_of
-from app.documents.schema import CONTENT, FORMAT_VERSION
-from app.documents.writing import content_of
-from app.domain.errors import InvalidRequestError
-from app.domain.models import Predictor
 from app.storage.codec.frame import Arrays, Content, Json, UnreadableBytesError, read, write
+from relevance_bayes.documents.arrays import Stored, put_back, taken_out
+from relevance_bayes.documents.models import Predictor
+from relevance_bayes.documents.reading import predictor_of
+from relevance_bayes.documents.schema import CONTENT, FORMAT_VERSION
+from relevance_bayes.documents.writing import content_of
+from relevance_bayes.types.errors import InvalidRequestError
 
 
 def encode_predictor(predictor: Predictor) -> bytes:

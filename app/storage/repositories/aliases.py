@@ -8,15 +8,16 @@ from sqlalchemy.orm import Session
 
 from app.domain.aliases import MOST_ALIASES, Alias, AliasMove, MovedAlias, nowhere
 from app.domain.conditions import Condition
-from app.domain.errors import ConflictError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
 from app.domain.ports import Clock, Page, Slice
-from app.domain.references import Selector
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.happenings import MODELS, announce
 from app.storage.repositories.models import SqlModels
 from app.storage.tables import AliasMoveRow, ModelAliasRow, ModelRow, ModelVersionRow
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Selector
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from uuid import UUID
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.datasets import Dataset, ImageSize, Upload
-from app.domain.errors import NotFoundError
+from app.domain.datasets import Dataset, Upload
 from app.domain.ports import Clock, Page, Slice
-from app.domain.tables import Block, ColumnSummary, block_rows
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_block, encode_block
@@ -20,6 +18,9 @@ from app.storage.engine import lock_for_writing
 from app.storage.repositories.needed import refuse_needed_dataset
 from app.storage.repositories.removal import remove_piece
 from app.storage.tables import DatasetBlockRow, DatasetRow
+from relevance_bayes.tables.columns import Block, ColumnSummary, block_rows
+from relevance_bayes.tables.summary import ImageSize
+from relevance_bayes.types.errors import NotFoundError
 
 
 @dataclass(frozen=True)

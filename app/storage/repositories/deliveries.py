@@ -9,11 +9,10 @@ from uuid import UUID
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import ConflictError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.job_states import JobKind, JobState
 from app.domain.ports import Clock, Page, Queue, Slice
-from app.domain.webhooks import OF_KIND, TEST, Attempt, Delivery, DeliveryState, Errand, MessageType
+from app.domain.webhooks import Attempt, Delivery, Errand
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import DELIVERY_STATE, EVENTS, MESSAGE_TYPE, OBSTACLE
@@ -21,6 +20,9 @@ from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_delive
 from app.storage.tables import WebhookAttemptRow, WebhookDeliveryRow, WebhookRow
 from app.storage.tables.webhooks import PENDING
 from app.storage.types import DatabaseNow, SecondsSince
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.jobs import JobKind, JobState
+from relevance_bayes.types.webhooks import OF_KIND, TEST, DeliveryState, MessageType
 
 ATTEMPTS_KEPT = 50
 """Of each delivery, however often somebody asks for it again."""

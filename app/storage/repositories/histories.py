@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import Select, null, select, union_all
 from sqlalchemy.orm import Session
 
-from app.domain.job_states import UNFINISHED, JobKind, JobState
 from app.domain.jobs import Event, Job, JobActivity, Transition
 from app.domain.starts import Resumption
 from app.storage.documents import (
@@ -23,6 +22,7 @@ from app.storage.documents import (
     STATE,
 )
 from app.storage.tables import JobProgressRow, JobTransitionRow, TrainingJobRow
+from relevance_bayes.types.jobs import UNFINISHED, JobKind, JobState
 
 Happened: TypeAlias = Select[int, datetime, str | None, int | None, str | None, int | None, datetime | None, str | None]
 

@@ -8,7 +8,6 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Update, and_, case, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.job_states import FINISHED, MOVES, JobKind, JobState
 from app.domain.jobs import (
     ALL,
     Event,
@@ -39,6 +38,7 @@ from app.storage.tables import (
     JobTransitionRow,
     TrainingJobRow,
 )
+from relevance_bayes.types.jobs import FINISHED, MOVES, JobKind, JobState
 
 BY_ITS_OWNER = "asked for by its owner"
 

@@ -9,11 +9,10 @@ from sqlalchemy import Row, Select, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.annotations import Annotation
-from app.domain.errors import InUseError, NotFoundError
+from app.domain.errors import InUseError
 from app.domain.model_ports import NO_TAGS
-from app.domain.models import ListedFunction, Model, NewVersion, Predictor, RelevanceVector, Version
+from app.domain.models import Model, NewVersion, Version
 from app.domain.ports import Clock, Page, Slice
-from app.domain.references import NamedVersion, Selector
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.codec import decode_predictor
@@ -34,6 +33,9 @@ from app.storage.tables import (
     RelevanceVectorRow,
     VersionTagRow,
 )
+from relevance_bayes.documents.models import ListedFunction, Predictor, RelevanceVector
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import NamedVersion, Selector
 
 
 @dataclass(frozen=True)

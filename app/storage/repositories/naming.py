@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, aliased
 
-from app.domain.references import NamedVersion
 from app.storage.tables import ModelAliasRow, ModelRow, ModelVersionRow
+from relevance_bayes.types.references import NamedVersion
 
 MOST_AT_ONCE = 200
 """Names asked for in one statement."""

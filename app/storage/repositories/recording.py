@@ -9,14 +9,15 @@ from sqlalchemy.orm import Session
 
 from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
-from app.domain.models import NewVersion, RelevanceVector, Version
-from app.domain.requests import TrainingPlan
+from app.domain.models import NewVersion, Version
 from app.storage.changes import changed
 from app.storage.codec import encode_predictor
 from app.storage.documents import CELLS, NAMES, REPORT, SHAPE, WEIGHTS
 from app.storage.engine import lock_for_writing
 from app.storage.happenings import MODELS, announce
 from app.storage.tables import NO_TARGET, ModelRow, ModelVersionRow, PosteriorRow, RelevanceVectorRow
+from relevance_bayes.documents.models import RelevanceVector
+from relevance_bayes.plans.requests import TrainingPlan
 
 
 def record(session: Session, version: NewVersion, *, owner: str, job_id: UUID | None, now: datetime) -> Version:

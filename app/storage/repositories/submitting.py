@@ -3,13 +3,13 @@
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.errors import NotFoundError
 from app.domain.jobs import Job
 from app.domain.requests import ScoringPlan, ScoringRequest, scored
 from app.storage.documents import PLAN, REQUEST, SCORING_PLAN, SCORING_REQUEST
 from app.storage.engine import lock_for_writing
 from app.storage.happenings import announce
 from app.storage.tables import DatasetRow, JobTransitionRow, ModelRow, ModelVersionRow, TrainingJobRow
+from relevance_bayes.types.errors import NotFoundError
 
 
 def submit(session: Session, job: Job) -> None:

@@ -7,15 +7,17 @@ from uuid import UUID
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.errors import ConflictError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.ports import Clock, Page, Slice
-from app.domain.webhooks import MOST_WEBHOOKS, EventType, Webhook
+from app.domain.webhooks import MOST_WEBHOOKS, Webhook
 from app.storage import cursors
 from app.storage.changes import changed
 from app.storage.documents import EVENTS
 from app.storage.engine import lock_for_writing
 from app.storage.repositories.retention import DELIVERIES_AT_ONCE, forget_deliveries
 from app.storage.tables import WebhookDeliveryRow, WebhookRow
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.webhooks import EventType
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, false, text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.job_states import FINISHED, MOVES, NOUNS
 from app.storage.tables.base import Base, one_of
+from relevance_bayes.types.jobs import FINISHED, MOVES, NOUNS
 
 PROGRESS_KEPT = "progress_kept AND finished_at IS NOT NULL"
 SCORING = "of_version IS NOT NULL"

@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.webhooks import EVENT_TYPES, TEST
 from app.storage.tables.base import Base, one_of
+from relevance_bayes.types.webhooks import EVENT_TYPES, TEST
 
 PENDING = "state = 'pending'"
 

@@ -6,23 +6,17 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import InputEncoding
 from app.domain.jobs import Progress
 from app.domain.listing import Place, listed_terms
-from app.domain.models import (
-    ApproximationPredictor,
-    ApproximationReport,
-    Learned,
-    NewApproximationVersion,
-    RelevanceVector,
-    TermsError,
-)
-from app.domain.requests import ApproximationPlan
+from app.domain.models import Learned, NewApproximationVersion
 from app.worker.child.tasks import Approximated, ApproximationTask, Result
 from app.worker.complete import Read, complete_rows
 from app.worker.matrix import Matrix, write_matrix
 from app.worker.vectors import BlockHolding, raw_rows
 from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport, RelevanceVector, TermsError
+from relevance_bayes.plans.requests import ApproximationPlan
+from relevance_bayes.tables.encoding import InputEncoding
 
 
 @dataclass(frozen=True)

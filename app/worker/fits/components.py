@@ -6,18 +6,9 @@ from pathlib import Path
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import column_names
 from app.domain.jobs import Progress
 from app.domain.listing import Place, listed_images
-from app.domain.models import (
-    ComponentsPredictor,
-    ComponentsReport,
-    InputWidth,
-    Learned,
-    NewComponentsVersion,
-    RelevanceVector,
-)
-from app.domain.requests import ComponentsPlan
+from app.domain.models import Learned, NewComponentsVersion
 from app.worker.child.components import ComponentsTask, FoundComponents
 from app.worker.child.tasks import Result
 from app.worker.complete import Read
@@ -25,6 +16,9 @@ from app.worker.matrix import Matrix, encoded_matrix
 from app.worker.vectors import BlockHolding, raw_rows
 from relevance_bayes.core.components import Components
 from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport, InputWidth, RelevanceVector
+from relevance_bayes.plans.requests import ComponentsPlan
+from relevance_bayes.tables.encoding import column_names
 
 
 @dataclass(frozen=True)

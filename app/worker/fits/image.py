@@ -8,24 +8,17 @@ import numpy as np
 
 from app import __version__
 from app.domain.datasets import Dataset
-from app.domain.encoding import InputEncoding
 from app.domain.jobs import Progress
-from app.domain.models import (
-    ImagePredictor,
-    ImageReport,
-    InputShape,
-    Learned,
-    NewImageVersion,
-    RelevanceVector,
-    TermsError,
-)
-from app.domain.requests import ImagePlan
+from app.domain.models import Learned, NewImageVersion
 from app.worker.child.tasks import ImageTask, Result
 from app.worker.complete import Read, complete_rows
 from app.worker.matrix import write_matrix
 from app.worker.vectors import BlockHolding
 from relevance_bayes.core.images import ImageCode, psnr
 from relevance_bayes.core.selection import Step
+from relevance_bayes.documents.models import ImagePredictor, ImageReport, InputShape, RelevanceVector, TermsError
+from relevance_bayes.plans.requests import ImagePlan
+from relevance_bayes.tables.encoding import InputEncoding
 
 MOST_STEPS_TOLD = 200
 """Of the path of errors, spread evenly over its logarithm."""

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.datasets import Dataset
-from app.domain.encoding import in_columns, in_target_units
 from app.domain.jobs import Progress
 from app.domain.models import NewSupervisedVersion
-from app.domain.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
 from app.worker.child.tasks import Result, SupervisedTask
 from app.worker.complete import Read
 from app.worker.materialise import Materialised, materialise
 from app.worker.report import new_version, progress
 from app.worker.vectors import BlockHolding
 from relevance_bayes.core.selection import FOLDS, NORMAL, THOROUGH, Bounds, Step, Trained
+from relevance_bayes.plans.requests import Effort, GroupSplit, OrderSplit, RandomSplit, Split, SupervisedPlan
+from relevance_bayes.tables.encoding import in_columns, in_target_units
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,10 @@ from typing import TypeVar
 from uuid import UUID
 
 from app.domain.datasets import Dataset
-from app.domain.errors import Fault
 from app.domain.jobs import Job, Problem, Progress, prediction_of
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PredictionPlan, PredictionRequest
 from app.domain.results import MOST_BYTES_OF_A_PIECE, BatchPredicted, Layer, Piece, Reached
-from app.domain.tables import Block, block_rows, taken
 from app.formats import ASSEMBLED_FROM, BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable, KeptColumn
@@ -21,6 +19,8 @@ from app.services.batch_predictions import options_by
 from app.services.prediction import PredictRequest, ServedVersion, flat_columns, predict, version_metadata
 from app.worker.attempts import Attempt, NoLongerOurs, Pace
 from app.worker.scoring.rows import TELL_SECONDS, version_at_hand
+from relevance_bayes.tables.columns import Block, block_rows, taken
+from relevance_bayes.types.errors import Fault
 
 MOST_CELLS_AT_ONCE = 2**19
 """Of a part: with what is made of them on the way, some tens of MiB."""

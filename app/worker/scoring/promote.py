@@ -10,19 +10,20 @@ import numpy as np
 
 from app.domain.aliases import LONGEST_REASON
 from app.domain.conditions import UNCONDITIONAL
-from app.domain.errors import ConflictError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.jobs import Job, Problem
 from app.domain.ports import UnitOfWork
 from app.domain.requests import PromotionPlan
 from app.domain.scoring import Metric, PairedDifferences, Promotion, losses, verdict
-from app.domain.split import content_hash
-from app.domain.tables import Block, block_rows, taken
 from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.worker.attempts import Attempt
 from app.worker.scoring.rows import told_blocks, version_at_hand
 from app.worker.scoring.tally import Tally
 from app.worker.scoring.training_rows import KEY_SEED, KnownRows, seen_rows, training_rows_of
 from relevance_bayes.core.types import Array
+from relevance_bayes.plans.split import content_hash
+from relevance_bayes.tables.columns import Block, block_rows, taken
+from relevance_bayes.types.errors import NotFoundError
 
 HOLDER_CHANGED = Problem(
     "holder-changed",

@@ -6,11 +6,11 @@ from uuid import UUID
 from app.domain.jobs import Job, Progress
 from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.domain.tables import Block, block_rows
 from app.services.counting import Counts
 from app.services.prediction import ServedVersion
 from app.services.serving import Stored, serve, stored
 from app.worker.attempts import Attempt, Pace
+from relevance_bayes.tables.columns import Block, block_rows
 
 TELL_SECONDS = 1.0
 

@@ -7,16 +7,18 @@ from typing import TypeAlias
 import numpy as np
 
 from app.domain.datasets import Dataset
-from app.domain.errors import NotFoundError, TrainingFailedError
+from app.domain.errors import TrainingFailedError
 from app.domain.jobs import Job
-from app.domain.models import SupervisedReport, Version
+from app.domain.models import Version
 from app.domain.ports import UnitOfWork
-from app.domain.requests import SupervisedPlan
-from app.domain.split import Ranks, content_hash
-from app.domain.tables import Block, block_rows
 from app.worker.attempts import Attempt
 from app.worker.materialise import training_rows
 from relevance_bayes.core.types import Mask
+from relevance_bayes.documents.models import SupervisedReport
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.plans.split import Ranks, content_hash
+from relevance_bayes.tables.columns import Block, block_rows
+from relevance_bayes.types.errors import NotFoundError
 
 KEY_SEED = 0
 

@@ -16,8 +16,8 @@ from threading import Event, Thread
 from typing import TypeAlias
 
 from app.domain.addresses import Allowance, Target
-from app.domain.webhooks import Obstacle
 from app.worker.webhooks.patience import CONNECT_SECONDS, Patience
+from relevance_bayes.types.webhooks import Obstacle
 
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 Found: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, SocketAddress]

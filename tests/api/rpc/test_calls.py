@@ -21,9 +21,9 @@ from app.api.rpc.service import NAME
 from app.api.shutdown import Shutdown
 from app.domain.errors import UnavailableError
 from app.domain.identity import BUILT_IN_OWNER as OWNER
-from app.domain.tables import NumberBlock
 from app.services.prediction import PredictRequest, RegressionPrediction, predict
 from relevance_bayes.core.priors import GaussianProcess
+from relevance_bayes.tables.columns import NumberBlock
 from tests.api.conftest import InMemoryParts, Report
 from tests.services.small_models import small_version, version_of_three_classes
 from tests.services.test_one_row import version_of_numbers
@@ -327,11 +327,14 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
     parts: InMemoryParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutdown, has_begun, may_end = Shutdown(lambda: None, drains=True), Event(), Event()
+    may_end.set()
 
-    def slowly() -> Report:
+    def ready() -> Report:
         has_begun.set()
         assert may_end.wait(10)
         return Report()
+
+    monkeypatch.setattr(parts, "ready", ready)
 
     async def is_ready(client: Client) -> bool:
         return (await client.ask("ServerReady", messages.ServerReadyRequest(), messages.ServerReadyResponse)).ready
@@ -341,14 +344,16 @@ def test_a_stop_ends_open_calls_in_order_and_then_takes_no_more(
             assert await is_ready(client)
             shutdown.request()
             assert not await is_ready(client)
-            monkeypatch.setattr(parts, "ready", slowly)
+            has_begun.clear()
+            may_end.clear()
             open_call = asyncio.create_task(is_ready(client))
-            await asyncio.to_thread(has_begun.wait, 10)
+            assert await asyncio.to_thread(has_begun.wait, 10)
             shutdown.close()
             await asyncio.sleep(0.2)
             with pytest.raises(grpc.aio.AioRpcError) as refusal:
                 await is_ready(client)
             assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+            assert not open_call.done()
             may_end.set()
             assert not await open_call
 

@@ -4,13 +4,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.client import connect
-from app.client.answers import Json
 from benchmarks.accuracy.scoring import ClassAnswer, RealAnswer
+from benchmarks.tables.catalogue import Task
 from benchmarks.tables.ours import defaults
 from benchmarks.tables.splits import divided
 from benchmarks.tables.table import DataTable
 from examples.demo.service import running_service
+from relevance_bayes.client import connect
+from relevance_bayes.client.answers import Json
 from relevance_bayes.core.types import Indices
 from tests.benchmarks.tables.small import small_table
 
@@ -29,23 +30,23 @@ def written(table: DataTable, rows: Indices, path: Path) -> list[Json]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("task", ["regression", pytest.param("classification", marks=pytest.mark.thorough)])
+def test_the_predictions_are_those_of_a_job_that_names_data_and_target_alone(task: Task, tmp_path: Path) -> None:
     names: list[Json] = ["x", "colour"]
     with running_service(tmp_path / "test.db", log=tmp_path / "server.log") as url, connect(url) as calls:
-        for task in ("regression", "classification"):
-            split = divided(small_table(task), 0)
-            written(split.table, split.learned, tmp_path / f"{task}.csv")
-            dataset = calls.upload(tmp_path / f"{task}.csv", name=task).id
-            job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "target"}).id)
-            assert job.state == "succeeded", job
-            rows = written(split.table, split.measured, tmp_path / "measured.csv")
-            served = calls.predict(task, {"names": names, "rows": rows}).predictions
-            answer = defaults(split).answer
-            if isinstance(answer, RealAnswer):
-                assert [one.mean for one in served] == pytest.approx(answer.mean.tolist(), rel=1e-9)
-                assert answer.distribution is not None
-                assert [one.sd for one in served] == pytest.approx(answer.distribution.sd.tolist(), rel=1e-9)
-            else:
-                assert isinstance(answer, ClassAnswer)
-                probabilities = [[each.probability for each in one.probabilities or ()] for one in served]
-                assert np.sort(probabilities, axis=1) == pytest.approx(np.sort(answer.probabilities, axis=1), rel=1e-9)
+        split = divided(small_table(task), 0)
+        written(split.table, split.learned, tmp_path / f"{task}.csv")
+        dataset = calls.upload(tmp_path / f"{task}.csv", name=task).id
+        job = calls.trainings.wait(calls.trainings.submit({"dataset_id": dataset, "target": "target"}).id)
+        assert job.state == "succeeded", job
+        rows = written(split.table, split.measured, tmp_path / "measured.csv")
+        served = calls.predict(task, {"names": names, "rows": rows}).predictions
+        answer = defaults(split).answer
+        if isinstance(answer, RealAnswer):
+            assert [one.mean for one in served] == pytest.approx(answer.mean.tolist(), rel=1e-9)
+            assert answer.distribution is not None
+            assert [one.sd for one in served] == pytest.approx(answer.distribution.sd.tolist(), rel=1e-9)
+        else:
+            assert isinstance(answer, ClassAnswer)
+            probabilities = [[each.probability for each in one.probabilities or ()] for one in served]
+            assert np.sort(probabilities, axis=1) == pytest.approx(np.sort(answer.probabilities, axis=1), rel=1e-9)

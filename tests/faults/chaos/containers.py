@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from app.client import Relevance, connect
-from app.client.errors import ClientError
+from relevance_bayes.client import Relevance, connect
+from relevance_bayes.client.errors import ClientError
 
 ROOT = Path(__file__).parents[3]
 COMPOSE = ("compose", "-f", "docker-compose.yml", "-f", "tests/faults/chaos/compose.yml")

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from app.client import Relevance
-from app.client.answers import Json, SupervisedJob, Version
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedJob, Version
 from tests.faults.chaos.containers import Containers
 
 FEWEST_ROWS, MOST_ROWS = 250, 600

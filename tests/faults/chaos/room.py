@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from app.client import Relevance
-from app.client.answers import Json, SupervisedJob
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.answers import Json, SupervisedJob
 from tests.faults.chaos.containers import Containers
 from tests.faults.chaos.jobs import faults
 

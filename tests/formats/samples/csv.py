@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from app.domain.tables import Cell
+from relevance_bayes.types.values import Cell
 from tests.formats.samples.json import FlatRow
 
 

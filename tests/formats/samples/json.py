@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from app.domain.tables import Cell
+from relevance_bayes.types.values import Cell
 
 FlatRow = dict[str, Cell]
 PARTS = frozenset({"total", "noise", "weights", "residual", "mean", "variance", "detail"})

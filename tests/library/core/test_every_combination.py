@@ -31,6 +31,7 @@ from relevance_bayes.core.scales import FixedWidth, InheritedWidth
 from relevance_bayes.core.selection import Rows, Trained, train, widths
 from relevance_bayes.core.spec import Algorithm, Prior, Spec, check, searched
 from relevance_bayes.core.types import Array
+from tests.properties import examples
 
 ROWS = 20
 INPUTS = 3
@@ -193,14 +194,14 @@ walk = settings(
 
 
 @given(spec=specs)
-@settings(walk, max_examples=300)
+@settings(walk, max_examples=examples(75))
 def test_what_is_refused_names_a_field_of_the_request(spec: Spec) -> None:
     error = refused(spec)
     assert error is None or error.field in {field.name for field in fields(Spec)}
 
 
 @given(spec=legal)
-@settings(walk, max_examples=20)
+@settings(walk, max_examples=examples(5))
 def test_a_few_that_are_legal_train_and_predict(spec: Spec) -> None:
     assert_trains_and_predicts(spec)
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from relevance_bayes.core.scales import WIDEST, InputMap, MapGradient, width_range
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import by_differences
+from tests.properties import examples
 
 
 def by_definition(points: Array) -> tuple[float, float]:
@@ -119,7 +120,7 @@ def assert_gradient(found: MapGradient, of: InputMap, X: Array, dU: Array) -> No
         np.testing.assert_allclose(found.tail, slopes, atol=tolerance)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.integers(0, 5), st.integers(1, 4), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 99))
 def test_the_pull_is_the_gradient(rows: int, inputs: int, one: bool, skew: bool, tail: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -139,7 +140,7 @@ def test_the_gradient_of_a_warp_keeps_its_digits_near_zero() -> None:
     np.testing.assert_allclose(gradient.skew, [-0.5e-18 / np.cosh(a) ** 2], rtol=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 5), st.integers(1, 4), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 99))
 def test_the_inverse_leads_back(rows: int, inputs: int, one: bool, skew: bool, tail: bool, seed: int) -> None:
     X = np.random.default_rng(seed).normal(0.0, 2.0, (rows, inputs))

@@ -10,13 +10,14 @@ from sqlalchemy import Engine
 from app.domain import aliases as limits
 from app.domain.aliases import MovedAlias
 from app.domain.conditions import ANY, UNCONDITIONAL, Condition
-from app.domain.errors import ConflictError, InUseError, InvalidRequestError, NotFoundError, PreconditionFailedError
+from app.domain.errors import ConflictError, InUseError, PreconditionFailedError
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.references import Selector
 from app.services.aliases import Aliases
 from app.services.served_versions import ServedVersions
 from app.storage.repositories import aliases as under_test
 from app.storage.unit_of_work import unit_of_work
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.types.references import Selector
 from tests.ports.queue import ListedQueue
 from tests.services.small_models import small_version
 from tests.storage import samples

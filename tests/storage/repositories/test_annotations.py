@@ -4,9 +4,9 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.annotations import Annotation
-from app.domain.errors import NotFoundError
 from app.domain.ports import OpenUnitOfWork, Slice
 from app.storage.migrations import downgrade, migrate
+from relevance_bayes.types.errors import NotFoundError
 from tests.storage import samples
 
 OWNER, MODEL = samples.OWNER, "prices"

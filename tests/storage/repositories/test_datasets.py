@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import Engine, text
 
 from app.domain.datasets import Dataset
-from app.domain.errors import ConflictError, InUseError, InvalidDataError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError, InUseError
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.tables import CategoryColumn, NumberColumn
 from app.storage.repositories.removal import BLOCKS_AT_ONCE
 from app.storage.unit_of_work import now
+from relevance_bayes.tables.columns import CategoryColumn, NumberColumn
+from relevance_bayes.types.errors import InvalidDataError, InvalidRequestError, NotFoundError
 from tests.storage import samples
 from tests.storage.conftest import HandClock
 
@@ -21,7 +22,15 @@ def test_a_dataset_comes_back_as_it_was_stored(open_uow: OpenUnitOfWork) -> None
     with open_uow() as uow:
         found = uow.datasets.get(samples.OWNER, stored.id)
     assert found == stored
-    assert found == Dataset(stored.id, samples.OWNER, "houses", samples.AT, 8, "ab" * 32, samples.COLUMNS)
+    assert found == Dataset(
+        id=stored.id,
+        owner=samples.OWNER,
+        name="houses",
+        created_at=samples.AT,
+        rows=8,
+        digest="ab" * 32,
+        columns=samples.COLUMNS,
+    )
     assert found.created_at.utcoffset() == timedelta(0)
 
 

@@ -9,17 +9,18 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
-from app.domain.job_states import MOVES, JobState, may_move
+from app.domain.errors import ConflictError
 from app.domain.jobs import JobActivity, Progress, Which
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
 from app.domain.starts import Claim
 from relevance_bayes.core.algorithms import Greedy
 from relevance_bayes.core.basis import Bias, Inputs
 from relevance_bayes.core.kernels import Matern52
 from relevance_bayes.core.priors import GaussianProcess
 from relevance_bayes.core.scales import EvidencePerInputWidth, FixedWidth
+from relevance_bayes.plans.requests import BasisChoice, KernelChoice, SupervisedPlan, SupervisedRequest
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.types.jobs import MOVES, JobState, may_move
 from tests.narrowing import of_kind
 from tests.storage import samples
 

@@ -7,15 +7,17 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import Engine, text
 
-from app.domain.errors import ConflictError, InUseError, InvalidRequestError, NotFoundError
-from app.domain.models import ClassWeight, ImportedFrom, NewSupervisedVersion, RelevanceVector, Version
+from app.domain.errors import ConflictError, InUseError
+from app.domain.models import NewSupervisedVersion, Version
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.references import NamedVersion
-from app.domain.requests import SupervisedPlan
 from app.domain.starts import Claim
-from app.domain.tables import Label
 from app.storage.codec import encode_predictor
 from app.storage.repositories import naming
+from relevance_bayes.documents.models import ClassWeight, ImportedFrom, RelevanceVector
+from relevance_bayes.plans.requests import SupervisedPlan
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.types.references import NamedVersion
+from relevance_bayes.types.values import Label
 from tests.storage import samples
 
 

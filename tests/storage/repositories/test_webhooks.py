@@ -3,10 +3,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from app.domain.errors import ConflictError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError
 from app.domain.identity import uuid7
 from app.domain.ports import OpenUnitOfWork, Slice
-from app.domain.webhooks import EVENT_TYPES, MOST_WEBHOOKS, EventType, Webhook, new_secret
+from app.domain.webhooks import MOST_WEBHOOKS, Webhook, new_secret
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
+from relevance_bayes.types.webhooks import EVENT_TYPES, EventType
 from tests.storage import samples
 
 

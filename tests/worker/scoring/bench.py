@@ -12,22 +12,22 @@ from app.domain.jobs import Job
 from app.domain.models import NewVersion
 from app.domain.ports import OpenUnitOfWork
 from app.domain.requests import EvaluationRequest, JudgingRequest
-from app.domain.tables import (
-    Block,
-    BooleanColumn,
-    CategoryColumn,
-    Column,
-    ColumnKind,
-    NumberColumn,
-    TimestampColumn,
-    block_rows,
-)
 from app.services.ingest import Ingest
 from app.services.jobs import Jobs
 from app.services.scoring import Scoring
 from app.storage.unit_of_work import now
 from app.worker.scoring.run import Scorer
 from relevance_bayes.core.types import Indices
+from relevance_bayes.tables.columns import (
+    Block,
+    BooleanColumn,
+    CategoryColumn,
+    Column,
+    NumberColumn,
+    TimestampColumn,
+    block_rows,
+)
+from relevance_bayes.types.values import ColumnKind
 from tests.services.in_memory import InMemoryQueue
 
 OWNER = "ada"

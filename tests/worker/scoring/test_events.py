@@ -6,9 +6,9 @@ from time import sleep
 
 import pytest
 
-from app.domain.tables import Block
 from app.services.prediction import JudgedBlock, ServedVersion, judge
 from app.worker.attempts import Records
+from relevance_bayes.tables.columns import Block
 from tests.worker.scoring.bench import Bench
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from sqlalchemy import Engine
 
-from app.domain.errors import ConflictError, GoneError, InvalidRequestError, NotFoundError
+from app.domain.errors import ConflictError, GoneError
 from app.domain.jobs import Job
 from app.domain.ports import OpenUnitOfWork, UnitOfWork
 from app.domain.requests import PredictionRequest
 from app.domain.results import BatchPredicted
-from app.domain.tables import Block, CategoryColumn, NumberColumn, block_rows, taken
 from app.formats import BATCH_FORMATS, named
 from app.formats.faults import errors_by_row, faulty_rows
 from app.formats.flat_table import FlatTable
@@ -28,6 +27,8 @@ from app.storage.unit_of_work import now, unit_of_work
 from app.worker.attempts import Records
 from app.worker.scoring import predict as under_test
 from app.worker.scoring.run import Scorer
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, block_rows, taken
+from relevance_bayes.types.errors import InvalidRequestError, NotFoundError
 from tests.api.table_files import FILES, table_of
 from tests.formats.flat import Flat
 from tests.narrowing import of_kind

@@ -11,10 +11,10 @@ from app.domain.conditions import UNCONDITIONAL
 from app.domain.models import NewSupervisedVersion
 from app.domain.requests import PromotionPlan, PromotionRequest
 from app.domain.scoring import JudgedNumbers, Promotion, Proof
-from app.domain.tables import Block, CategoryColumn, NumberColumn, taken
 from app.services.prediction import JudgedBlock, PredictRequest, RegressionPrediction, ServedVersion, judge, predict
 from app.worker.attempts import Attempt
 from app.worker.scoring import promote as under_test
+from relevance_bayes.tables.columns import Block, CategoryColumn, NumberColumn, taken
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
 from tests.services.test_predictions import served

@@ -6,8 +6,8 @@ import pytest
 from app.domain.requests import EvaluationRequest
 from app.domain.scoring import ClassResult, Evaluation, JudgedNumbers, NumberResult, NumberScores
 from app.domain.starts import MOST_STARTS, Claim
-from app.domain.tables import Block, BooleanColumn
 from app.services.prediction import JudgedBlock, ServedVersion, judge
+from relevance_bayes.tables.columns import Block, BooleanColumn
 from tests.narrowing import of_kind
 from tests.services.small_models import small_version
 from tests.services.test_predictions import served

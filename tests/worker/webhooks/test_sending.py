@@ -8,11 +8,11 @@ from threading import Event, Timer
 import pytest
 
 from app.domain.addresses import Allowance, read_target
-from app.domain.webhooks import Obstacle
 from app.worker.insisting import HandedBack
 from app.worker.webhooks import sending
 from app.worker.webhooks.patience import LAST_SECONDS, Patience
 from app.worker.webhooks.sending import NotSent, post
+from relevance_bayes.types.webhooks import Obstacle
 from tests.receivers import Behaviour, answers, floods, hangs, nobody, receiving, says, says_slowly
 
 HERE = Allowance.of("127.0.0.0/8")

@@ -10,7 +10,7 @@ from app.api.schemas.jobs.image import ImageJobOut
 from app.api.schemas.jobs.shared import EventOut, FromDomain, IgnoredOut, InputOut
 from app.api.schemas.jobs.supervised import SupervisedJobOut
 from app.domain.jobs import Job
-from app.domain.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
+from relevance_bayes.plans.requests import ApproximationPlan, ComponentsPlan, ImagePlan, SupervisedPlan
 
 __all__ = ["EventOut", "FromDomain", "IgnoredOut", "InputOut", "TrainingJobOut", "job_out"]
 

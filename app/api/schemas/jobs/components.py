@@ -7,8 +7,8 @@ from pydantic import Field
 
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import Job
-from app.domain.requests import ComponentsPlan, Missing
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.plans.requests import ComponentsPlan, Missing
 
 
 class ComponentsJobOut(JobOut):

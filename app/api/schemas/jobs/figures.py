@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from app.api.schemas.jobs.shared import FromDomain
-from app.domain.tables import Label
+from relevance_bayes.types.values import Label
 
 
 class CoverageOut(FromDomain):

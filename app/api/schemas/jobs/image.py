@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.domain.jobs import Job
-from app.domain.requests import ImagePlan
+from relevance_bayes.plans.requests import ImagePlan
 
 
 class ImageJobOut(JobOut):

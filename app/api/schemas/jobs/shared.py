@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.errors import ProblemKind
 from app.api.schemas.problems import ErrorOut, JobProblemOut
-from app.domain.job_states import JobState
 from app.domain.jobs import Event, Job, Problem
-from app.domain.requests import ScoringPlan, TrainingPlan
-from app.domain.tables import ColumnKind
+from app.domain.requests import ScoringPlan
+from relevance_bayes.plans.requests import TrainingPlan
+from relevance_bayes.types.jobs import JobState
+from relevance_bayes.types.values import ColumnKind
 
 
 class FromDomain(BaseModel):

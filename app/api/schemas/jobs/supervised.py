@@ -9,9 +9,9 @@ from app.api.schemas.basis import BasisOut, shown_bases
 from app.api.schemas.jobs.shared import IgnoredOut, InputOut, JobOut, shared_by_jobs
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.domain.jobs import Job
-from app.domain.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
-from app.domain.tables import Label
 from relevance_bayes.core.spec import Algorithm, Prior
+from relevance_bayes.plans.requests import Effort, Missing, Split, SupervisedPlan, Task, Validation
+from relevance_bayes.types.values import Label
 
 
 class ComparedModelOut(BaseModel):

@@ -12,7 +12,8 @@ from app.api.schemas.models.lineage import LineageOut
 from app.api.schemas.models.shared import ModelOut
 from app.api.schemas.models.supervised import SupervisedVersionOut
 from app.api.schemas.models.vectors import RelevanceVectorOut
-from app.domain.models import ApproximationReport, ComponentsReport, ImageReport, SupervisedReport, Version
+from app.domain.models import Version
+from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, ImageReport, SupervisedReport
 
 __all__ = ["ExpansionOut", "LineageOut", "ModelOut", "RelevanceVectorOut", "VersionOut", "version_out"]
 

@@ -8,7 +8,8 @@ from pydantic import Field
 from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import ApproximationReport, Version
+from app.domain.models import Version
+from relevance_bayes.documents.models import ApproximationReport
 
 
 class TermsErrorOut(FromDomain):

@@ -9,9 +9,10 @@ from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
 from app.api.schemas.models.supervised import InputWidthOut
-from app.domain.models import ComponentsReport, Version
-from app.domain.requests import Missing
+from app.domain.models import Version
 from relevance_bayes.core.kernels import Covariance
+from relevance_bayes.documents.models import ComponentsReport
+from relevance_bayes.plans.requests import Missing
 
 
 class ComponentsVersionOut(VersionBaseOut):

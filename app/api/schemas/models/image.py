@@ -8,7 +8,8 @@ from pydantic import Field
 from app.api.schemas.jobs import IgnoredOut, InputOut
 from app.api.schemas.models.approximation import TermsErrorOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import ImageReport, Version
+from app.domain.models import Version
+from relevance_bayes.documents.models import ImageReport
 
 
 class ImageVersionOut(VersionBaseOut):

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain
-from app.domain.models import ImageReport, VersionReport
+from relevance_bayes.documents.models import ImageReport, VersionReport
 
 
 class ImportedFromOut(FromDomain):

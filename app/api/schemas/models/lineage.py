@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 
 from app.api.schemas.models.imported import ImportedFromOut
 from app.domain.lineage import Lineage
-from app.domain.requests import TrainingRequest
+from relevance_bayes.plans.requests import TrainingRequest
 
 _REQUEST: TypeAdapter[TrainingRequest] = TypeAdapter(TrainingRequest)
 

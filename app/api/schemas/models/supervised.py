@@ -10,12 +10,13 @@ from app.api.schemas.jobs import FromDomain, IgnoredOut, InputOut
 from app.api.schemas.likelihoods import AnyLikelihood, shown
 from app.api.schemas.models.imported import ImportedFromOut
 from app.api.schemas.models.shared import DatasetNameOut, VersionBaseOut, shared_by_versions
-from app.domain.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport, Version
-from app.domain.requests import Missing, Split, Task, Validation
-from app.domain.tables import ColumnKind, Label
+from app.domain.models import Version
 from relevance_bayes.core.kernels import Kernel
 from relevance_bayes.core.marginal import EvidenceKind
 from relevance_bayes.core.spec import Algorithm, Prior
+from relevance_bayes.documents.models import Alternative, Hyperparameters, Member, ScoreKind, SupervisedReport
+from relevance_bayes.plans.requests import Missing, Split, Task, Validation
+from relevance_bayes.types.values import ColumnKind, Label
 
 
 class InputWidthOut(FromDomain):

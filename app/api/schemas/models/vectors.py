@@ -6,8 +6,8 @@ from typing import Self
 from pydantic import Field
 
 from app.api.schemas.jobs import FromDomain
-from app.domain.models import FunctionName, RelevanceVector
-from app.domain.tables import Cell, Label
+from relevance_bayes.documents.models import FunctionName, RelevanceVector
+from relevance_bayes.types.values import Cell, Label
 
 
 class ClassWeightOut(FromDomain):

@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.schemas.requests.shared import JobIn, NameIn
-from app.domain.errors import Fault
-from app.domain.requests import ApproximationRequest
+from relevance_bayes.plans.requests import ApproximationRequest
+from relevance_bayes.types.errors import Fault
 
 Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

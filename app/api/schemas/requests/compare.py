@@ -4,8 +4,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from app.domain.references import ALIAS_PATTERN, GREATEST_NUMBER, Reference
-from app.domain.tables import Cell
+from relevance_bayes.types.references import ALIAS_PATTERN, GREATEST_NUMBER, Reference
+from relevance_bayes.types.values import Cell
 
 VersionSelector: TypeAlias = (
     Annotated[int, Field(ge=1, le=GREATEST_NUMBER)] | Annotated[str, Field(pattern=f"^{ALIAS_PATTERN}$")]

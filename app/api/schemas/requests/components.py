@@ -6,9 +6,9 @@ from uuid import UUID
 from pydantic import Field
 
 from app.api.schemas.requests.shared import JobIn, NameIn
-from app.domain.errors import Fault
-from app.domain.requests import ComponentsRequest, Missing
 from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.plans.requests import ComponentsRequest, Missing
+from relevance_bayes.types.errors import Fault
 
 Width = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.domain.decisions import ClassPrior, Deciding
-from app.domain.tables import Cell, Label
+from relevance_bayes.types.values import Cell, Label
 
 Output = Literal[
     "mean",

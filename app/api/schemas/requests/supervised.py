@@ -8,8 +8,8 @@ from pydantic import Discriminator, Field, Tag
 
 from app.api.schemas.likelihoods import AnyLikelihood, asked
 from app.api.schemas.requests.shared import JobIn, NameIn
-from app.domain.errors import Fault
-from app.domain.requests import (
+from relevance_bayes.core.spec import Algorithm
+from relevance_bayes.plans.requests import (
     BasisChoice,
     Effort,
     Missing,
@@ -21,7 +21,7 @@ from app.domain.requests import (
     Task,
     Validation,
 )
-from relevance_bayes.core.spec import Algorithm
+from relevance_bayes.types.errors import Fault
 
 OneBasis = Annotated[BasisChoice, Field(discriminator="type")]
 Bases = Annotated[tuple[OneBasis, ...], Field(min_length=1, max_length=16)]

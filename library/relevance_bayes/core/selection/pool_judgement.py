@@ -20,6 +20,11 @@ PARTS = 5
 CLEARLY = 2.0
 """Standard errors of the paired differences by which an alternative's fold score must be above the pool's."""
 
+MAX_RMSE_RATIO = 1.1
+"""The root mean square error of the folds over the pool's up to which an alternative is taken. A log density does not
+see it: under Gaussian noise of log t, the mean exp(m + v/2) of a row far outside the others may be any multiple of what
+came, at little loss of density. Such rows are few, so no test of paired differences finds them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -94,15 +99,18 @@ class Judgement:
 
     @property
     def best_rival(self) -> int | None:
-        """The rival whose score is clearly above the pool's, the best of several; None without."""
+        """The rival whose score is clearly above the pool's at no more than MAX_RMSE_RATIO times its error, the best of
+        several; None without."""
         sound = [place for place, found in enumerate(self.rivals) if len(self.t) and np.isfinite(found).all()]
         members = self.sound
         if not len(members):
             return min(sound, key=lambda place: float(self.rivals[place, 0].mean()), default=None)
         if not sound:
             return None
-        pool = self.only(members).measured.each["nll"]
-        gains = {place: pool - self.rivals[place, 0] for place in sound}
+        pool = self.only(members).measured
+        most = MAX_RMSE_RATIO * pool.scores()["rmse"]
+        precise = [place for place in sound if self._rival(place).scores()["rmse"] <= most]
+        gains = {place: pool.each["nll"] - self.rivals[place, 0] for place in precise}
         clear = [place for place, gain in gains.items() if gain.mean() > CLEARLY * standard_error(gain)]
         return max(clear, key=lambda place: float(gains[place].mean()), default=None)
 

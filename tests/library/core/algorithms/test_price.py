@@ -22,6 +22,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import rows_for, sinc, spec_for
+from tests.properties import examples
 
 ASCENTS: tuple[Ascent, ...] = ("inner", "single")
 each_ascent = pytest.mark.parametrize("ascent", ASCENTS)
@@ -54,7 +55,7 @@ def never_falls_within_a_phase(states: Sequence[State]) -> bool:
 
 @each_ascent
 @each_likelihood
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(3), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(8, 40))
 def test_the_objective_never_falls_within_a_phase(likelihood: Likelihood, ascent: Ascent, seed: int, rows: int) -> None:
     spec = priced(likelihood, ascent)

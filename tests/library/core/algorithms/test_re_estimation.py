@@ -18,6 +18,7 @@ from relevance_bayes.core.scales import FixedWidth
 from relevance_bayes.core.spec import Spec
 from relevance_bayes.core.types import Array
 from tests.library.core.drawn import LIKELIHOODS, by_differences, log_marginal, rows_for, sinc, spec_for
+from tests.properties import examples
 
 Update = Literal["mackay", "em"]
 UPDATES: tuple[Update, Update] = ("mackay", "em")
@@ -105,7 +106,7 @@ def learned_under(prior: Independent, likelihood: Likelihood) -> Independent:
 @pytest.mark.parametrize("name", LIKELIHOODS)
 @each_hyperprior
 @each_update
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=examples(2), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(8, 24))
 def test_the_objective_never_falls_under_hyperpriors(
     name: str, prior: Independent, update: Update, seed: int, rows: int

@@ -19,6 +19,7 @@ from relevance_bayes.core.problem import Problem
 from relevance_bayes.core.spec import Spec
 from tests.library.core.algorithms.test_ascent import saddle
 from tests.library.core.drawn import LIKELIHOODS, rows_for, sinc, spec_for
+from tests.properties import examples
 
 SINGLE = Sequential("single")
 
@@ -31,7 +32,7 @@ def posed(likelihood: Likelihood, *, seed: int, rows: int) -> tuple[Problem, Spe
 
 
 @each_likelihood
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(3), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(8, 40))
 def test_each_step_raises_the_evidence_by_at_most_one_move(likelihood: Likelihood, seed: int, rows: int) -> None:
     problem, spec = posed(likelihood, seed=seed, rows=rows)

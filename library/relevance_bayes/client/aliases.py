@@ -1,0 +1,64 @@
+"""The calls about names for versions."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers.aliases import Alias, AliasMove
+from relevance_bayes.client.http import Http
+
+
+@dataclass(frozen=True)
+class Aliases:
+    """Names for versions of a model; every method raises ClientError as those of `Relevance` do."""
+
+    http: Http
+
+    def all(self, model: str) -> Iterator[Alias]:
+        """A model's aliases, by name."""
+        return self.http.pages(Slice[Alias], _path(model))
+
+    def get(self, model: str, alias: str) -> Alias:
+        """Where one points."""
+        return self.http.get(Alias, _path(model, alias))
+
+    def with_etag(self, model: str, alias: str) -> tuple[Alias, str]:
+        """Where one points, and what tells this state of it from every other: for `if_match`."""
+        return self.http.tagged(Alias, _path(model, alias))
+
+    def move(
+        self,
+        model: str,
+        alias: str,
+        version: int | str,
+        *,
+        reason: str | None = None,
+        if_match: str | None = None,
+        new: bool = False,
+    ) -> Alias:
+        """Point one to a version, given by number or by another alias; it is made where it is not there.
+
+        With `if_match`, only if it is still what `tagged` told; `new`: only if there is none. Else a ClientError of
+        status 412.
+        """
+        body: Mapping[str, Json] = {"version": version} | ({} if reason is None else {"reason": reason})
+        headers = _if_match(if_match) | ({"If-None-Match": "*"} if new else {})
+        return self.http.put(Alias, _path(model, alias), body, headers=headers)
+
+    def delete(self, model: str, alias: str, *, reason: str | None = None, if_match: str | None = None) -> None:
+        """Have one point nowhere; its history stays."""
+        self.http.delete(_path(model, alias), {"reason": reason}, headers=_if_match(if_match))
+
+    def history(self, model: str, alias: str) -> Iterator[AliasMove]:
+        """How one moved, newest first."""
+        return self.http.pages(Slice[AliasMove], f"{_path(model, alias)}/history")
+
+
+def _path(model: str, alias: str | None = None) -> str:
+    aliases = f"/v1/models/{quote(model, safe='')}/aliases"
+    return aliases if alias is None else f"{aliases}/{quote(alias, safe='')}"
+
+
+def _if_match(tag: str | None) -> dict[str, str]:
+    return {} if tag is None else {"If-Match": tag}

@@ -1,0 +1,315 @@
+"""Models and their versions."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+import msgspec
+
+from relevance_bayes.client.answers.datasets import Choice
+from relevance_bayes.client.answers.jobs import Ignored, Input
+from relevance_bayes.types.values import ColumnKind, Label
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name, and what the versions under it have in common; aliases with the numbers to which they point."""
+
+    name: str
+    created_at: datetime
+    task: str
+    target: str | None
+    inputs: tuple[str, ...]
+    versions: int
+    latest: int | None
+    aliases: dict[str, int] = field(default_factory=dict)
+    description: str | None = None
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InputWidth:
+    """The width of the kernels in the units of one input as they see it; None for all inputs at once."""
+
+    input: str | None
+    width: float
+
+
+@dataclass(frozen=True)
+class InputWarp:
+    """How the kernels see one input bent; (0, 0) not at all."""
+
+    input: str
+    skew: float
+    tail: float
+
+
+@dataclass(frozen=True)
+class InputTerm:
+    """An input whose effect adds to that of all others, and its share of the process's variance."""
+
+    input: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """Standard deviations in the user's units, widths (the papers' r) and warps in the inputs as kernels see them.
+
+    Where the logarithm of the target is learned (`log_gaussian`) `noise_sd` and `signal_sd` are of that; where the
+    noise of each row is known `noise_sd` is the root mean square over the rows learned from. Under a
+    Gaussian process prior `last_gain` and `next_gain` are nats: of the last function that entered, and of the
+    best that did not. `temperature` is that of the probabilities of classes.
+    """
+
+    noise_sd: float | None
+    degrees_of_freedom: float | None
+    widths: tuple[InputWidth, ...]
+    warps: tuple[InputWarp, ...]
+    terms: tuple[InputTerm, ...]
+    signal_sd: float | None
+    last_gain: float | None
+    next_gain: float | None
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """A row learned from that counts `weight` beside an ordinary row's 1."""
+
+    row: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class TrainingWarning:
+    """What a training left out, or could not do as it was planned, in a sentence."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The log marginal likelihood in nats: `kind` is exact, laplace or lower_bound.
+
+    Apart from it stand the log density of the hyperparameters under their priors, and the price of choice.
+    """
+
+    value: float
+    kind: str
+    log_hyperprior: float | None
+    price: float
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the models that a version consists of: a process, that of the class `label`, or the only one.
+
+    The weights of processes add to 1, and were chosen by folds. `evidence_unreduced` is that of the process before few
+    functions took its place, None where none did.
+    """
+
+    kernel: Choice | None
+    weight: float | None
+    functions: int
+    hyperparameters: Hyperparameters
+    evidence: Evidence
+    evidence_unreduced: Evidence | None
+    score: float | None
+    label: Label | None = None
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What was compared and not taken: its score, or the reason why it has none.
+
+    By `fold_log_density`, in nats a row, as the version's `score`; or by `integrated_evidence`, in nats, as its own.
+
+    No functions where it was given up on the way, its score being foretold then, and where folds measured it.
+    """
+
+    basis: Choice | None
+    prior: Choice
+    likelihood: Choice
+    functions: int | None
+    kind: str
+    score: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mean log density, in nats, of rows by what was learned without them, or the reason why there is none."""
+
+    value: float | None
+    standard_error: float | None
+    rows: int
+    folds: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class DatasetName:
+    """The data that were learned from; the digest is of their content."""
+
+    id: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """How many of the rows learned from are of one class."""
+
+    label: Label
+    rows: int
+
+
+class VersionBase(msgspec.Struct, frozen=True, kw_only=True, tag_field="task"):
+    """What every version has; nothing of it changes but its description and tags."""
+
+    model: str
+    version: int
+    created_at: datetime
+    job_id: str | None
+    inputs: tuple[Input, ...]
+    ignored: tuple[Ignored, ...]
+    functions: int
+    rows: int
+    dataset: DatasetName
+    seconds: float
+    software_version: str
+    parent: int | None = None
+    description: str | None = None
+    tags: dict[str, str] = {}
+
+    @property
+    def task(self) -> str:
+        """What was learned."""
+        return str(self.__struct_config__.tag)
+
+
+@dataclass(frozen=True)
+class ImportedFrom:
+    """The version that was imported, by its names where it was; `digest` is SHA-256 of the file."""
+
+    model: str
+    version: int
+    digest: str
+
+
+class SupervisedVersion(VersionBase, frozen=True, kw_only=True):
+    """What a training learned of numbers or classes."""
+
+    target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    likelihood: Choice
+    basis: tuple[Choice, ...]
+    prior: Choice
+    algorithm: Choice
+    standardised: bool
+    missing: str
+    split: Choice
+    holdout: float
+    seed: int
+    hyperparameters: Hyperparameters
+    evidence: Evidence | None
+    candidates: int
+    rows_dropped: int
+    rows_held_out: int
+    termination: str
+    metrics: dict[str, dict[str, float]]
+    members: tuple[Member, ...]
+    score: Score | None = None
+    integrated_evidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    outliers: tuple[Outlier, ...]
+    validation: Choice | None = None
+    class_rows: tuple[ClassRows, ...] = ()
+    imported: ImportedFrom | None = None
+    max_score_loss: float = 0.01
+    unreduced_functions: int | None = None
+    score_loss: float | None = None
+    warnings: tuple[TrainingWarning, ...] = ()
+
+    @property
+    def noise_column(self) -> str | None:
+        """The column in which rows may bring the sd of their noise; None where the model has one for all."""
+        match self.likelihood.get("noise_sd"):
+            case {"column": str(name)}:
+                return name
+            case _:
+                return None
+
+
+class RegressionVersion(SupervisedVersion, frozen=True, kw_only=True, tag="regression"):
+    """What a training learned of a number."""
+
+
+class ClassificationVersion(SupervisedVersion, frozen=True, kw_only=True, tag="classification"):
+    """What a training learned of classes."""
+
+
+@dataclass(frozen=True)
+class TermsError:
+    """The share of a function that so many terms miss."""
+
+    functions: int
+    error: float
+
+
+class ApproximationVersion(VersionBase, frozen=True, kw_only=True, tag="approximation"):
+    """Few terms that stand for all of a known function, and the share of it that they miss."""
+
+    coefficients: str | None
+    widths: tuple[float, ...]
+    constant: float
+    density: bool
+    error: float
+    path: tuple[TermsError, ...]
+    integral: float
+    integral_kept: float
+    integral_negative: float
+    imported: ImportedFrom | None = None
+
+
+class ImageVersion(VersionBase, frozen=True, kw_only=True, tag="image"):
+    """Few wavelets that stand for an image, and the root mean square of what they miss."""
+
+    height: int
+    width: int
+    peak: float
+    candidates: int
+    error: float
+    psnr: float | None
+    noise_sd: float
+    path: tuple[TermsError, ...]
+    termination: str
+
+
+class ComponentsVersion(VersionBase, frozen=True, kw_only=True, tag="components"):
+    """The principal components of rows in a kernel's space, carried by few; `variances` are theirs, falling.
+
+    `reached` is the share of the rows' images that they reach; `rows_drawn` were learned from.
+    """
+
+    kernel: Choice
+    widths: tuple[InputWidth, ...]
+    standardised: bool
+    missing: str
+    seed: int
+    min_explained_variance: float
+    explained_variance: float
+    noise_variance: float
+    variances: tuple[float, ...]
+    log_marginal_likelihood: float
+    rows_drawn: int
+    rows_dropped: int
+    imported: ImportedFrom | None = None
+
+
+ImportedVersion: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ComponentsVersion
+"""What can be imported: all but the code of an image."""
+
+Version: TypeAlias = RegressionVersion | ClassificationVersion | ApproximationVersion | ImageVersion | ComponentsVersion

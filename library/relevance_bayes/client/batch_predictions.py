@@ -1,0 +1,103 @@
+"""The calls about predictions for whole datasets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from msgspec.json import Decoder
+
+from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers.batch_predictions import BatchPrediction
+from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError
+from relevance_bayes.client.http import PATIENCE
+from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.paths import part, reference
+from relevance_bayes.types.values import Label
+
+_ONE: Decoder[BatchPrediction] = Decoder(BatchPrediction)
+
+
+@dataclass(frozen=True)
+class BatchPredictions(VersionJobRoom[BatchPrediction]):
+    """Files of predictions for whole datasets."""
+
+    path: str = "/v1/batch-predictions"
+    one: Decoder[BatchPrediction] = _ONE
+    many: type[Slice[BatchPrediction]] = Slice[BatchPrediction]
+
+    def submit(
+        self,
+        name: str,
+        dataset_id: str,
+        *,
+        version: int | str | None = None,
+        format: str | None = None,  # noqa: A002 - as the API has it
+        keep: Sequence[str] = (),
+        interval: float | None = None,
+        outputs: Sequence[str] | None = None,
+        on_error: Literal["per_row", "fail"] | None = None,
+        components: int | None = None,
+        class_priors: Mapping[Label, float] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        reject_cost: float | None = None,
+        csv_escape_formulas: bool | None = None,
+        priority: int = 0,
+        key: str | None = None,
+    ) -> BatchPrediction:
+        """Ask for a file of predictions; the version as in `Evaluations.submit`, options as of `Relevance.predict`.
+
+        `keep` are columns of the dataset to stand before the predictions.
+        """
+        model, selector = reference(name, version)
+        wanted: dict[str, Json] = {
+            "model": model,
+            "version": selector,
+            "dataset_id": dataset_id,
+            "format": format,
+            "keep": [*keep],
+            "interval": interval,
+            "outputs": None if outputs is None else [*outputs],
+            "on_error": on_error,
+            "components": components,
+            "class_priors": listed(class_priors),
+            "costs": None if costs is None else [list(row) for row in costs],
+            "reject_cost": reject_cost,
+            "csv_escape_formulas": csv_escape_formulas,
+            "priority": priority,
+        }
+        said = {name: value for name, value in wanted.items() if value is not None}
+        return self.http.create(self.one, self.path, said, key=key)
+
+    def download(self, job_id: str, file: Path) -> int:
+        """Write the predictions to a file, and how many bytes these are; raises OSError.
+
+        Where the connection is lost on the way, the rest is asked for.
+        """
+        made = self.get(job_id).result
+        size, written = 0 if made is None else made.size, 0
+        with file.open("wb") as out:
+            while True:
+                before = written
+                try:
+                    written += self._some(job_id, written, out)
+                except ClientError as lost:
+                    written = out.tell()
+                    if lost.problem.type not in {CONNECTION_LOST, NOT_REACHABLE} or written == before:
+                        raise
+                if written >= size:
+                    return written
+
+    def delete(self, job_id: str) -> None:
+        """One that has ended, with its file."""
+        self.http.delete(f"{self.path}/{part(job_id)}")
+
+    def _some(self, job_id: str, first: int, out: BinaryIO) -> int:
+        """The bytes from number `first` on, as far as they come; how many did."""
+        headers = {"Accept": "*/*"} | ({"Range": f"bytes={first}-"} if first else {})
+        written = 0
+        with self.http.stream(f"{self.path}/{part(job_id)}/result", headers=headers, silence=PATIENCE) as content:
+            for piece in content or ():
+                written += out.write(piece)
+        return written

@@ -1,0 +1,11 @@
+"""How classes are to be decided between, as the API has it."""
+
+from collections.abc import Mapping
+
+from relevance_bayes.client.answers import Json
+from relevance_bayes.types.values import Label
+
+
+def listed(priors: Mapping[Label, float] | None) -> Json:
+    """As the API has them: a JSON object would make texts of all labels."""
+    return None if priors is None else [{"label": label, "prior": prior} for label, prior in priors.items()]

@@ -1,0 +1,38 @@
+"""The calls about how good versions are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msgspec.json import Decoder
+
+from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers.evaluations import Evaluation
+from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.paths import reference, version_path
+
+_ONE: Decoder[Evaluation] = Decoder(Evaluation)
+
+
+@dataclass(frozen=True)
+class Evaluations(VersionJobRoom[Evaluation]):
+    """How good versions are on datasets."""
+
+    path: str = "/v1/evaluations"
+    one: Decoder[Evaluation] = _ONE
+    many: type[Slice[Evaluation]] = Slice[Evaluation]
+
+    def submit(
+        self, name: str, dataset_id: str, *, version: int | str | None = None, priority: int = 0, key: str | None = None
+    ) -> Evaluation:
+        """Ask for the version by number or alias, of `model` or `model@alias`; else of the newest.
+
+        `key` as in `Relevance.upload`.
+        """
+        model, selector = reference(name, version)
+        asked: dict[str, Json] = {"model": model, "dataset_id": dataset_id, "priority": priority}
+        said: dict[str, Json] = {} if selector is None else {"version": selector}
+        return self.http.create(self.one, self.path, asked | said, key=key)
+
+    def of(self, name: str, version: int | str) -> Iterator[Evaluation]:
+        """All of one version, newest first, without pictures."""
+        return self.http.pages(self.many, f"{version_path(name, version)}/evaluations")

@@ -1,0 +1,62 @@
+"""Predictions for files as they are, told in the format that is asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from relevance_bayes.client.http import Http
+from relevance_bayes.client.paths import version_path
+from relevance_bayes.types.formats import media_type_named, media_type_of
+from relevance_bayes.types.values import Label
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of rows in any of the service's formats; every method raises ClientError as those of `Relevance` do."""
+
+    http: Http
+
+    def predict(
+        self,
+        name: str,
+        file: Path,
+        answer: str,
+        *,
+        version: int | str | None = None,
+        interval: float | None = None,
+        outputs: Sequence[str] | None = None,
+        on_error: Literal["fail", "per_row"] | None = None,
+        explain: int | None = None,
+        class_priors: Mapping[Label, float] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        reject_cost: float | None = None,
+        components: int | None = None,
+        csv_escape_formulas: bool = False,
+    ) -> bytes:
+        """Predict for the rows of a file, told apart by its name's ending: the bytes of the answer, a row for each.
+
+        `answer` is the name of a format, as "csv". Options as of `Relevance.predict`; a file of JSON has them in
+        itself. Raises OSError, LookupError for a format that there is not.
+        """
+        priors = None if class_priors is None else [{"label": one, "prior": p} for one, p in class_priors.items()]
+        query: dict[str, str | int | float | list[str] | None] = {
+            "interval": interval,
+            "outputs": None if outputs is None else [*outputs],
+            "on_error": on_error,
+            "explain": explain,
+            "class_priors": None if priors is None else msgspec.json.encode(priors).decode(),
+            "costs": None if costs is None else msgspec.json.encode(costs).decode(),
+            "reject_cost": reject_cost,
+            "components": components,
+            "csv_escape_formulas": "true" if csv_escape_formulas else None,
+        }
+        return self.http.exchange(
+            f"{version_path(name, version)}/predict",
+            file.read_bytes(),
+            media_type=media_type_of(file),
+            answer_type=media_type_named(answer),
+            query=query,
+        )

@@ -1,0 +1,70 @@
+"""Following a job over streams that may break off: each event once, in order, whichever process answers."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from relevance_bayes.client.answers import Event
+from relevance_bayes.client.errors import CONNECTION_LOST, NOT_REACHABLE, ClientError, Problem
+from relevance_bayes.client.event_stream import Message, messages
+from relevance_bayes.client.http import Http
+
+PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
+"""Seconds before each new try while nothing comes: half a minute, in which a service starts again."""
+
+STEADY_SECONDS = 10.0
+"""A stream that lived so long was none of those that break at once, though nothing happened in it."""
+
+SILENCE_SECONDS = 45.0
+"""A stream says that it is still there three times within this; one that does not is given up for another."""
+
+
+def follow(http: Http, path: str, *, after: int = 0, sleep: Callable[[float], None] = time.sleep) -> Iterator[Event]:
+    """The events at `path` past number `after`, as they happen, to the job's end.
+
+    Raises ClientError when the service refuses, can't be reached at first, or not again after all pauses.
+    """
+    was_reached, failures = False, 0
+    while True:
+        began = time.monotonic()
+        broken = ClientError(_ENDED)
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        try:
+            with http.stream(path, headers=headers, silence=SILENCE_SECONDS) as chunks:
+                if chunks is None:  # it has ended, and its last event was seen
+                    return
+                was_reached = True
+                for message in messages(chunks):
+                    event = _event(message)
+                    after, failures = event.number, 0
+                    yield event
+                    if event.is_last:
+                        return
+        except ClientError as error:
+            if not was_reached or not _may_pass(error.problem):
+                raise
+            broken = error
+        if time.monotonic() - began > STEADY_SECONDS:
+            failures = 0
+        if failures == len(PAUSES):
+            raise broken
+        sleep(PAUSES[failures])
+        failures += 1
+
+
+_ENDED = Problem(
+    type=NOT_REACHABLE, title="Not reachable", detail="The stream of events ends again and again too early."
+)
+
+
+def _event(message: Message) -> Event:
+    try:
+        return msgspec.json.decode(message.data, type=Event)
+    except msgspec.DecodeError as broken:
+        detail = f"The stream told something else than an event: {broken}. Is it a Relevance service?"
+        raise ClientError(Problem(title="Not understood", detail=detail)) from broken
+
+
+def _may_pass(problem: Problem) -> bool:
+    return problem.type in {NOT_REACHABLE, CONNECTION_LOST} or (problem.status or 0) >= 500

@@ -1,0 +1,227 @@
+"""The one module that knows httpx: bytes out, typed answers or a ClientError back."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+from uuid import uuid4
+
+import httpx
+import msgspec
+
+from relevance_bayes.client.answers.datasets import Slice
+from relevance_bayes.client.errors import CONNECTION_LOST, KEY_IN_USE, NOT_REACHABLE, ClientError, Problem
+
+T = TypeVar("T")
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+PATIENCE = 30.0
+"""Seconds that the service may take to answer, beyond those that it was asked to wait."""
+
+PAUSES = (0.5, 1.0, 2.0, 4.0)
+"""Seconds before what makes something is sent again."""
+
+CONNECT_SECONDS = 5.0
+
+Form: TypeAlias = type[T] | msgspec.json.Decoder[T]
+"""What an answer is read as: a class, or a decoder of a union of several."""
+
+Query = Mapping[str, str | int | float | list[str] | None]
+"""Parameters of a URL; None is "not said"."""
+
+
+@dataclass(frozen=True)
+class Http:
+    """A connection to one service."""
+
+    client: httpx.Client
+
+    @classmethod
+    def to(cls, url: str, *, api_key: str | None, transport: httpx.BaseTransport | None = None) -> "Http":
+        """A connection to `url`; `transport` takes the network's place in tests."""
+        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        try:
+            client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=PATIENCE, transport=transport)
+        except httpx.InvalidURL as broken:
+            raise ClientError(Problem(title="Not a URL", detail=f"{url} is not a URL: {broken}")) from broken
+        return cls(client)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.client.close()
+
+    def get(self, answer: Form[T], path: str, query: Query | None = None, *, wait: float = 0.0) -> T:
+        """Ask for `path`; the service may hold its answer back for `wait` seconds. Raises ClientError."""
+        return _decoded(self._send("GET", path, query=query, patience=PATIENCE + wait), answer)
+
+    def pages(self, answer: type[Slice[T]], path: str, query: Query | None = None) -> Iterator[T]:
+        """The items of a list, page by page as they are asked for. Raises ClientError."""
+        after: str | None = None
+        while True:
+            page = self.get(answer, path, {**(query or {}), "after": after})
+            yield from page.items
+            if not page.has_more:
+                return
+            after = page.after
+
+    def fetch(self, path: str, *, media_type: str, query: Query | None = None) -> bytes:
+        """The bytes at `path`, as this type. Raises ClientError."""
+        return self._send("GET", path, query=query, headers={"Accept": media_type}).content
+
+    def exchange(self, path: str, content: bytes, *, media_type: str, answer_type: str, query: Query) -> bytes:
+        """Send bytes of one type for bytes of another. Raises ClientError."""
+        headers = {"Content-Type": media_type, "Accept": f"{answer_type}, application/problem+json;q=0.1"}
+        return self._send("POST", path, query=query, content=content, headers=headers).content
+
+    @contextmanager
+    def stream(self, path: str, *, headers: Mapping[str, str], silence: float) -> Iterator[Iterator[bytes] | None]:
+        """The bytes at `path` as they come, None for an answer without content; raises ClientError, at the end too.
+
+        So does a silence of more than `silence` seconds.
+        """
+        timeout = httpx.Timeout(PATIENCE, connect=CONNECT_SECONDS, read=silence)
+        with self._reached(), self.client.stream("GET", path, headers=dict(headers), timeout=timeout) as response:
+            if not response.is_success:
+                response.read()
+                raise ClientError(_problem(response))
+            yield None if response.status_code == httpx.codes.NO_CONTENT else response.iter_bytes()
+
+    def post(self, answer: Form[T], path: str, body: object = None) -> T:
+        """Send `body` as JSON. Raises ClientError."""
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        content = None if body is None else _encoded(body)
+        return _decoded(self._send("POST", path, content=content, headers=headers), answer)
+
+    def patch(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str] | None = None) -> T:
+        """Send `body` as JSON, to change what stands at `path`. Raises ClientError."""
+        headers = {"Content-Type": "application/json", **(headers or {})}
+        return _decoded(self._send("PATCH", path, content=_encoded(body), headers=headers), answer)
+
+    def put(self, answer: Form[T], path: str, body: object, *, headers: Mapping[str, str]) -> T:
+        """Send `body` as JSON, to stand at `path`. Raises ClientError."""
+        sent = {"Content-Type": "application/json", **headers}
+        return _decoded(self._send("PUT", path, content=_encoded(body), headers=sent), answer)
+
+    def tagged(self, answer: Form[T], path: str) -> tuple[T, str]:
+        """What stands at `path`, and its entity tag. Raises ClientError."""
+        response = self._send("GET", path)
+        return _decoded(response, answer), response.headers.get("ETag", "")
+
+    def create(self, answer: Form[T], path: str, body: object = None, *, key: str | None = None) -> T:
+        """Send `body` as JSON to make something, under an idempotency `key` (a new one when None).
+
+        So it is safe to send again, and is, where the connection is lost before the answer. Raises ClientError.
+        """
+        headers = _named(key) | ({} if body is None else {"Content-Type": "application/json"})
+        content = None if body is None else _encoded(body)
+        return _decoded(self._insist(lambda: self._send("POST", path, content=content, headers=headers)), answer)
+
+    def upload(
+        self,
+        answer: Form[T],
+        path: str,
+        file: Path,
+        *,
+        media_type: str,
+        query: Query | None = None,
+        key: str | None = None,
+    ) -> T:
+        """Stream a file, under a `key` as in `create`. Raises ClientError, OSError where the file can't be read."""
+        headers = _named(key) | {"Content-Type": media_type, "Content-Length": str(file.stat().st_size)}
+
+        def send() -> httpx.Response:
+            with file.open("rb") as stream:
+                chunks = iter(lambda: stream.read(1 << 18), b"")
+                return self._send("POST", path, query=query, content=chunks, headers=headers, patience=600)
+
+        return _decoded(self._insist(send), answer)
+
+    def delete(self, path: str, query: Query | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+        """Remove what stands at `path`. Raises ClientError."""
+        self._send("DELETE", path, query=query, headers=headers)
+
+    def _insist(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+        """Send again after a lost connection, or while what was sent before it is still being done."""
+        lost = False
+        for pause in (*PAUSES, None):
+            try:
+                return send()
+            except ClientError as refused:
+                kind = refused.problem.type
+                # Where there is no service at all, only one that was there a moment ago is waited for.
+                again = kind == CONNECTION_LOST or (lost and kind in {NOT_REACHABLE, KEY_IN_USE})
+                if not again or pause is None:
+                    raise
+                lost = True
+                time.sleep(pause)
+        raise AssertionError("the last pause is None")
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        content: bytes | Iterable[bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
+    ) -> httpx.Response:
+        said = {name: value for name, value in (query or {}).items() if value is not None}
+        timeout = httpx.Timeout(patience, connect=CONNECT_SECONDS)
+        with self._reached():
+            response = self.client.request(
+                method, path, params=said or None, content=content, headers=headers, timeout=timeout
+            )
+        if not response.is_success:
+            raise ClientError(_problem(response))
+        return response
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        try:
+            yield
+        except httpx.UnsupportedProtocol as broken:
+            detail = f"{self.client.base_url} is no URL of a service: it must start with http:// or https://"
+            raise ClientError(Problem(title="Not a URL", detail=detail)) from broken
+        except (httpx.NetworkError, httpx.ProtocolError) as broken:
+            never = isinstance(broken, httpx.ConnectError)
+            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            kind, title = (NOT_REACHABLE, "Not reachable") if never else (CONNECTION_LOST, "Connection lost")
+            raise ClientError(Problem(type=kind, title=title, detail=detail)) from broken
+        except httpx.TransportError as broken:
+            detail = f"No answer from {self.client.base_url}: {str(broken) or type(broken).__name__}"
+            raise ClientError(Problem(type=NOT_REACHABLE, title="Not reachable", detail=detail)) from broken
+
+
+def _named(key: str | None) -> dict[str, str]:
+    """The header that makes a request one of its kind."""
+    text = str(uuid4() if key is None else key).replace("\\", "\\\\").replace('"', '\\"')
+    return {"Idempotency-Key": f'"{text}"'}
+
+
+def _encoded(body: object) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError) as broken:
+        raise ClientError(Problem(title="Not JSON", detail=f"This can't be said in JSON: {broken}")) from broken
+
+
+def _decoded(response: httpx.Response, answer: Form[T]) -> T:
+    try:
+        if isinstance(answer, msgspec.json.Decoder):
+            return answer.decode(response.content)
+        return msgspec.json.decode(response.content, type=answer)
+    except (msgspec.DecodeError, UnicodeDecodeError) as broken:
+        detail = f"{response.request.url} answered something else than expected: {broken}. Is it a Relevance service?"
+        raise ClientError(Problem(title="Not understood", detail=detail, status=response.status_code)) from broken
+
+
+def _problem(response: httpx.Response) -> Problem:
+    try:
+        return msgspec.json.decode(response.content, type=Problem)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        detail = f"{response.request.url} answered {response.status_code} {response.reason_phrase}".rstrip()
+        return Problem(title=response.reason_phrase, detail=detail, status=response.status_code)

@@ -1,0 +1,22 @@
+"""Jobs and versions of any task, and of the one that a caller expects."""
+
+from typing import TypeVar
+
+from msgspec.json import Decoder
+
+from relevance_bayes.client.answers import ImportedVersion, Job, TrainingJob, Version, VersionBase
+from relevance_bayes.client.errors import ClientError, Problem
+
+A = TypeVar("A", Job, VersionBase)
+
+ANY_JOB: Decoder[Job] = Decoder(TrainingJob)
+ANY_VERSION: Decoder[VersionBase] = Decoder(Version)
+IMPORTED_VERSION: Decoder[ImportedVersion] = Decoder(ImportedVersion)
+
+
+def of_kind(kind: type[A], answer: A) -> A:
+    """The answer, as what was expected; raises ClientError for another kind."""
+    if not isinstance(answer, kind):
+        detail = f"This is a {type(answer).__name__}, and a {kind.__name__} was expected; say `of`."
+        raise ClientError(Problem(title="Another task", detail=detail))
+    return answer

@@ -1,0 +1,34 @@
+"""Where versions stand in the API, however they are named."""
+
+from urllib.parse import quote
+
+from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.types.errors import NotFoundError
+from relevance_bayes.types.references import Reference
+
+
+def reference(name: str, version: int | str | None = None) -> Reference:
+    """What a name, which may be `model@alias`, and a version, which may be an alias, mean together.
+
+    Raises ClientError where it can be nothing.
+    """
+    try:
+        read = Reference.read(name)
+        if version is None:
+            return read
+        if read.version is None:
+            return Reference.of(read.model, str(version))
+    except NotFoundError as error:
+        raise ClientError(Problem(title="No such thing", detail=error.detail, status=404)) from error
+    raise ClientError(Problem(title="Two versions", detail=f"{name} says which version, and {version} another one."))
+
+
+def version_path(name: str, version: int | str | None) -> str:
+    """The path of a version; of the newest that of its model."""
+    model, selector = reference(name, version)
+    return f"/v1/models/{part(model)}" + ("" if selector is None else f"/versions/{part(str(selector))}")
+
+
+def part(text: str) -> str:
+    """One segment of a path: a name can't lead elsewhere."""
+    return quote(text, safe="")

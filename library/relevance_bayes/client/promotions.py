@@ -1,0 +1,49 @@
+"""The calls about aliases that move to what is better."""
+
+from dataclasses import dataclass
+
+from msgspec.json import Decoder
+
+from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers.promotions import Promotion
+from relevance_bayes.client.job_room import VersionJobRoom
+from relevance_bayes.client.paths import part
+
+_ONE: Decoder[Promotion] = Decoder(Promotion)
+
+
+@dataclass(frozen=True)
+class Promotions(VersionJobRoom[Promotion]):
+    """Whether versions are better than those to which aliases point."""
+
+    path: str = "/v1/promotions"
+    one: Decoder[Promotion] = _ONE
+    many: type[Slice[Promotion]] = Slice[Promotion]
+
+    def submit(
+        self,
+        model: str,
+        alias: str,
+        version: int | str,
+        dataset_id: str,
+        *,
+        metric: str | None = None,
+        margin: float | None = None,
+        criterion: str | None = None,
+        groups: str | None = None,
+        key: str | None = None,
+    ) -> Promotion:
+        """Ask that an alias moves to a version if that is better on a dataset; `key` as in `Relevance.upload`.
+
+        `groups` is the column whose values say which rows belong together.
+        """
+        wanted: dict[str, Json] = {
+            "version": version,
+            "dataset_id": dataset_id,
+            "metric": metric,
+            "margin": margin,
+            "criterion": criterion,
+            "groups": groups,
+        }
+        said = {name: value for name, value in wanted.items() if value is not None}
+        return self.http.create(self.one, f"/v1/models/{part(model)}/aliases/{part(alias)}/promotions", said, key=key)

@@ -1,0 +1,81 @@
+"""The calls about what is said of versions, where they come from, what they are asked for, and how two differ."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from relevance_bayes.client.answers import Json, Model, VersionBase
+from relevance_bayes.client.answers.comparisons import Comparison
+from relevance_bayes.client.answers.registry import Lineage, Statistics
+from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.http import Http, Query
+from relevance_bayes.client.kinds import ANY_VERSION
+from relevance_bayes.client.paths import reference, version_path
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is to be said: None leaves it as it is; an empty description is none, and a tag of None goes."""
+
+    description: str | None = None
+    tags: Mapping[str, str | None] | None = None
+
+    def as_patch(self) -> Mapping[str, Json]:
+        """As the API has it."""
+        patch: dict[str, Json] = {}
+        if self.description is not None:
+            patch["description"] = self.description or None
+        if self.tags is not None:
+            patch["tags"] = dict(self.tags)
+        return patch
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Models and versions as their owner keeps them; every method raises ClientError as those of `Relevance` do."""
+
+    http: Http
+
+    def annotate(self, model: str, said: Said, *, if_match: str | None = None) -> Model:
+        """Change what is said of a model; with `if_match`, only if it is still what had this `ETag`."""
+        return self.http.patch(Model, version_path(model, None), said.as_patch(), headers=_if_match(if_match))
+
+    def annotate_version(
+        self, name: str, said: Said, *, version: int | str | None = None, if_match: str | None = None
+    ) -> VersionBase:
+        """Change what is said of a version, named as `model@alias` or by its `version`."""
+        return self.http.patch(ANY_VERSION, _one(name, version), said.as_patch(), headers=_if_match(if_match))
+
+    def lineage(self, name: str, version: int | str | None = None) -> Lineage:
+        """Where a version comes from, named as in `annotate_version`."""
+        return self.http.get(Lineage, f"{_one(name, version)}/lineage")
+
+    def statistics(self, name: str, version: int | str | None = None) -> Statistics:
+        """What a version was asked for, as the process that answers has counted it; named as in `annotate_version`."""
+        return self.http.get(Statistics, f"{_one(name, version)}/statistics")
+
+    def compare(
+        self, first: str, second: str, table: Mapping[str, Json], *, version: int | str | None = None
+    ) -> Comparison:
+        """Where two versions disagree on a table, as `predict` has it: `model@alias` each; a model's newest as second.
+
+        The first may be named by its `version` instead.
+        """
+        return self.http.post(Comparison, f"{_one(first, version)}/compare", {**table, "with": second})
+
+
+def tag_query(tags: Mapping[str, str] | None) -> Query:
+    """Parameters that ask for what has these tags."""
+    return {"tag": [f"{name}:{value}" for name, value in tags.items()] if tags else None}
+
+
+def _one(name: str, version: int | str | None) -> str:
+    """The path of one version."""
+    if reference(name, version).version is None:
+        raise ClientError(
+            Problem(title="Which version?", detail=f"Say which version of {name}: a number, or an alias.")
+        )
+    return version_path(name, version)
+
+
+def _if_match(tag: str | None) -> dict[str, str]:
+    return {} if tag is None else {"If-Match": tag}

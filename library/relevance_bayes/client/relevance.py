@@ -1,0 +1,247 @@
+"""The calls of the API as methods."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, overload
+
+from relevance_bayes.client.aliases import Aliases
+from relevance_bayes.client.answers import (
+    ApproximationJob,
+    Dataset,
+    Expansion,
+    ImportedVersion,
+    Json,
+    Model,
+    Predictions,
+    RelevanceVector,
+    Slice,
+    SupervisedVersion,
+    Version,
+    VersionBase,
+)
+from relevance_bayes.client.batch_predictions import BatchPredictions
+from relevance_bayes.client.deciding import listed
+from relevance_bayes.client.errors import ClientError, Problem
+from relevance_bayes.client.evaluations import Evaluations
+from relevance_bayes.client.exports import ExportFormat, exported_name
+from relevance_bayes.client.files import Files
+from relevance_bayes.client.gaussian_expansion import GaussianExpansion
+from relevance_bayes.client.http import DEFAULT_URL, Http
+from relevance_bayes.client.kinds import ANY_VERSION, IMPORTED_VERSION, of_kind
+from relevance_bayes.client.paths import part, reference, version_path
+from relevance_bayes.client.promotions import Promotions
+from relevance_bayes.client.registry import Registry, tag_query
+from relevance_bayes.client.trainings import Trainings
+from relevance_bayes.client.webhooks import Webhooks
+from relevance_bayes.types.formats import media_type_of
+from relevance_bayes.types.values import Label
+
+V = TypeVar("V", bound=VersionBase)
+
+
+def connect(url: str = DEFAULT_URL, *, api_key: str | None = None) -> "Relevance":
+    """A client of the service at `url`. Raises ClientError where that is no URL."""
+    return Relevance(Http.to(url, api_key=api_key))
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A client of one service; every method raises ClientError when the service refuses or does not answer."""
+
+    http: Http
+
+    def __enter__(self) -> "Relevance":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    @property
+    def aliases(self) -> Aliases:
+        """Names for versions, which move."""
+        return Aliases(self.http)
+
+    @property
+    def batch_predictions(self) -> BatchPredictions:
+        """Files of predictions for whole datasets."""
+        return BatchPredictions(self.http)
+
+    @property
+    def evaluations(self) -> Evaluations:
+        """How good versions are."""
+        return Evaluations(self.http)
+
+    @property
+    def files(self) -> Files:
+        """Predictions for files as they are."""
+        return Files(self.http)
+
+    @property
+    def promotions(self) -> Promotions:
+        """Aliases that move to what is better."""
+        return Promotions(self.http)
+
+    @property
+    def registry(self) -> Registry:
+        """What is said of models and versions, and where these come from."""
+        return Registry(self.http)
+
+    @property
+    def trainings(self) -> Trainings:
+        """What makes versions."""
+        return Trainings(self.http)
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """Who is told of the ends of jobs."""
+        return Webhooks(self.http)
+
+    # Datasets
+
+    def upload(self, file: Path, *, name: str | None = None, key: str | None = None) -> Dataset:
+        """Stream a file of any format, told apart by its name's ending. Raises OSError.
+
+        What makes something is sent under an idempotency key, and again should the connection be lost. A `key` of your
+        own makes it safe to call again too: the same call with it gives the first answer.
+        """
+        query = {"name": name or file.stem}
+        return self.http.upload(Dataset, "/v1/datasets", file, media_type=media_type_of(file), query=query, key=key)
+
+    def create_dataset(self, columns: Mapping[str, Sequence[Json]], *, name: str, key: str | None = None) -> Dataset:
+        """Send a small table column by column; `key` as in `upload`."""
+        return self.http.create(Dataset, f"/v1/datasets?name={part(name)}", {"columns": columns}, key=key)
+
+    def dataset(self, dataset_id: str) -> Dataset:
+        """One dataset."""
+        return self.http.get(Dataset, f"/v1/datasets/{part(dataset_id)}")
+
+    def datasets(self, *, name: str | None = None) -> Iterator[Dataset]:
+        """All datasets, or those of this name, newest first."""
+        return self.http.pages(Slice[Dataset], "/v1/datasets", {"name": name})
+
+    def delete_dataset(self, dataset_id: str) -> None:
+        """Remove a dataset that no unfinished job needs."""
+        self.http.delete(f"/v1/datasets/{part(dataset_id)}")
+
+    # Training
+
+    def approximate(
+        self,
+        expansion: GaussianExpansion,
+        *,
+        model: str,
+        tolerance: float | None = None,
+        max_functions: int | None = None,
+        density: bool = False,
+    ) -> ApproximationJob:
+        """Ask for few terms that stand for all of an expansion: its terms become the dataset `model`."""
+        terms = self.create_dataset(expansion.columns, name=model)
+        wanted: dict[str, Json] = {"tolerance": tolerance, "max_functions": max_functions, "density": density}
+        said = {name: value for name, value in wanted.items() if value is not None}
+        asked = {"dataset_id": terms.id, "model": model, **expansion.asked, **said}
+        return self.trainings.submit(asked, of=ApproximationJob)
+
+    # Models
+
+    def models(self, *, tags: Mapping[str, str] | None = None) -> Iterator[Model]:
+        """All models, or those with these tags, newest first."""
+        return self.http.pages(Slice[Model], "/v1/models", tag_query(tags))
+
+    def model(self, name: str) -> Model:
+        """One model."""
+        return self.http.get(Model, f"/v1/models/{part(name)}")
+
+    def versions(self, name: str, *, tags: Mapping[str, str] | None = None) -> Iterator[Version]:
+        """All versions of a model, or those with these tags, newest first."""
+        return self.http.pages(Slice[Version], f"/v1/models/{part(name)}/versions", tag_query(tags))
+
+    @overload
+    def version(self, name: str, version: int | str | None = None) -> SupervisedVersion: ...
+    @overload
+    def version(self, name: str, version: int | str | None = None, *, of: type[V]) -> V: ...
+    def version(
+        self, name: str, version: int | str | None = None, *, of: type[VersionBase] = SupervisedVersion
+    ) -> VersionBase:
+        """What one version has learned: by its number or an alias, of `model` or `model@alias`; else the newest.
+
+        Versions that predict numbers and classes are expected; `of` names another class, or `VersionBase` for any.
+        """
+        model, selector = reference(name, version)
+        if selector is None:
+            selector = self.model(model).latest
+        if selector is None:
+            raise ClientError(Problem(title="No version", detail=f"The model {model} has no version.", status=404))
+        return of_kind(of, self.http.get(ANY_VERSION, f"/v1/models/{part(model)}/versions/{part(str(selector))}"))
+
+    def relevance_vectors(
+        self, name: str, version: int | str, *, sort: Literal["number", "weight"] = "number"
+    ) -> Iterator[RelevanceVector]:
+        """The functions that a version keeps, by number or by size of weight."""
+        path = f"{version_path(name, version)}/relevance-vectors"
+        return self.http.pages(Slice[RelevanceVector], path, {"sort": sort})
+
+    def expansion(self, name: str, version: int | str) -> GaussianExpansion:
+        """A version as a sum of Gaussians that all have one width; raises ClientError where it is none."""
+        # It makes arrays: numpy is imported where the first is met.
+        from relevance_bayes.client.expansions.told import gaussian
+
+        return gaussian(self.http.get(Expansion, f"{version_path(name, version)}/expansion"))
+
+    def image(self, name: str, version: int | str, *, media_type: str = "application/x-npy") -> bytes:
+        """What the code of an image tells: an exact npy file, or `image/png`."""
+        return self.http.fetch(f"{version_path(name, version)}/image", media_type=media_type)
+
+    def export(self, name: str, version: int | str, form: ExportFormat = "json") -> bytes:
+        """A version as a file: all that it predicts with, or a program that does."""
+        return self.http.fetch(f"{version_path(name, version)}/export", media_type="*/*", query={"format": form})
+
+    def import_version(self, file: Path, *, model: str | None = None, key: str | None = None) -> ImportedVersion:
+        """Make an exported .json or .npz the next version of `model`, by default of the name that it had.
+
+        Raises OSError; `key` as in `upload`.
+        """
+        name = exported_name(file) if model is None else model
+        media_type = "application/x-npz" if file.suffix.lower() == ".npz" else "application/json"
+        path = f"/v1/models/{part(name)}/versions"
+        return self.http.upload(IMPORTED_VERSION, path, file, media_type=media_type, key=key)
+
+    def delete_model(self, name: str) -> None:
+        """Remove a model and all its versions."""
+        self.http.delete(f"/v1/models/{part(name)}")
+
+    def delete_version(self, name: str, number: int) -> None:
+        """Remove one version to which no alias points; its number is never used again."""
+        self.http.delete(version_path(name, number))
+
+    def predict(
+        self,
+        name: str,
+        table: Mapping[str, Json],
+        *,
+        version: int | str | None = None,
+        interval: float | None = None,
+        explain: int | None = None,
+        covariance: bool | None = None,
+        class_priors: Mapping[Label, float] | None = None,
+        costs: Sequence[Sequence[float]] | None = None,
+        reject_cost: float | None = None,
+        components: int | None = None,
+    ) -> Predictions:
+        """Predict for a `table` in one of the API's three forms; without a `version` or `model@alias`, by the newest.
+
+        Classes are decided between where `class_priors`, `costs[truth][decision]` or `reject_cost` are said; of a model
+        of components, at most so many of the first are told.
+        """
+        where = version_path(name, version)
+        wanted: dict[str, Json] = {
+            "interval": interval,
+            "explain": explain,
+            "covariance": covariance,
+            "class_priors": listed(class_priors),
+            "costs": None if costs is None else [list(row) for row in costs],
+            "reject_cost": reject_cost,
+            "components": components,
+        }
+        options = {name: value for name, value in wanted.items() if value is not None}
+        return self.http.post(Predictions, f"{where}/predict", {**table, **options})

@@ -1,0 +1,55 @@
+"""The calls about trainings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar, overload
+
+from msgspec.json import Decoder
+
+from relevance_bayes.client.answers import Job, Json, Slice, SupervisedJob, TrainingJob
+from relevance_bayes.client.job_room import LONGEST_WAIT, JobRoom
+from relevance_bayes.client.kinds import ANY_JOB, of_kind
+from relevance_bayes.client.paths import part
+
+K = TypeVar("K", bound=Job)
+
+
+@dataclass(frozen=True)
+class Trainings(JobRoom[Job]):
+    """What makes versions.
+
+    Trainings to predict numbers and classes are what is expected; `of` names another class, or `Job` for any.
+    """
+
+    path: str = "/v1/training-jobs"
+    one: Decoder[Job] = ANY_JOB
+    many: type[Slice[TrainingJob]] = Slice[TrainingJob]
+
+    @overload
+    def submit(self, request: Mapping[str, Json], *, key: str | None = None) -> SupervisedJob: ...
+    @overload
+    def submit(self, request: Mapping[str, Json], *, of: type[K], key: str | None = None) -> K: ...
+    def submit(self, request: Mapping[str, Json], *, of: type[Job] = SupervisedJob, key: str | None = None) -> Job:
+        """Ask for one; `request` as in the API: `dataset_id` and `target`, the rest has good defaults.
+
+        `key` as in `Relevance.upload`.
+        """
+        return of_kind(of, self.http.create(self.one, self.path, request, key=key))
+
+    @overload
+    def get(self, job_id: str, *, wait: float = 0) -> SupervisedJob: ...
+    @overload
+    def get(self, job_id: str, *, of: type[K], wait: float = 0) -> K: ...
+    def get(self, job_id: str, *, of: type[Job] = SupervisedJob, wait: float = 0) -> Job:
+        """One, as soon as it has ended or `wait` seconds have passed."""
+        return of_kind(of, self.http.get(self.one, f"{self.path}/{part(job_id)}", {"wait": wait or None}, wait=wait))
+
+    @overload
+    def wait(self, job_id: str) -> SupervisedJob: ...
+    @overload
+    def wait(self, job_id: str, *, of: type[K]) -> K: ...
+    def wait(self, job_id: str, *, of: type[Job] = SupervisedJob) -> Job:
+        """Wait for its end, however long it takes."""
+        while not (job := self.get(job_id, of=of, wait=LONGEST_WAIT)).has_ended:
+            pass
+        return job

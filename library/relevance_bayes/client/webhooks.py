@@ -1,0 +1,74 @@
+"""The calls about webhooks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from relevance_bayes.client.answers import Json, Slice
+from relevance_bayes.client.answers.webhooks import Delivery, NewWebhook, Webhook
+from relevance_bayes.client.http import Http
+from relevance_bayes.types.webhooks import EventType
+
+
+@dataclass(frozen=True)
+class Webhooks:
+    """Who is told of the ends of jobs; every method raises ClientError as those of `Relevance` do."""
+
+    http: Http
+
+    def create(
+        self, url: str, *, events: Sequence[EventType] | None = None, description: str | None = None
+    ) -> NewWebhook:
+        """Have a URL told, of every end unless `events` are said; its secret is shown in this answer alone."""
+        wanted: Mapping[str, Json] = {
+            "url": url,
+            "events": None if events is None else list(events),
+            "description": description,
+        }
+        said = {name: value for name, value in wanted.items() if value is not None}
+        return self.http.create(NewWebhook, "/v1/webhooks", said)
+
+    def all(self) -> Iterator[Webhook]:
+        """All webhooks, newest first."""
+        return self.http.pages(Slice[Webhook], "/v1/webhooks")
+
+    def get(self, webhook_id: str) -> Webhook:
+        """One webhook."""
+        return self.http.get(Webhook, _path(webhook_id))
+
+    def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        enabled: bool | None = None,
+    ) -> Webhook:
+        """Change what is said; the secret stays."""
+        wanted: Mapping[str, Json] = {
+            "url": url,
+            "events": None if events is None else list(events),
+            "enabled": enabled,
+        }
+        said = {name: value for name, value in wanted.items() if value is not None}
+        return self.http.patch(Webhook, _path(webhook_id), said)
+
+    def delete(self, webhook_id: str) -> None:
+        """Have it told no more."""
+        self.http.delete(_path(webhook_id))
+
+    def deliveries(self, webhook_id: str) -> Iterator[Delivery]:
+        """What it was and is to be told, newest first."""
+        return self.http.pages(Slice[Delivery], f"{_path(webhook_id)}/deliveries")
+
+    def test(self, webhook_id: str) -> Delivery:
+        """Send it a signed message of type `webhook.test`, now; `deliveries` tells what became of it."""
+        return self.http.post(Delivery, f"{_path(webhook_id)}/test")
+
+    def redeliver(self, webhook_id: str, delivery_id: str) -> Delivery:
+        """Tell it again, now."""
+        return self.http.post(Delivery, f"{_path(webhook_id)}/deliveries/{quote(delivery_id, safe='')}/redeliver")
+
+
+def _path(webhook_id: str) -> str:
+    return f"/v1/webhooks/{quote(webhook_id, safe='')}"

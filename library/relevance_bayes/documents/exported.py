@@ -1,0 +1,53 @@
+"""A version on its way out or in: what other programs, and another service, can take over."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from relevance_bayes.documents.models import (
+    ApproximationPredictor,
+    ApproximationReport,
+    ComponentsPredictor,
+    ComponentsReport,
+    SupervisedPredictor,
+    SupervisedReport,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedBase:
+    """Version `number` of `model`, as the service that trained it had it.
+
+    Each kind of task adds its `report` and its `predictor`, which is all that it predicts with.
+    """
+
+    model: str
+    number: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedSupervised(ExportedBase):
+    """One that predicts numbers or classes."""
+
+    report: SupervisedReport
+    predictor: SupervisedPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedApproximation(ExportedBase):
+    """A known function, told by few terms."""
+
+    report: ApproximationReport
+    predictor: ApproximationPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedComponents(ExportedBase):
+    """Components of rows, which tell how new a row is."""
+
+    report: ComponentsReport
+    predictor: ComponentsPredictor
+
+
+ExportedVersion: TypeAlias = ExportedSupervised | ExportedApproximation | ExportedComponents

@@ -1,0 +1,175 @@
+"""The functions of a model in its document, read and written."""
+
+import numpy as np
+
+from relevance_bayes.core.basis import (
+    ConstantFunction,
+    Functions,
+    GroupFunctions,
+    InputFunctions,
+    KernelFunctions,
+    SingleFunctions,
+)
+from relevance_bayes.core.dictionaries import FourierFunctions, GaborFunctions, SplineFunctions, StepFunctions
+from relevance_bayes.core.kernels import Additive, Kernel
+from relevance_bayes.core.kernels.covariance import Covariance
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.documents.schema import (
+    BiasPart,
+    FunctionsPart,
+    GroupPart,
+    InputsPart,
+    KernelPart,
+    SinglePart,
+    SplinesPart,
+    StepsPart,
+    TermPart,
+    WaveletsPart,
+    WavesPart,
+)
+from relevance_bayes.documents.sizes import columns, matrix, vector, wrong
+
+
+def functions_of(part: FunctionsPart, inputs: int, where: str) -> Functions:
+    """Those of a model whose functions see `inputs` columns; raises InvalidRequestError, as all here do."""
+    if isinstance(part, GroupPart):
+        seen = columns(part.columns, inputs, f"{where}/columns")
+        if not len(seen) or len(set(part.columns)) < len(seen):
+            raise wrong(f"{where}/columns", "A group has different columns, and one at least.")
+        return GroupFunctions(seen, _single_of(part.of, len(seen), f"{where}/of"))
+    return _single_of(part, inputs, where)
+
+
+def _single_of(part: SinglePart, inputs: int, where: str) -> SingleFunctions:
+    match part:
+        case KernelPart():
+            return kernel_functions_of(part, inputs, where)
+        case BiasPart():
+            return ConstantFunction()
+        case InputsPart():
+            return InputFunctions(columns(part.columns, inputs, f"{where}/columns"))
+        case StepsPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return StepFunctions(chosen, vector(part.locations, len(chosen), f"{where}/locations"))
+        case WavesPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return FourierFunctions(
+                chosen,
+                vector(part.origins, len(chosen), f"{where}/origins"),
+                vector(part.frequencies, len(chosen), f"{where}/frequencies"),
+                vector(part.phases, len(chosen), f"{where}/phases"),
+            )
+        case SplinesPart():
+            chosen = columns(part.inputs, inputs, f"{where}/inputs")
+            return SplineFunctions(
+                part.degree,
+                chosen,
+                vector(part.locations, len(chosen), f"{where}/locations"),
+                vector(part.scales, len(chosen), f"{where}/scales"),
+            )
+        case WaveletsPart():
+            return wavelets_of(part, inputs, where)
+
+
+def wavelets_of(part: WaveletsPart, inputs: int, where: str) -> GaborFunctions:
+    """Wavelets."""
+    size = len(part.scales)
+    return GaborFunctions(
+        matrix(part.centres, (size, inputs), f"{where}/centres"),
+        np.asarray(part.scales, np.float64),
+        matrix(part.frequencies, (size, inputs), f"{where}/frequencies"),
+        vector(part.phases, size, f"{where}/phases"),
+    )
+
+
+def kernel_functions_of(part: KernelPart, inputs: int, where: str) -> KernelFunctions:
+    """Kernel functions; the rows that they stood on stay behind."""
+    size = len(part.centres)
+    if len(part.widths) not in {1, inputs}:
+        raise wrong(f"{where}/widths", f"Expected one width, or one for each of {inputs}; got {len(part.widths)}.")
+    bend = InputMap(
+        np.asarray(part.widths, np.float64),
+        None if part.skew is None else vector(part.skew, inputs, f"{where}/skew"),
+        None if part.tail is None else vector(part.tail, inputs, f"{where}/tail"),
+    )
+    centres = matrix(part.centres, (size, inputs), f"{where}/centres")
+    return KernelFunctions(_termed(part, inputs, where), bend, centres, np.arange(size))
+
+
+def _termed(part: KernelPart, inputs: int, where: str) -> Kernel | Additive:
+    if not part.terms:
+        return part.kernel
+    if not isinstance(part.kernel, Covariance):
+        raise wrong(f"{where}/terms", f'The kernel "{part.kernel.type}" has no terms.')
+    alone, shares = tuple(term.input for term in part.terms), tuple(term.share for term in part.terms)
+    columns(alone, inputs, f"{where}/terms")
+    if len(set(alone)) < len(alone) or len(alone) >= inputs or sum(shares) >= 1.0:
+        detail = "Terms are of different inputs, with another one left beside them, and their shares sum to less than 1"
+        raise wrong(f"{where}/terms", f"{detail}.")
+    return Additive(part.kernel, alone, shares)
+
+
+def functions_part(functions: Functions) -> FunctionsPart:
+    """One dictionary of a model."""
+    if isinstance(functions, GroupFunctions):
+        return GroupPart(type="group", columns=functions.columns, of=_single_part(functions.of))
+    return _single_part(functions)
+
+
+def _single_part(functions: SingleFunctions) -> SinglePart:
+    match functions:
+        case KernelFunctions():
+            return kernel_part(functions)
+        case ConstantFunction():
+            return BiasPart(type="bias")
+        case InputFunctions(columns=columns):
+            return InputsPart(type="inputs", columns=columns)
+        case StepFunctions(inputs=inputs, places=places):
+            return StepsPart(type="steps", inputs=inputs, locations=places)
+        case FourierFunctions():
+            return WavesPart(
+                type="fourier",
+                inputs=functions.inputs,
+                origins=functions.origins,
+                frequencies=functions.frequencies,
+                phases=functions.phases,
+            )
+        case SplineFunctions():
+            return SplinesPart(
+                type="b_splines",
+                degree=functions.degree,
+                inputs=functions.inputs,
+                locations=functions.places,
+                scales=functions.spans,
+            )
+        case GaborFunctions():
+            return wavelets_part(functions)
+
+
+def wavelets_part(functions: GaborFunctions) -> WaveletsPart:
+    """Wavelets."""
+    return WaveletsPart(
+        type="gabor",
+        centres=functions.centres,
+        scales=functions.spans,
+        frequencies=functions.frequencies,
+        phases=functions.phases,
+    )
+
+
+def kernel_part(functions: KernelFunctions) -> KernelPart:
+    """Kernel functions, the terms of an additive kernel apart."""
+    kernel, terms = functions.kernel, list[TermPart]()
+    if isinstance(kernel, Additive):
+        pairs = zip(kernel.alone, kernel.shares, strict=True)
+        kernel, terms = kernel.kernel, [TermPart(input=place, share=share) for place, share in pairs]
+    bend = functions.input_map
+    return KernelPart(
+        type="kernel",
+        kernel=kernel,
+        terms=terms,
+        widths=bend.widths,
+        skew=bend.skew,
+        tail=bend.tail,
+        centres=functions.centres,
+    )

@@ -1,0 +1,74 @@
+"""How large a document that comes in may be."""
+
+from relevance_bayes.documents.schema import (
+    BiasPart,
+    ComponentsPart,
+    FunctionsPart,
+    GroupPart,
+    InputsPart,
+    KernelPart,
+    ModelPart,
+    PerClassPart,
+    PoolPart,
+    SplinesPart,
+    StepsPart,
+    TermsPart,
+    VersionDocument,
+    WaveletsPart,
+    WavesPart,
+)
+from relevance_bayes.documents.sizes import wrong
+
+MOST_MEMBERS = 16
+
+MOST_FUNCTIONS = 2_048
+"""Of one version: what is worth to be taken in is sparse, and the cost of a model grows with the cube of them."""
+
+
+def refuse_large(document: VersionDocument) -> None:
+    """Raise InvalidRequestError for a document of more functions or models than one may have that comes in."""
+    match document.model:
+        case ModelPart() as model:
+            _refuse_large_model(model, "/model")
+        case PoolPart(members=members) | PerClassPart(members=members):
+            if isinstance(document.model, PoolPart) and not 2 <= len(members) <= MOST_MEMBERS:
+                detail = f"A pool has 2 to {MOST_MEMBERS} members, got {len(members)}."
+                raise wrong("/model/members", detail)
+            for place, model in enumerate(members):
+                _refuse_large_model(model, f"/model/members/{place}")
+        case ComponentsPart(functions=functions):
+            _refuse_other_size(functions, "/model/functions")
+        case TermsPart():
+            pass  # as many as a training may have
+
+
+def _refuse_large_model(part: ModelPart, where: str) -> None:
+    size = sum(map(_size, part.functions))
+    if size > MOST_FUNCTIONS:
+        raise wrong(f"{where}/functions", f"There are {size:,} functions, where {MOST_FUNCTIONS:,} are the most.")
+    if part.augmentation is not None:
+        _refuse_other_size(part.augmentation.functions, f"{where}/augmentation/functions")
+    if part.log_noise is not None:
+        _refuse_large_model(part.log_noise.model, f"{where}/log_noise/model")
+
+
+def _refuse_other_size(part: KernelPart, where: str) -> None:
+    if not 1 <= len(part.centres) <= MOST_FUNCTIONS:
+        detail = f"Here stand 1 to {MOST_FUNCTIONS:,} functions, got {len(part.centres):,}."
+        raise wrong(f"{where}/centres", detail)
+
+
+def _size(part: FunctionsPart) -> int:
+    match part:
+        case GroupPart(of=functions):
+            return _size(functions)
+        case KernelPart(centres=centres):
+            return len(centres)
+        case BiasPart():
+            return 1
+        case InputsPart(columns=chosen):
+            return len(chosen)
+        case WaveletsPart(scales=scales):
+            return len(scales)
+        case StepsPart() | WavesPart() | SplinesPart():
+            return len(part.inputs)

@@ -1,0 +1,57 @@
+"""The scales of a model's kernels with the names of the encoded inputs that they belong to."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Additive
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.scales import InputMap
+from relevance_bayes.documents.models import InputTerm, InputWarp, InputWidth
+from relevance_bayes.tables.encoding import InputEncoding, column_names
+
+
+def model_widths(model: Model, encoding: InputEncoding) -> tuple[InputWidth, ...]:
+    """Return the widths of all kernels that see all inputs; empty where none was kept."""
+    return tuple(width for input_map in _maps(model) for width in named_widths(input_map, encoding))
+
+
+def named_widths(input_map: InputMap, encoding: InputEncoding) -> Iterator[InputWidth]:
+    """Return one width for all inputs, which has no name, or one for each."""
+    shared = len(input_map.widths) < encoding.width
+    names: Sequence[str | None] = (None,) if shared else column_names(encoding)
+    for name, width in zip(names, input_map.widths, strict=True):
+        yield InputWidth(name, float(width))
+
+
+def model_warps(model: Model, encoding: InputEncoding) -> tuple[InputWarp, ...]:
+    """Return the warps of the maps that have some."""
+    straight = np.zeros(encoding.width)
+    return tuple(
+        InputWarp(name, float(skew), float(tail))
+        for bent in _maps(model)
+        if bent.skew is not None or bent.tail is not None
+        for name, skew, tail in zip(
+            column_names(encoding),
+            straight if bent.skew is None else bent.skew,
+            straight if bent.tail is None else bent.tail,
+            strict=True,
+        )
+    )
+
+
+def model_terms(model: Model, encoding: InputEncoding) -> tuple[InputTerm, ...]:
+    """Return the terms of single inputs, in the inputs' order."""
+    names = column_names(encoding)
+    return tuple(
+        InputTerm(names[place], share)
+        for functions in model.functions
+        if isinstance(functions, KernelFunctions) and isinstance(functions.kernel, Additive)
+        for place, share in sorted(zip(functions.kernel.alone, functions.kernel.shares, strict=True))
+    )
+
+
+def _maps(model: Model) -> tuple[InputMap, ...]:
+    """Of a group the widths are in what was asked for."""
+    return tuple(functions.input_map for functions in model.functions if isinstance(functions, KernelFunctions))

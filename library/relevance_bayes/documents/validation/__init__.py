@@ -1,0 +1,9 @@
+"""Whether a predictor that somebody else wrote can be one: what goes together in it, and what does not."""
+
+from relevance_bayes.documents.validation.approximation import approximation_faults
+from relevance_bayes.documents.validation.components import components_faults
+from relevance_bayes.documents.validation.specs import spec_faults
+from relevance_bayes.documents.validation.supervised import supervised_faults
+from relevance_bayes.documents.validation.supervised_report import supervised_report_faults
+
+__all__ = ["approximation_faults", "components_faults", "spec_faults", "supervised_faults", "supervised_report_faults"]

@@ -1,0 +1,84 @@
+"""What has to go together in a known function that is told by few terms."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relevance_bayes.documents.models import ApproximationPredictor, ApproximationReport
+from relevance_bayes.documents.validation.columns import column_name_faults, input_faults
+from relevance_bayes.documents.validation.figures import (
+    COUNT,
+    NOT_NEGATIVE,
+    OPEN_SHARE,
+    POSITIVE_COUNT,
+    difference_faults,
+    figure_faults,
+)
+from relevance_bayes.documents.validation.reports import WIDTH, common_faults
+from relevance_bayes.tables.encoding import InputEncoding
+from relevance_bayes.types.errors import Fault
+
+
+def approximation_faults(predictor: ApproximationPredictor, report: ApproximationReport) -> tuple[Fault, ...]:
+    """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    return (
+        *input_faults(predictor.encoding, {report.plan.coefficients}),
+        *_of_numbers(predictor.encoding),
+        *_of_terms(predictor, report),
+        *_of_plan(report),
+        *_of_report(predictor, report),
+    )
+
+
+def _of_numbers(encoding: InputEncoding) -> Iterator[Fault]:
+    plain = InputEncoding.plain([column.name for column in encoding.inputs])
+    for place, (column, expected) in enumerate(zip(encoding.inputs, plain.inputs, strict=True)):
+        if column != expected:
+            detail = "A known function reads numbers as they are: its shift is 0, its scale 1, and gaps are refused."
+            yield Fault(detail, f"/inputs/{place}")
+
+
+def _of_terms(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
+    """No value is greater than the sum of the coefficients' sizes."""
+    terms = predictor.expansion
+    with np.errstate(over="ignore"):
+        greatest = abs(terms.constant) + np.abs(terms.coefficients).sum()
+    if not np.isfinite(greatest):
+        yield Fault("The sum of all coefficients, without their signs, is no finite number.", "/model/coefficients")
+    if report.plan.density and (terms.coefficients < 0.0).any():
+        yield Fault("Of a density no coefficient is below 0.", "/model/coefficients")
+    if report.plan.density and terms.constant != 0.0:
+        yield Fault("A density has no constant.", "/model/constant")
+
+
+def _of_plan(report: ApproximationReport) -> Iterator[Fault]:
+    plan, where = report.plan, "/report/plan"
+    if plan.coefficients is not None:
+        yield from column_name_faults(plan.coefficients, f"{where}/coefficients")
+    if len(plan.widths) != len(plan.inputs) or not all(width in WIDTH for width in plan.widths):
+        yield Fault(f"Expected {len(plan.inputs)} widths, each of them {WIDTH}, one for each input.", f"{where}/widths")
+    tolerance, most = plan.tolerance, plan.max_functions
+    yield from figure_faults(
+        [(f"{where}/tolerance", tolerance, OPEN_SHARE), (f"{where}/max_functions", most, POSITIVE_COUNT)]
+    )
+
+
+def _of_report(predictor: ApproximationPredictor, report: ApproximationReport) -> Iterator[Fault]:
+    """The error of a density may be above 1: it is measured before the terms below 0 are taken away."""
+    yield from common_faults(report)
+    if report.functions > report.rows:
+        yield Fault(f"Expected {report.functions} rows at least, one for each term kept.", "/report/rows")
+    yield from figure_faults(
+        [
+            ("/report/error", report.error, NOT_NEGATIVE),
+            ("/report/integral_negative", report.integral_negative, NOT_NEGATIVE),
+        ]
+    )
+    for place, one in enumerate(report.path):
+        where = f"/report/path/{place}"
+        yield from figure_faults(
+            [(f"{where}/functions", one.functions, COUNT), (f"{where}/error", one.error, NOT_NEGATIVE)]
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        mass = predictor.expansion.mass
+    yield from difference_faults([("/report/integral_kept", report.integral_kept, mass)])

@@ -1,0 +1,65 @@
+"""The columns of a version that somebody else wrote: their names, their texts, and what stands for gaps."""
+
+import unicodedata
+from collections.abc import Collection, Iterator
+from math import isclose
+
+from relevance_bayes.documents.validation.figures import SHARE, figure_faults
+from relevance_bayes.tables.encoding import EncodedCategory, EncodedInput, InputEncoding, quoted
+from relevance_bayes.types.errors import Fault
+
+LONGEST_TEXT = 200
+"""Of a name, in characters."""
+
+LONGEST_LABEL = 100_000
+
+
+def input_faults(encoding: InputEncoding, taken: Collection[str | None] = ()) -> Iterator[Fault]:
+    """What is wrong with the inputs; names that are `taken` belong to other columns."""
+    if not encoding.inputs:
+        yield Fault("A model reads one input at least.", "/inputs")
+    others = set(taken)
+    for place, column in enumerate(encoding.inputs):
+        where = f"/inputs/{place}"
+        yield from column_name_faults(column.name, f"{where}/name")
+        if column.name in others:
+            yield Fault(f"The column {quoted(column.name)} is named twice.", f"{where}/name")
+        others.add(column.name)
+        yield from _of_gaps(column, where)
+        yield from _of_scale(column, where)
+
+
+def _of_scale(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if isinstance(column, EncodedCategory):
+        shares = column.fill or ()
+        yield from figure_faults((f"{where}/fill/{place}", share, SHARE) for place, share in enumerate(shares))
+        if shares and not isclose(sum(shares), 1.0, rel_tol=1e-6):
+            yield Fault("Expected shares whose sum is 1.", f"{where}/fill")
+    elif column.kind == "boolean":
+        members = (("shift", column.shift), ("scale", column.scale), ("fill", column.fill))
+        yield from figure_faults((f"{where}/{name}", value, SHARE) for name, value in members)
+
+
+def _of_gaps(column: EncodedInput, where: str) -> Iterator[Fault]:
+    if column.indicator and column.fill is None:
+        yield Fault("Where gaps are told, something fills them.", f"{where}/fill")
+    if isinstance(column, EncodedCategory):
+        known = column.categories
+        if not known or len(set(known)) < len(known):
+            yield Fault("Expected different categories, and one at least.", f"{where}/categories")
+        if any(not is_label(category) for category in known):
+            yield Fault("A category holds NUL, or has no end.", f"{where}/categories")
+        if column.fill is not None and len(column.fill) != len(known):
+            yield Fault(f"Expected {len(known)} shares, got {len(column.fill)}.", f"{where}/fill")
+
+
+def column_name_faults(name: str, where: str) -> Iterator[Fault]:
+    """What is wrong with a column's name."""
+    plain = not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in name)
+    if not (0 < len(name) <= LONGEST_TEXT and plain):
+        yield Fault(f"A column's name has 1 to {LONGEST_TEXT} characters, none of them for control.", where)
+
+
+def is_label(text: str) -> bool:
+    """Whether a text may be a category or a class."""
+    return "\0" not in text and len(text) <= LONGEST_LABEL

@@ -1,0 +1,93 @@
+"""What has to go together in components of rows."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relevance_bayes.core.components import Components
+from relevance_bayes.core.types import Array
+from relevance_bayes.documents.models import ComponentsPredictor, ComponentsReport
+from relevance_bayes.documents.validation.columns import input_faults
+from relevance_bayes.documents.validation.figures import NOT_NEGATIVE, OPEN_SHARE, Interval, figure_faults
+from relevance_bayes.documents.validation.reports import WIDTH, common_faults, row_count_faults, width_faults
+from relevance_bayes.tables.encoding import column_names
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.types.errors import Fault
+
+SEED = Interval(0, 2**53 - 1)
+
+REACHED = Interval(-1e-6, 1.0 + 1e-6)
+"""A share, but for rounding."""
+
+BETWEEN = f"from {1.0 / LARGEST:g} to {LARGEST:g}"
+
+
+def components_faults(predictor: ComponentsPredictor, report: ComponentsReport) -> tuple[Fault, ...]:
+    """What does not go together, with its place in a document; its arrays have the sizes that they must have.
+
+    What is left has finite numbers for every row, but for a covariance that is not positive definite: that is seen
+    where it is factorised.
+    """
+    return (
+        *input_faults(predictor.encoding),
+        *_of_places(predictor.components),
+        *_of_numbers(predictor),
+        *_of_plan(report),
+        *_of_report(predictor, report),
+    )
+
+
+def _of_places(found: Components) -> Iterator[Fault]:
+    """Rows and widths of these sizes have finite squared distances, and a kernel of these is between 0 and 1."""
+    bend, where = found.input_map, "/model/functions"
+    if not _within(bend.widths):
+        yield Fault(f"Widths are {BETWEEN}.", f"{where}/widths")
+    if not (np.abs(found.centres) <= LARGEST).all():
+        yield Fault(f"The rows kept are at most {LARGEST:g} in size.", f"{where}/centres")
+    for name, warp in (("skew", bend.skew), ("tail", bend.tail)):
+        if warp is not None:
+            yield Fault("Components are of inputs that are not bent.", f"{where}/{name}")
+
+
+def _of_numbers(predictor: ComponentsPredictor) -> Iterator[Fault]:
+    found, usual = predictor.components, predictor.log_densities
+    if not _within(found.weights):
+        yield Fault(f"Weights are {BETWEEN}.", "/model/weights")
+    if not _within(np.array(found.noise_variance)):
+        yield Fault(f"The variance of noise is {BETWEEN}.", "/model/noise_variance")
+    if not len(usual) or (np.diff(usual) < 0.0).any():
+        yield Fault("Expected the log densities of usual rows, rising, and one at least.", "/model/log_densities")
+
+
+def _of_plan(report: ComponentsReport) -> Iterator[Fault]:
+    plan = report.plan
+    if plan.widths is not None and (
+        len(plan.widths) not in {1, len(plan.inputs)} or not all(width in WIDTH for width in plan.widths)
+    ):
+        detail = f"Expected one width, {WIDTH}, or one for each of {len(plan.inputs)} inputs."
+        yield Fault(detail, "/report/plan/widths")
+    yield from figure_faults(
+        [
+            ("/report/plan/min_explained_variance", plan.min_explained_variance, OPEN_SHARE),
+            ("/report/plan/seed", plan.seed, SEED),
+        ]
+    )
+
+
+def _of_report(predictor: ComponentsPredictor, report: ComponentsReport) -> Iterator[Fault]:
+    yield from common_faults(report)
+    yield from row_count_faults(report.rows_dropped)
+    yield from width_faults(report.widths, column_names(predictor.encoding))
+    yield from figure_faults(
+        [
+            ("/report/rows_drawn", report.rows_drawn, Interval(1, report.rows)),
+            ("/report/explained_variance", report.explained_variance, REACHED),
+        ]
+    )
+    yield from figure_faults(
+        (f"/report/variances/{place}", variance, NOT_NEGATIVE) for place, variance in enumerate(report.variances)
+    )
+
+
+def _within(numbers: Array) -> bool:
+    return bool(((numbers >= 1.0 / LARGEST) & (numbers <= LARGEST)).all())

@@ -1,0 +1,61 @@
+"""What the reports of all tasks have in common: their texts, the time that was used, widths by input."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from relevance_bayes.documents.models import ApproximationReport, ComponentsReport, InputWidth, SupervisedReport
+from relevance_bayes.documents.validation.columns import column_name_faults
+from relevance_bayes.documents.validation.figures import COUNT, NOT_NEGATIVE, POSITIVE_COUNT, Interval, figure_faults
+from relevance_bayes.plans.requests import IgnoredColumn
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.types.errors import Fault
+
+WIDTH = Interval(1.0 / LARGEST, LARGEST)
+WHERE = "/report"
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+SOFTWARE_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,100}")
+
+
+def common_faults(report: SupervisedReport | ApproximationReport | ComponentsReport) -> Iterator[Fault]:
+    """Return what is wrong with the members that each report has."""
+    yield from figure_faults(
+        [
+            (f"{WHERE}/rows", report.rows, POSITIVE_COUNT),
+            (f"{WHERE}/seconds", report.seconds, NOT_NEGATIVE),
+        ]
+    )
+    if report.imported is not None:
+        yield from figure_faults([(f"{WHERE}/imported/version", report.imported.version, Interval(1, 2**31 - 1))])
+    if not DIGEST.fullmatch(report.dataset_digest):
+        yield Fault("Expected a SHA-256 of 64 hexadecimal digits.", f"{WHERE}/dataset_digest")
+    if not SOFTWARE_VERSION.fullmatch(report.software_version):
+        detail = "Expected a version of up to 100 letters, digits, dots and dashes."
+        yield Fault(detail, f"{WHERE}/software_version")
+    yield from _ignored_faults(report.plan.ignored)
+
+
+def width_faults(widths: Sequence[InputWidth], inputs: Sequence[str], where: str = WHERE) -> Iterator[Fault]:
+    """Return what is wrong with widths, each of one of the encoded `inputs` or of them all."""
+    for place, one in enumerate(widths):
+        here = f"{where}/widths/{place}"
+        yield from figure_faults([(f"{here}/width", one.width, WIDTH)])
+        if one.input is not None:
+            yield from input_name_faults(one.input, inputs, f"{here}/input")
+
+
+def input_name_faults(name: str, inputs: Sequence[str], where: str) -> Iterator[Fault]:
+    """Return a fault where a name is none of the encoded inputs'."""
+    if name not in inputs:
+        yield Fault("Expected the name of an encoded input.", where)
+
+
+def row_count_faults(dropped: int, held_out: int = 0) -> Iterator[Fault]:
+    """Return what is wrong with the counts of rows that were not learned from."""
+    counts = (("rows_dropped", dropped), ("rows_held_out", held_out))
+    yield from figure_faults((f"{WHERE}/{name}", count, COUNT) for name, count in counts)
+
+
+def _ignored_faults(ignored: Sequence[IgnoredColumn]) -> Iterator[Fault]:
+    for place, column in enumerate(ignored):
+        yield from column_name_faults(column.name, f"{WHERE}/plan/ignored/{place}/name")

@@ -1,0 +1,236 @@
+"""What has to go together in a model of numbers or classes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, pairwise
+from math import inf
+
+import numpy as np
+
+from relevance_bayes.core.algorithms.state import Termination
+from relevance_bayes.core.basis import KernelFunctions
+from relevance_bayes.core.kernels import Additive, Covariance
+from relevance_bayes.core.likelihoods import (
+    Bernoulli,
+    BernoulliPerClass,
+    Categorical,
+    GaussianNoise,
+    LogGaussian,
+    OneAgainstRest,
+)
+from relevance_bayes.core.model import Model
+from relevance_bayes.core.per_class import LEAST_CLASSES, PerClass
+from relevance_bayes.core.pool import Pool, members_of
+from relevance_bayes.core.spec import is_heteroscedastic
+from relevance_bayes.documents.models import SupervisedPredictor
+from relevance_bayes.documents.validation.columns import column_name_faults, input_faults, is_label
+from relevance_bayes.documents.validation.figures import COUNT, Interval, figure_faults
+from relevance_bayes.documents.validation.functions import function_faults
+from relevance_bayes.documents.validation.likelihoods import likelihood_faults
+from relevance_bayes.plans.requests import Task
+from relevance_bayes.tables.encoding import EncodedTarget
+from relevance_bayes.types.errors import Fault
+
+DETERMINED = Interval(-1e-6, 1.0 + 1e-6)
+"""Where gamma lies, but for rounding."""
+
+GAIN = Interval(-1e-3, inf)
+"""Where a gain in nats lies: what is not worth to enter may be 0, and below it by rounding."""
+
+LOG_NOISE = "/model/log_noise"
+
+ASYMMETRY = 1e-8
+"""How far a covariance's halves may lie apart, in standard deviations: as much as rounding leaves."""
+
+
+def supervised_faults(predictor: SupervisedPredictor, task: Task) -> tuple[Fault, ...]:
+    """What does not go together, with its place in a document; its arrays have the sizes that they must have."""
+    encoding, learned = predictor.encoding, predictor.learned
+    members = members_of(learned)
+    return (
+        *input_faults(encoding, {encoding.target.name, encoding.target.noise_column}),
+        *_of_target(encoding.target, task),
+        *(
+            replace(fault, pointer=f"/model/members/{place}{fault.pointer.removeprefix('/model')}")
+            if not isinstance(learned, Model) and fault.pointer is not None and fault.pointer.startswith("/model")
+            else fault
+            for place, model in enumerate(members)
+            for fault in _of_model(model, encoding.target, of_class=isinstance(learned, PerClass))
+        ),
+        *(_of_pool(learned) if isinstance(learned, Pool) else ()),
+        *(_of_classes(learned, encoding.target) if isinstance(learned, PerClass) else ()),
+    )
+
+
+def _of_model(model: Model, target: EncodedTarget, *, of_class: bool) -> Iterator[Fault]:
+    yield from _of_class(model, target) if of_class else _of_likelihood(model, target)
+    yield from _of_function(model)
+    if is_heteroscedastic(model.likelihood) != (model.log_noise is not None):
+        yield Fault('A second function goes with a `noise_sd` of "heteroscedastic", and with nothing else.', LOG_NOISE)
+    if model.log_noise is not None:
+        where = f"{LOG_NOISE}/model"
+        for fault in _of_function(model.log_noise.model):
+            yield replace(fault, pointer=f"{where}{(fault.pointer or '').removeprefix('/model')}")
+        if model.log_noise.model.rows != model.rows:
+            yield Fault("Expected those of the function itself.", f"{where}/rows")
+        if model.log_noise.model.noise_sd is not None:
+            yield Fault("The noise has no noise of its own.", f"{where}/noise_sd")
+
+
+def _of_function(model: Model) -> Iterator[Fault]:
+    yield from _of_prior(model)
+    yield from _of_covariance(model)
+    yield from _of_figures(model)
+    yield from function_faults(model)
+
+
+def _of_pool(pool: Pool) -> Iterator[Fault]:
+    """Members are of one kind of noise, and learned from the same rows."""
+    first = pool.members[0]
+    for place, member in enumerate(pool.members):
+        where = f"/model/members/{place}"
+        if not isinstance(member.likelihood, GaussianNoise):
+            yield Fault("A pool is of models with Gaussian noise.", f"{where}/likelihood")
+        elif member.likelihood != first.likelihood:
+            yield Fault("Expected the first member's.", f"{where}/likelihood")
+        if member.rows != first.rows:
+            yield Fault("Expected the first member's.", f"{where}/rows")
+
+
+def _of_classes(learned: PerClass, target: EncodedTarget) -> Iterator[Fault]:
+    """One model for each of three classes at least, learned from the same rows."""
+    likelihood, first = learned.likelihood, learned.members[0]
+    yield from likelihood_faults(likelihood, "/model/likelihood", len(target.classes))
+    if len(target.classes) < LEAST_CLASSES or len(learned.members) != len(target.classes):
+        expected = f"one for each of {LEAST_CLASSES} classes at least"
+        got = f"got {len(learned.members)} for {len(target.classes)}"
+        yield Fault(f"Expected models of classes, {expected}; {got}.", "/model/members")
+    for place, member in enumerate(learned.members):
+        if member.rows != first.rows:
+            yield Fault("Expected the first member's.", f"/model/members/{place}/rows")
+
+
+def _of_class(model: Model, target: EncodedTarget) -> Iterator[Fault]:
+    """One class against all others: what is said of all of them together is said there alone."""
+    if model.likelihood != BernoulliPerClass.member:
+        yield Fault(
+            'Expected "bernoulli" without a temperature: that of all classes stands above.', "/model/likelihood"
+        )
+    if model.noise_sd is not None:
+        yield Fault('"bernoulli" has no noise.', "/model/noise_sd")
+    if target.logarithmic:
+        yield Fault('The logarithm is learned under "log_gaussian", and there alone.', "/target/logarithmic")
+    if target.noise_column is not None:
+        detail = 'A column of noise goes with a `noise_sd` of "rows", and with nothing else.'
+        yield Fault(detail, "/target/noise_column")
+
+
+def _of_target(target: EncodedTarget, task: Task) -> Iterator[Fault]:
+    yield from column_name_faults(target.name, "/target/name")
+    if target.noise_column is not None:
+        yield from column_name_faults(target.noise_column, "/target/noise_column")
+        if target.noise_column == target.name:
+            yield Fault("The noise stands in a column of its own.", "/target/noise_column")
+    if task == "classification":
+        units = (("shift", target.shift, 0.0), ("scale", target.scale, 1.0))
+        yield from (
+            Fault(f"Expected {expected:g}: classes have no unit.", f"/target/{name}")
+            for name, value, expected in units
+            if value != expected
+        )
+    if task == "regression":
+        if target.classes or target.kind == "category":
+            yield Fault("A number is predicted, and no class.", "/target")
+        return
+    kinds: dict[str, tuple[type, ...]] = {"boolean": (bool,), "number": (int, float), "category": (str,)}
+    apt = kinds.get(target.kind, ())
+    labels = target.classes
+    if len(labels) < 2 or not all(type(label) in apt for label in labels):
+        yield Fault(f"Expected two labels at least, each of them a {target.kind}.", "/target/classes")
+    elif not _in_order(labels):
+        detail = "Expected different labels in their order: false and true, numbers from below, texts by alphabet"
+        yield Fault(f"{detail}.", "/target/classes")
+    elif not all(is_label(label) for label in labels if isinstance(label, str)):
+        yield Fault("A label holds NUL, or has no end.", "/target/classes")
+
+
+def _in_order(labels: Sequence[str | int | float | bool]) -> bool:
+    texts = [label for label in labels if isinstance(label, str)]
+    if texts:
+        return all(one < other for one, other in pairwise(texts))
+    numbers = [float(label) for label in labels if not isinstance(label, str)]
+    return all(one < other for one, other in pairwise(numbers))
+
+
+def _of_likelihood(model: Model, target: EncodedTarget) -> Iterator[Fault]:
+    likelihood, where = model.likelihood, "/model/likelihood"
+    match likelihood:
+        case Bernoulli():
+            fits = len(target.classes) == 2
+        case Categorical(classes=classes) | OneAgainstRest(classes=classes):
+            fits = len(target.classes) == classes
+        case _:
+            fits = not target.classes
+    if not fits:
+        yield Fault(f'"{likelihood.type}" does not go with {len(target.classes)} classes.', where)
+    yield from likelihood_faults(likelihood, where, len(target.classes))
+    noiseless = not likelihood.in_target_units
+    if noiseless != (model.noise_sd is None):
+        expected = "has no noise" if noiseless else "has noise, whose sd is missing"
+        yield Fault(f'"{likelihood.type}" {expected}.', "/model/noise_sd")
+    elif model.noise_sd == 0.0:
+        yield Fault("Noise has an sd above 0.", "/model/noise_sd")
+    if isinstance(likelihood, LogGaussian) != target.logarithmic:
+        yield Fault('The logarithm is learned under "log_gaussian", and there alone.', "/target/logarithmic")
+    if likelihood.noise_by_row != (target.noise_column is not None):
+        detail = 'A column of noise goes with a `noise_sd` of "rows", and with nothing else.'
+        yield Fault(detail, "/target/noise_column")
+
+
+def _of_prior(model: Model) -> Iterator[Fault]:
+    kept = model.augmentation
+    if model.amplitude is not None:
+        first = model.functions[0] if model.functions else None
+        if not isinstance(first, KernelFunctions) or not isinstance(first.kernel, Covariance | Additive):
+            yield Fault("Where there is an amplitude, a covariance's functions come first.", "/model/functions")
+        if kept is not None:
+            yield Fault(
+                "Either an amplitude or an augmentation: they go with different priors.", "/model/signal_variance"
+            )
+    if kept is None:
+        return
+    where = "/model/augmentation"
+    if not model.likelihood.conjugate:
+        yield Fault("An augmentation goes with Gaussian noise.", where)
+    if not isinstance(kept.functions.kernel, Covariance | Additive):
+        yield Fault("An augmentation has functions of a covariance.", f"{where}/functions/kernel")
+    if (kept.precisions is not None) != model.likelihood.noise_by_row:
+        yield Fault("Precisions of rows go with noise by row, and with nothing else.", f"{where}/precisions")
+
+
+def _of_covariance(model: Model) -> Iterator[Fault]:
+    """It is factorised later, which says whether it is positive definite."""
+    covariance = model.covariance
+    variances = covariance.diagonal()
+    if not (variances > 0.0).all():
+        yield Fault("Variances are above 0.", "/model/covariance")
+        return
+    sd = np.sqrt(variances)
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.abs(covariance - covariance.T) / np.outer(sd, sd)
+    if not (apart <= ASYMMETRY).all():
+        yield Fault("A covariance is the same from both sides.", "/model/covariance")
+
+
+def _of_figures(model: Model) -> Iterator[Fault]:
+    gammas = ((f"/model/gamma/{place}", gamma, DETERMINED) for place, gamma in enumerate(model.gamma.tolist()))
+    yield from islice(figure_faults(gammas), 1)
+    yield from figure_faults(
+        [
+            ("/model/candidates", model.candidates, COUNT),
+            ("/model/last_gain", model.last_gain, GAIN),
+            ("/model/next_gain", model.next_gain, GAIN),
+        ]
+    )
+    if model.termination not in set(Termination):
+        yield Fault(f"Expected one of {', '.join(Termination)}.", "/model/termination")

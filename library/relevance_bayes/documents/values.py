@@ -1,0 +1,32 @@
+"""Values that no member of a document may have: numbers that are not finite or too large, texts with NUL."""
+
+import math
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from relevance_bayes.types.errors import Fault, pointer
+
+LONGEST_TEXT = 100_000
+MAX_INTEGER = 2**63 - 1
+
+
+def value_faults(value: JsonValue, where: str) -> Iterator[Fault]:
+    """Return a fault for each value that can't be stored, at its place below `where`."""
+    match value:
+        case float() if not math.isfinite(value):
+            yield Fault("Expected a finite number.", where)
+        case int() if abs(value) > MAX_INTEGER:
+            yield Fault(f"Expected a whole number of at most {MAX_INTEGER} in size.", where)
+        case str() if "\0" in value or len(value) > LONGEST_TEXT:
+            yield Fault(f"Expected a text of at most {LONGEST_TEXT:,} characters, none of them NUL.", where)
+        case list():
+            for place, one in enumerate(value):
+                yield from value_faults(one, f"{where}/{place}")
+        case dict():
+            for name, one in value.items():
+                if "\0" in name or len(name) > LONGEST_TEXT:
+                    yield Fault("Expected members without NUL in their names.", where)
+                yield from value_faults(one, f"{where}{pointer((name[:LONGEST_TEXT],))}")
+        case _:
+            pass

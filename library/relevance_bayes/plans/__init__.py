@@ -1,0 +1,42 @@
+"""From what a caller asks to what a worker does, or to all that is wrong with it."""
+
+from typing import overload
+
+from relevance_bayes.plans.approximation import plan_approximation
+from relevance_bayes.plans.components import plan_components
+from relevance_bayes.plans.image import plan_image
+from relevance_bayes.plans.requests import (
+    ApproximationPlan,
+    ApproximationRequest,
+    ComponentsPlan,
+    ComponentsRequest,
+    ImagePlan,
+    ImageRequest,
+    SupervisedPlan,
+    SupervisedRequest,
+    TrainingPlan,
+    TrainingRequest,
+)
+from relevance_bayes.plans.supervised import plan_supervised
+from relevance_bayes.tables.summary import TableSummary
+
+
+@overload
+def plan(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPlan: ...
+@overload
+def plan(request: ApproximationRequest, dataset: TableSummary) -> ApproximationPlan: ...
+@overload
+def plan(request: ImageRequest, dataset: TableSummary) -> ImagePlan: ...
+@overload
+def plan(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan: ...
+def plan(request: TrainingRequest, dataset: TableSummary) -> TrainingPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    match request:
+        case SupervisedRequest():
+            return plan_supervised(request, dataset)
+        case ApproximationRequest():
+            return plan_approximation(request, dataset)
+        case ImageRequest():
+            return plan_image(request, dataset)
+        case ComponentsRequest():
+            return plan_components(request, dataset)

@@ -1,0 +1,144 @@
+"""The plan of an approximation: a table of terms, and how few of them are to stand for all."""
+
+import math
+
+from relevance_bayes.plans.inputs import input_column, size
+from relevance_bayes.plans.names import default_model_name, name_faults
+from relevance_bayes.plans.requests import ApproximationPlan, ApproximationRequest, IgnoredColumn
+from relevance_bayes.plans.target import refusal, unknown_column
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault
+
+MOST_TERMS = 10_000
+"""Rows of a table of terms: their products with each other are what is computed with."""
+
+
+def plan_approximation(request: ApproximationRequest, dataset: TableSummary) -> ApproximationPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults."""
+    columns, ignored, faults = _inputs(request, dataset)
+    width = request.width
+    widths = width if isinstance(width, tuple) else (width,) * len(columns)
+    faults += [
+        *name_faults(request.model),
+        *_coefficient_faults(request, dataset),
+        *_width_faults(widths, columns),
+        *_size_faults(columns),
+        *_number_faults(request),
+        *_density_faults(request, dataset),
+    ]
+    if dataset.rows > MOST_TERMS:
+        faults.append(Fault(f"At most {MOST_TERMS:,} terms are taken, got {dataset.rows:,} rows.", "/dataset_id"))
+    if faults:
+        raise refusal(*faults)
+    return ApproximationPlan(
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        coefficients=request.coefficients,
+        inputs=tuple(map(input_column, columns)),
+        ignored=ignored,
+        widths=widths,
+        constant=request.constant,
+        tolerance=request.tolerance,
+        max_functions=request.max_functions,
+        density=request.density,
+    )
+
+
+def _inputs(
+    request: ApproximationRequest, dataset: TableSummary
+) -> tuple[list[ColumnSummary], tuple[IgnoredColumn, ...], list[Fault]]:
+    """Columns of numbers: those named, or all but the coefficients."""
+    if request.inputs is None:
+        others = [column for column in dataset.columns if column.name != request.coefficients]
+        chosen = [column for column in others if column.kind == "number"]
+        ignored = tuple(IgnoredColumn(column.name, "it holds no numbers") for column in others if column not in chosen)
+        named = [("/inputs", column) for column in chosen]
+        if not chosen:
+            return [], ignored, [Fault("No column of numbers is left to say where the terms stand.", "/inputs")]
+        return chosen, ignored, _gap_faults(named)
+    named, faults = [], []
+    for number, name in enumerate(request.inputs):
+        column, pointer = dataset.column(name), f"/inputs/{number}"
+        if column is None:
+            faults.append(Fault(unknown_column(dataset, name), pointer, column=name))
+        elif name == request.coefficients:
+            faults.append(Fault(f"`{name}` holds the coefficients, so it can't be an input.", pointer, column=name))
+        elif name in request.inputs[:number]:
+            faults.append(Fault(f"`{name}` is named twice.", pointer, column=name))
+        elif column.kind != "number":
+            faults.append(Fault(f"`{name}` holds no numbers.", pointer, column=name))
+        else:
+            named.append((pointer, column))
+    return [column for _, column in named], (), [*faults, *_gap_faults(named)]
+
+
+def _gap_faults(named: list[tuple[str, ColumnSummary]]) -> list[Fault]:
+    return [
+        Fault(
+            f"`{column.name}` has gaps, and a term stands nowhere then: leave those rows out.",
+            pointer,
+            column=column.name,
+        )
+        for pointer, column in named
+        if column.missing
+    ]
+
+
+def _coefficient_faults(request: ApproximationRequest, dataset: TableSummary) -> list[Fault]:
+    name = request.coefficients
+    if name is None:
+        return []
+    column, wrong = dataset.column(name), None
+    if column is None:
+        wrong = unknown_column(dataset, name)
+    elif column.kind != "number" or column.missing:
+        wrong = f"`{name}` has gaps: leave those rows out." if column.missing else f"`{name}` holds no numbers."
+    elif column.minimum == column.maximum == 0.0:
+        wrong = f"`{name}` is 0 in every row: there is no function."
+    return [] if wrong is None else [Fault(wrong, "/coefficients", column=name)]
+
+
+def _density_faults(request: ApproximationRequest, dataset: TableSummary) -> list[Fault]:
+    """All terms have the same widths, so the integral has the sign of the coefficients' mean."""
+    column = None if request.coefficients is None else dataset.column(request.coefficients)
+    if not request.density or column is None or column.mean is None or column.mean > 0.0:
+        return []
+    detail = (
+        f"A density's integral is above 0, but the mean of `{column.name}` is {column.mean:g}; ask without `density`."
+    )
+    return [Fault(detail, "/density", column=column.name)]
+
+
+def _width_faults(widths: tuple[float, ...], columns: list[ColumnSummary]) -> list[Fault]:
+    if columns and len(widths) != len(columns):
+        return [
+            Fault(f"A list of widths has one for each input: expected {len(columns)}, got {len(widths)}.", "/width")
+        ]
+    if not all(1 / LARGEST <= width <= LARGEST for width in widths):
+        told = ", ".join(f"{width:g}" for width in dict.fromkeys(widths))
+        return [Fault(f"A width is from {1 / LARGEST:g} to {LARGEST:g}, got {told}.", "/width")]
+    if abs(math.fsum(map(math.log, widths))) > 2.0 * math.log(LARGEST):
+        return [Fault("The widths' product, to which integrals are in proportion, is out of range.", "/width")]
+    return []
+
+
+def _size_faults(columns: list[ColumnSummary]) -> list[Fault]:
+    return [
+        Fault(f"`{column.name}` reaches {size(column):g}, too large to compute with.", "/inputs", column=column.name)
+        for column in columns
+        if size(column) > LARGEST
+    ]
+
+
+def _number_faults(request: ApproximationRequest) -> list[Fault]:
+    faults = []
+    if not 0.0 < request.tolerance < 1.0:
+        faults.append(Fault(f"A tolerance is a share above 0 and below 1, got {request.tolerance:g}.", "/tolerance"))
+    if request.max_functions is not None and request.max_functions < 1:
+        faults.append(Fault(f"At least one term is kept, got {request.max_functions}.", "/max_functions"))
+    if not math.isfinite(request.constant):
+        faults.append(Fault("The constant is a finite number.", "/constant"))
+    elif request.density and request.constant != 0.0:
+        faults.append(Fault("A density has no constant: it would have no integral.", "/constant"))
+    return faults

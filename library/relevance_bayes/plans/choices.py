@@ -1,0 +1,287 @@
+"""What is fitted: the spec, its defaults, and numbers that float64 can carry through it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+from relevance_bayes.core.algorithms import Greedy, Sequential
+from relevance_bayes.core.basis import Basis, Bias, Group, Inputs, KernelBasis
+from relevance_bayes.core.dictionaries import Dictionary, Gabor
+from relevance_bayes.core.errors import IllegalCombinationError
+from relevance_bayes.core.kernels import CityBlock, Covariance, Kernel, Matern32
+from relevance_bayes.core.likelihoods import ClassLikelihood, GaussianNoise, LogGaussian, TargetLikelihood
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
+from relevance_bayes.core.spec import Prior, Spec, check, is_heteroscedastic
+from relevance_bayes.plans.classes import SHRINKAGE
+from relevance_bayes.plans.likelihoods import chosen_likelihood
+from relevance_bayes.plans.requests import (
+    AutomaticPrior,
+    BasisChoice,
+    GroupChoice,
+    KernelChoice,
+    SupervisedRequest,
+    Task,
+)
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.types.errors import Fault
+
+LARGEST_SEED = 2**63 - 1
+
+MOST_ROWS_FOR_INDEPENDENT = 5_000
+"""Above, independent weights are not fitted beside a process: every look at the candidates is a pass over all rows."""
+
+MOST_ROWS_FOR_LOGARITHM = 20_000
+"""Above, a process is not fitted to the logarithm as well."""
+
+MOST_ROWS_FOR_VARYING_NOISE = 20_000
+"""Above, noise that is a function of the inputs is not tried unless it is named: it takes several fits in turn."""
+
+SPAN = 10.0
+"""How many times the least target the greatest is, from which on its logarithm is tried."""
+
+
+def chosen_spec(request: SupervisedRequest, task: Task, *, classes: int, rows: int, inputs: Sequence[str]) -> Spec:
+    """The spec asked for, with a default for each choice left out.
+
+    `classes` is how many the target has; `inputs` are the columns that groups name theirs from.
+    """
+    process = isinstance(request.prior, GaussianProcess) or (
+        not isinstance(request.prior, Independent) and _process_fits(request)
+    )
+    likelihood = chosen_likelihood(request.likelihood, task, classes=classes, rows=rows, process=process)
+    prior = _prior(request, likelihood)
+    algorithm = Greedy() if isinstance(prior, GaussianProcess) else Sequential()
+    return Spec(
+        likelihood=likelihood,
+        basis=_bases(request.basis if request.basis is not None else KernelChoice(), prior, task, inputs),
+        prior=prior,
+        algorithm=request.algorithm if request.algorithm is not None else algorithm,
+        seed=request.seed,
+    )
+
+
+def _prior(request: SupervisedRequest, likelihood: TargetLikelihood) -> Prior:
+    """The one asked for; else a Gaussian process where functions and algorithm allow it."""
+    match request.prior:
+        case Independent() as prior:
+            return prior
+        case GaussianProcess() as prior:
+            asked = prior
+        case _:
+            if not _process_fits(request):
+                return Independent(price=_is_overcomplete(request) and likelihood.in_target_units)
+            classes = isinstance(likelihood, ClassLikelihood)
+            asked = GaussianProcess(inducing_points="rows") if classes else GaussianProcess()
+    return asked if asked.min_gain is not None else replace(asked, min_gain=likelihood.least_gain)
+
+
+def _process_fits(request: SupervisedRequest) -> bool:
+    """Whether the functions are those of one covariance, and no algorithm of independent weights is asked for."""
+    bases = _asked(request)
+    if any(isinstance(basis, BESIDE_NO_PROCESS) for basis in bases):
+        return False
+    kernels = [basis for basis in bases if isinstance(basis, KernelChoice)]
+    covariances = [basis for basis in kernels if isinstance(basis.kernel, Covariance)]
+    return len(kernels) == len(covariances) == 1 and isinstance(request.algorithm, Greedy | None)
+
+
+BESIDE_NO_PROCESS = (*get_args(Dictionary), GroupChoice)
+
+
+def _is_overcomplete(request: SupervisedRequest) -> bool:
+    """Whether dictionaries of functions that are much alike are asked for, which nothing but their price keeps out."""
+    dictionaries = any(isinstance(basis, BESIDE_NO_PROCESS) for basis in _asked(request))
+    return dictionaries and isinstance(request.algorithm, Sequential | None)
+
+
+def _asked(request: SupervisedRequest) -> tuple[BasisChoice, ...]:
+    return request.basis if isinstance(request.basis, tuple) else (request.basis or KernelChoice(),)
+
+
+def rivals(request: SupervisedRequest, spec: Spec, *, rows: int, target: ColumnSummary) -> tuple[Spec, ...]:
+    """What is fitted beside the spec where prior and likelihood are left open, and rows are few enough for it."""
+    left_open = not isinstance(request.prior, Independent | GaussianProcess)
+    if not left_open or not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    if is_heteroscedastic(spec.likelihood):
+        return ()
+    found = []
+    if request.likelihood is None and rows <= MOST_ROWS_FOR_LOGARITHM and _spans(target):
+        found.append(replace(spec, likelihood=LogGaussian()))
+    if request.algorithm is None and rows <= MOST_ROWS_FOR_INDEPENDENT:
+        basis = tuple(
+            replace(one, width=InheritedWidth(), warp="none", additive="none") if isinstance(one, KernelBasis) else one
+            for one in spec.basis
+        )
+        found.append(replace(spec, basis=basis, prior=Independent(price=True), algorithm=Sequential()))
+    return tuple(found)
+
+
+def varying_noise(request: SupervisedRequest, pool: Sequence[Spec], *, rows: int) -> tuple[Spec, ...]:
+    """Noise that is a function of the inputs, which is fitted beside a pool where its residuals ask for it."""
+    if not pool or request.likelihood is not None or rows > MOST_ROWS_FOR_VARYING_NOISE:
+        return ()
+    return (replace(pool[0], likelihood=GaussianNoise("heteroscedastic")),)
+
+
+def pooled_specs(request: SupervisedRequest, spec: Spec, *, inputs: int) -> tuple[Spec, ...]:
+    """The processes that are learned together where the choices that tell them apart are left open; else none.
+
+    A Gaussian kernel with a width for each input; Matern 3/2 with the same; a Gaussian one with one width for all; and
+    with widths and a warp for each input. A kernel that is named leaves only those with it, a warp of "none" no warp.
+    """
+    asked = KernelChoice() if request.basis is None else request.basis
+    if request.effort == "quick":
+        return ()
+    if not isinstance(request.prior, AutomaticPrior | None) or not isinstance(request.algorithm, Greedy | None):
+        return ()
+    if not isinstance(spec.prior, GaussianProcess) or not isinstance(spec.likelihood, GaussianNoise):
+        return ()
+    if is_heteroscedastic(spec.likelihood):
+        return ()
+    if not isinstance(asked, KernelChoice) or asked.width is not None or asked.additive != "none":
+        return ()
+    kernels: tuple[Kernel, ...] = (asked.kernel,) if request.basis is not None else (asked.kernel, Matern32())
+    if request.basis is None and request.effort == "thorough":
+        kernels += (CityBlock(),)
+    each = [KernelBasis(kernel, EvidencePerInputWidth()) for kernel in kernels]
+    one = [KernelBasis(asked.kernel, EvidenceWidth())] if inputs > 1 else []
+    warped = [] if asked.warp == "none" else [KernelBasis(asked.kernel, EvidencePerInputWidth(), "evidence")]
+    prior = GaussianProcess(inducing_points="rows", min_gain=spec.prior.min_gain)
+    found = [replace(spec, basis=(kernel, Bias(), Inputs()), prior=prior) for kernel in [*each, *one, *warped]]
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _spans(target: ColumnSummary) -> bool:
+    """Whether all targets are above 0 and the greatest is so many times the least that their scatter may grow too."""
+    least, most = target.minimum, target.maximum
+    return least is not None and most is not None and least > 0.0 and SPAN * least < most <= LARGEST * least
+
+
+def _bases(
+    asked: BasisChoice | tuple[BasisChoice, ...], prior: Prior, task: Task, inputs: Sequence[str]
+) -> tuple[Basis, ...]:
+    """The dictionaries: a list is exact; one alone has a bias beside it, and a process's kernel of numbers the inputs.
+
+    To a process of classes with as many functions as it asks for, linear columns add nothing.
+    """
+    match asked:
+        case KernelChoice():
+            linear = isinstance(prior, GaussianProcess) and task == "regression"
+            beside = (Bias(), Inputs()) if linear else (Bias(),)
+            return (_kernel_basis(asked, prior, task), *beside)
+        case tuple():
+            return tuple(_basis(choice, prior, task, inputs) for choice in asked)
+        case Bias() | Inputs():
+            return (asked,)
+        case _:
+            return (_basis(asked, prior, task, inputs), Bias())
+
+
+def _basis(asked: BasisChoice, prior: Prior, task: Task, inputs: Sequence[str]) -> Basis:
+    match asked:
+        case KernelChoice():
+            return _kernel_basis(asked, prior, task)
+        case GroupChoice(inputs=names, of=of):
+            places = tuple(inputs.index(name) for name in names if name in inputs)
+            return Group(places, _kernel_basis(of, prior, task) if isinstance(of, KernelChoice) else of)
+        case _:
+            return asked
+
+
+def _kernel_basis(asked: KernelChoice, prior: Prior, task: Task) -> KernelBasis:
+    process = isinstance(prior, GaussianProcess)
+    width = asked.width
+    if width is None:
+        each = EvidencePerInputWidth(SHRINKAGE if task == "classification" else 0.0)
+        width = each if process else CrossValidationWidth()
+    warp = asked.warp
+    if warp is None:
+        learned = process and isinstance(width, EvidenceWidth | EvidencePerInputWidth)
+        warp = "evidence" if learned and task == "regression" else "none"
+    return KernelBasis(asked.kernel, width, warp, asked.additive)
+
+
+def spec_faults(spec: Spec) -> list[Fault]:
+    """Choices that contradict one another, or lie beyond what can be computed with."""
+    faults = seed_faults(spec.seed)
+    try:
+        check(spec)
+    except IllegalCombinationError as error:
+        faults.append(Fault(_sentence(str(error)), f"/{error.field}"))
+    return faults
+
+
+def seed_faults(seed: int) -> list[Fault]:
+    """A seed that the draws can't be made from."""
+    if 0 <= seed <= LARGEST_SEED:
+        return []
+    return [Fault(f"`seed` is a whole number from 0 to {LARGEST_SEED}.", "/seed")]
+
+
+def has_fixed_width(spec: Spec) -> bool:
+    """Whether some width is given as a number, which then is one of the raw inputs' units."""
+    single = (basis.of if isinstance(basis, Group) else basis for basis in spec.basis)
+    return any(isinstance(basis, KernelBasis) and isinstance(basis.width, FixedWidth) for basis in single)
+
+
+def width_faults(request: SupervisedRequest) -> list[Fault]:
+    """Widths beyond what can be computed with, and lists of them that don't go with the inputs one by one.
+
+    A list follows the order of `inputs`: which columns stand where they are left out is for the service to say.
+    """
+    faults = []
+    for number, asked in enumerate(_asked(request)):
+        group = asked if isinstance(asked, GroupChoice) else None
+        basis = asked if group is None else group.of
+        if not isinstance(basis, KernelChoice) or not isinstance(basis.width, FixedWidth):
+            continue
+        pointer = f"/basis/{number}/width/value" if group is None else f"/basis/{number}/of/width/value"
+        inputs = request.inputs if group is None else group.inputs
+        several = isinstance(basis.width.value, tuple)
+        for place, width in enumerate(basis.width.each):
+            if not 1 / LARGEST <= width <= LARGEST:
+                detail = f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {width:g}."
+                faults.append(Fault(detail, f"{pointer}/{place}" if several else pointer))
+        if several and inputs is None:
+            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            faults.append(Fault(detail, "/inputs"))
+        elif several and inputs is not None and len(basis.width.each) != len(inputs):
+            told = f"expected {len(inputs)}, got {len(basis.width.each)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", pointer))
+    return faults
+
+
+def group_faults(request: SupervisedRequest, columns: Sequence[ColumnSummary]) -> list[Fault]:
+    """Groups of what is no input, and wavelets over what they can't stand on; `columns` are the inputs."""
+    known = {column.name: column for column in columns}
+    faults = []
+    for number, asked in enumerate(_asked(request)):
+        names = asked.inputs if isinstance(asked, GroupChoice) else tuple(known)
+        if isinstance(asked, GroupChoice) and not asked.inputs:
+            faults.append(Fault("A group has one of the inputs at least.", f"/basis/{number}/inputs"))
+        for place, name in enumerate(names):
+            if name not in known:
+                detail = f"`{name}` is none of the inputs, of which a group has some."
+                faults.append(Fault(detail, f"/basis/{number}/inputs/{place}", column=name))
+            elif name in names[:place]:
+                faults.append(Fault(f"`{name}` is named twice.", f"/basis/{number}/inputs/{place}", column=name))
+        if isinstance(asked.of if isinstance(asked, GroupChoice) else asked, Gabor):
+            texts = [name for name in names if name in known and known[name].kind == "category"]
+            if not 1 <= len(names) <= 2 or texts:
+                got = f"`{texts[0]}`, which holds texts" if texts else str(len(names))
+                detail = f"Wavelets stand on one input of numbers or on two, got {got}; name them in a group."
+                faults.append(Fault(detail, f"/basis/{number}"))
+    return faults
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].removesuffix(".") + "."

@@ -1,0 +1,73 @@
+"""The plan of components: which columns are looked at, by which kernel, and how wide it is."""
+
+from relevance_bayes.plans.choices import seed_faults
+from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
+from relevance_bayes.plans.names import default_model_name, name_faults
+from relevance_bayes.plans.requests import ComponentsPlan, ComponentsRequest
+from relevance_bayes.plans.rows import gap_faults, share_faults
+from relevance_bayes.plans.target import refusal
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault
+
+
+def plan_components(request: ComponentsRequest, dataset: TableSummary) -> ComponentsPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    if dataset.rows < 2:
+        rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
+        raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
+    columns, ignored, input_faults = chosen_inputs(dataset, request.inputs)
+    standardise = request.standardise if request.standardise is not None else request.width is None
+    inputs = placed(columns, request.inputs)
+    faults = [
+        *input_faults,
+        *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
+        *name_faults(request.model),
+        *_width_faults(request),
+        *_explained_faults(request.min_explained_variance),
+        *seed_faults(request.seed),
+        *(gap_faults(dataset, inputs) if request.missing == "error" else ()),
+        *(share_faults(dataset, 0.0, columns) if request.missing == "drop_rows" else ()),
+    ]
+    if faults:
+        raise refusal(*faults)
+    width = request.width
+    return ComponentsPlan(
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        inputs=tuple(map(input_column, columns)),
+        ignored=ignored,
+        kernel=request.kernel,
+        widths=width if isinstance(width, tuple) else None if width is None else (width,),
+        min_explained_variance=request.min_explained_variance,
+        standardise=standardise,
+        missing=request.missing,
+        seed=request.seed,
+    )
+
+
+def _explained_faults(explained: float) -> list[Fault]:
+    if 0.0 < explained < 1.0:
+        return []
+    return [Fault(f"What is explained is a share above 0 and below 1, got {explained:g}.", "/min_explained_variance")]
+
+
+def _width_faults(request: ComponentsRequest) -> list[Fault]:
+    """A list follows the order of `inputs`: which columns stand where they are left out is for the service to say."""
+    width = request.width
+    several = isinstance(width, tuple)
+    faults = [
+        Fault(
+            f"The width must be from {1 / LARGEST:g} to {LARGEST:g}, got {one:g}.",
+            f"/width/{place}" if several else "/width",
+        )
+        for place, one in enumerate(width if isinstance(width, tuple) else () if width is None else (width,))
+        if not 1 / LARGEST <= one <= LARGEST
+    ]
+    if isinstance(width, tuple):
+        if request.inputs is None:
+            detail = "A list of widths has one for each input in their order; name `inputs`, so that there is one."
+            faults.append(Fault(detail, "/inputs"))
+        elif len(width) != len(request.inputs):
+            told = f"expected {len(request.inputs)}, got {len(width)}"
+            faults.append(Fault(f"A list of widths has one for each of the inputs: {told}.", "/width"))
+    return faults

@@ -1,0 +1,82 @@
+"""The plan of an image's code."""
+
+from relevance_bayes.plans.inputs import input_column, is_constant
+from relevance_bayes.plans.inputs import size as reach
+from relevance_bayes.plans.names import default_model_name, name_faults
+from relevance_bayes.plans.requests import ImagePlan, ImageRequest
+from relevance_bayes.plans.target import refusal
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.summary import IMAGE_COLUMNS, TableSummary
+from relevance_bayes.types.errors import Fault
+
+FEWEST_PIXELS = 8
+"""The least height and width."""
+
+MOST_PIXELS = 2**20
+"""A fit of so many takes about a quarter of an hour."""
+
+MOST_PSNR = 100.0
+
+NOISE_SPAN = 1e8
+"""How many times greater or less than the sd of an image's intensities that of its noise may be."""
+
+
+def plan_image(request: ImageRequest, dataset: TableSummary) -> ImagePlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults."""
+    size = dataset.image
+    *places, intensity = (dataset.column(name) for name in IMAGE_COLUMNS)
+    if size is None or intensity is None or None in places:
+        raise refusal(Fault("The dataset is a table, and no image: send a PNG or npy file.", "/dataset_id"))
+    faults = [
+        *name_faults(request.model),
+        *_image_faults(size.height, size.width, intensity),
+        *_number_faults(request, size.height * size.width, intensity.sd or 0.0),
+    ]
+    if faults:
+        raise refusal(*faults)
+    return ImagePlan(
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        inputs=tuple(input_column(column) for column in places if column is not None),
+        target=intensity.name,
+        height=size.height,
+        width=size.width,
+        peak=_peak(intensity),
+        max_functions=request.max_functions,
+        psnr=request.psnr,
+        noise_sd=request.noise_sd,
+    )
+
+
+def _peak(intensity: ColumnSummary) -> float:
+    least, greatest = intensity.minimum or 0.0, intensity.maximum or 0.0
+    return 1.0 if least >= 0.0 and greatest <= 1.0 else greatest - least
+
+
+def _image_faults(height: int, width: int, intensity: ColumnSummary) -> list[Fault]:
+    got = f"{height:,} x {width:,}"
+    if min(height, width) < FEWEST_PIXELS:
+        return [Fault(f"An image has at least {FEWEST_PIXELS} x {FEWEST_PIXELS} pixels, got {got}.", "/dataset_id")]
+    if height * width > MOST_PIXELS:
+        return [Fault(f"An image of at most {MOST_PIXELS:,} pixels is encoded, got {got}.", "/dataset_id")]
+    if reach(intensity) > LARGEST or 0.0 < reach(intensity) < 1 / LARGEST:
+        detail = f"Intensities reach {reach(intensity):g}, which can't be computed with; send them in another unit."
+        return [Fault(detail, "/dataset_id")]
+    if is_constant(intensity):
+        return [Fault("The image is of one colour: there is nothing to tell.", "/dataset_id")]
+    return []
+
+
+def _number_faults(request: ImageRequest, pixels: int, sd: float) -> list[Fault]:
+    faults = []
+    if request.max_functions is not None and not 1 <= request.max_functions <= pixels:
+        faults.append(Fault(f"From one function to one a pixel are kept, got {request.max_functions:,}.", "/functions"))
+    if request.psnr is not None and not 0.0 < request.psnr <= MOST_PSNR:
+        faults.append(Fault(f"A ratio is above 0 and at most {MOST_PSNR:g} dB, got {request.psnr:g}.", "/psnr"))
+    least, most = sd / NOISE_SPAN, sd * NOISE_SPAN
+    if request.noise_sd is not None and sd > 0.0 and not least <= request.noise_sd <= most:
+        detail = (
+            f"The noise sd must be from {least:g} to {most:g}, {1 / NOISE_SPAN:g} to {NOISE_SPAN:g} of the image's,"
+        )
+        faults.append(Fault(f"{detail} got {request.noise_sd:g}.", "/noise_sd"))
+    return faults

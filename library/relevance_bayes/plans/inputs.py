@@ -1,0 +1,175 @@
+"""Which columns a model reads, and which it leaves out and why."""
+
+import math
+from collections.abc import Sequence
+
+from relevance_bayes.plans.requests import GroupSplit, IgnoredColumn, InputColumn, RandomSplit, Split
+from relevance_bayes.plans.target import unknown_column
+from relevance_bayes.tables.columns import MOST_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault
+
+FEWEST_ROWS_FOR_IDS = 20
+"""In shorter tables a column of different values is taken for a measurement, not for an id."""
+
+MOST_FAULTS_TOLD = 20
+"""After so many wrong inputs the rest is not looked at."""
+
+AT_RANDOM = RandomSplit()
+
+Placed = Sequence[tuple[str, ColumnSummary]]
+"""Columns, each with the pointer to where it is asked for."""
+
+
+def chosen_inputs(
+    dataset: TableSummary,
+    asked: tuple[str, ...] | None,
+    *,
+    target: str | None = None,
+    split: Split = AT_RANDOM,
+    noise: str | None = None,
+) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
+    """The columns to read, those left out with the reason, and what is wrong with the ones asked for.
+
+    The column `target` is predicted from them, where there is one; the column `noise` says how far each row scatters.
+    """
+    if asked is not None:
+        return _named(dataset, asked, target=target, split=split, noise=noise)
+    uses = {} if noise is None else {noise: "it holds the noise of each row"}
+    if not isinstance(split, RandomSplit) and split.column is not None:
+        use = "keep groups apart" if isinstance(split, GroupSplit) else "order the rows"
+        uses.setdefault(split.column, f"it is used to {use}")
+    reasons = [
+        (column, uses.get(column.name) or _unfit(column, dataset.rows))
+        for column in dataset.columns
+        if column.name != target
+    ]
+    inputs = tuple(column for column, reason in reasons if reason is None)
+    ignored = tuple(IgnoredColumn(column.name, reason) for column, reason in reasons if reason is not None)
+    if inputs:
+        return inputs, ignored, ()
+    why = "; ".join(f"`{column.name}`: {column.reason}" for column in ignored[:5]) or "there is no other column"
+    use = "learn" if target is None else f"predict `{target}`"
+    detail = f"No column is left to {use} from ({why}); name `inputs` to use some all the same."
+    return (), ignored, (Fault(detail, "/inputs"),)
+
+
+def input_column(column: ColumnSummary) -> InputColumn:
+    """What a plan says of a column: its name, its kind, and its texts by alphabet."""
+    return InputColumn(column.name, column.kind, tuple(sorted(label for label, _ in column.categories)))
+
+
+def placed(columns: Sequence[ColumnSummary], asked: tuple[str, ...] | None) -> Placed:
+    """Inputs with the places at which they were named."""
+    places = {name: f"/inputs/{number}" for number, name in enumerate(asked or ())}
+    return [(places.get(column.name, "/inputs"), column) for column in columns]
+
+
+def scale_faults(inputs: Placed, *, named: bool, standardise: bool) -> list[Fault]:
+    """Constant inputs that can't be standardised, if they were named, for else they are left out; or numbers that are
+    computed with as they are, and too large for that."""
+    if standardise:
+        return [
+            Fault(
+                f"`{column.name}` is the same in every row, so it can't be standardised; leave it out.",
+                pointer,
+                column=column.name,
+            )
+            for pointer, column in inputs
+            if named and is_constant(column)
+        ]
+    return [
+        Fault(
+            f"`{column.name}` reaches {size(column):g}, too large to be used as it is; standardise the inputs.",
+            pointer,
+            column=column.name,
+        )
+        for pointer, column in inputs
+        if size(column) > LARGEST
+    ]
+
+
+def size(column: ColumnSummary) -> float:
+    """The greatest size of its values."""
+    return max(abs(column.minimum or 0.0), abs(column.maximum or 0.0))
+
+
+def is_constant(column: ColumnSummary) -> bool:
+    """Whether all values present are the same."""
+    return column.distinct == 1 or (column.minimum is not None and column.minimum == column.maximum)
+
+
+def _named(
+    dataset: TableSummary, asked: tuple[str, ...], *, target: str | None, split: Split, noise: str | None
+) -> tuple[tuple[ColumnSummary, ...], tuple[IgnoredColumn, ...], tuple[Fault, ...]]:
+    inputs: list[ColumnSummary] = []
+    faults = (
+        [] if asked else [Fault("`inputs` is empty; name a column, or leave it out to use all that fit.", "/inputs")]
+    )
+    known = {column.name: column for column in dataset.columns}
+    seen: set[str] = set()
+    for number, name in enumerate(asked):
+        if len(faults) == MOST_FAULTS_TOLD:
+            break
+        column = known.get(name)
+        wrong = unknown_column(dataset, name) if column is None else _misuse(column, dataset.rows, target=target)
+        if name in seen:
+            wrong = f"`{name}` is named twice."
+        elif name == noise:
+            wrong = f"`{name}` holds the noise of each row (`likelihood`), so it can't be an input."
+        elif isinstance(split, GroupSplit) and name == split.column:
+            wrong = (
+                f"`{name}` keeps groups of rows apart (`split`), so it can't be an input: new rows bring new groups."
+            )
+        if wrong is not None:
+            faults.append(Fault(wrong, f"/inputs/{number}", column=name))
+        elif column is not None:
+            inputs.append(column)
+        seen.add(name)
+    return tuple(inputs), (), tuple(faults)
+
+
+def _misuse(column: ColumnSummary, rows: int, *, target: str | None) -> str | None:
+    """Why a column can't be an input even when it is asked for."""
+    if column.name == target:
+        return f"`{target}` is the target, so it can't be an input."
+    if column.missing == rows:
+        return f"`{column.name}` has no values."
+    if column.kind == "category" and _has_many_texts(column):
+        return f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different texts; group them, or leave it out."
+    return None
+
+
+def _unfit(column: ColumnSummary, rows: int) -> str | None:
+    """Why a column is no input unless it is asked for."""
+    if column.missing == rows:
+        return "it has no values"
+    if is_constant(column):
+        return "it is the same in every row"
+    if column.kind == "category":
+        if rows >= FEWEST_ROWS_FOR_IDS and column.distinct == rows:
+            return "it looks like an id: a different text in every row"
+        if _has_many_texts(column):
+            return f"it holds more than {MOST_CATEGORIES_LISTED} different texts"
+    if column.kind == "number" and rows >= FEWEST_ROWS_FOR_IDS and _counts_rows(column, rows):
+        return "it looks like an id: consecutive whole numbers, one for each row"
+    return None
+
+
+def _has_many_texts(column: ColumnSummary) -> bool:
+    return column.distinct is None or column.distinct > MOST_CATEGORIES_LISTED
+
+
+def _counts_rows(column: ColumnSummary, rows: int) -> bool:
+    """Whether the column is some order of n consecutive whole numbers, as far as range, mean and spread can tell."""
+    if column.missing or not column.integral or column.distinct not in {None, rows}:
+        return False
+    if column.minimum is None or column.maximum is None or column.mean is None or column.sd is None:
+        return False
+    middle, spread = (column.minimum + column.maximum) / 2, math.sqrt((rows**2 - 1) / 12)
+    return (
+        column.maximum - column.minimum + 1 == rows
+        and math.isclose(column.mean, middle, rel_tol=1e-9, abs_tol=1e-6)
+        and math.isclose(column.sd, spread, rel_tol=1e-6)
+    )

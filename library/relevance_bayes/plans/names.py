@@ -1,0 +1,27 @@
+"""Names of models: as they are asked for, and made from a dataset's."""
+
+import re
+import unicodedata
+
+from relevance_bayes.tables.encoding.raw import quoted
+from relevance_bayes.types.errors import Fault
+
+MODEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,62}")
+
+
+def default_model_name(dataset: str) -> str:
+    """A model's name made from its dataset's without a file's ending, `model` where no letter of that can be used."""
+    plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"\.[a-z]{2,8}$", "", plain)
+    name = re.sub(r"[^a-z0-9._]+", "-", stem)
+    return re.sub(r"^[^a-z]+", "", name)[:63].rstrip("-._") or "model"
+
+
+def name_faults(name: str | None) -> list[Fault]:
+    """What is wrong with the name that was asked for."""
+    if name is None or MODEL_NAME.fullmatch(name):
+        return []
+    detail = (
+        "A model's name is a lower-case letter, then at most 62 lower-case letters, digits, dots, dashes, underscores"
+    )
+    return [Fault(f"{detail}; got {quoted(name)}.", "/model")]

@@ -1,0 +1,63 @@
+"""Requests for trainings and the plans that they are resolved to; `task` tells them apart, also as JSON."""
+
+from typing import TypeAlias
+
+from relevance_bayes.plans.requests.approximation import ApproximationPlan, ApproximationRequest
+from relevance_bayes.plans.requests.components import ComponentsPlan, ComponentsRequest
+from relevance_bayes.plans.requests.image import ImagePlan, ImageRequest
+from relevance_bayes.plans.requests.supervised import (
+    LEAST_FOLDS,
+    MAX_SCORE_LOSSES,
+    MOST_FOLDS,
+    AutomaticPrior,
+    BasisChoice,
+    Effort,
+    GroupChoice,
+    GroupSplit,
+    KernelChoice,
+    OrderSplit,
+    Prefer,
+    PriorChoice,
+    RandomSplit,
+    Split,
+    SupervisedPlan,
+    SupervisedRequest,
+    Task,
+    Validation,
+)
+from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn, Missing
+
+TrainingRequest: TypeAlias = SupervisedRequest | ApproximationRequest | ImageRequest | ComponentsRequest
+TrainingPlan: TypeAlias = SupervisedPlan | ApproximationPlan | ImagePlan | ComponentsPlan
+
+__all__ = [
+    "LEAST_FOLDS",
+    "MAX_SCORE_LOSSES",
+    "MOST_FOLDS",
+    "ApproximationPlan",
+    "ApproximationRequest",
+    "AutomaticPrior",
+    "BasisChoice",
+    "ComponentsPlan",
+    "ComponentsRequest",
+    "Effort",
+    "GroupChoice",
+    "GroupSplit",
+    "IgnoredColumn",
+    "ImagePlan",
+    "ImageRequest",
+    "InputColumn",
+    "KernelChoice",
+    "Missing",
+    "OrderSplit",
+    "Prefer",
+    "PriorChoice",
+    "RandomSplit",
+    "Split",
+    "SupervisedPlan",
+    "SupervisedRequest",
+    "Task",
+    "TrainingPlan",
+    "TrainingRequest",
+    "Validation",
+]

@@ -1,0 +1,52 @@
+"""A known function to be told by few Gaussians: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn
+
+
+@dataclass(frozen=True)
+class ApproximationRequest:
+    """f(x) = constant + sum_j c_j exp(-sum_k ((x_k - z_jk) / r_k)^2), a row of the dataset for each term.
+
+    The `inputs` of a row are z_j, its `coefficients` column is c_j; without that, all are the same and f integrates
+    to 1. `width` is r, one for all inputs or one for each. As few terms as miss no more than the share `tolerance` of f
+    are kept, at most `max_functions`. Of a `density` none is below 0, and the integral is the same.
+    """
+
+    dataset_id: UUID
+    width: float | tuple[float, ...]
+    coefficients: str | None = None
+    inputs: tuple[str, ...] | None = None
+    constant: float = 0.0
+    tolerance: float = 0.01
+    max_functions: int | None = None
+    density: bool = False
+    model: str | None = None
+    task: Literal["approximation"] = "approximation"
+
+
+@dataclass(frozen=True)
+class ApproximationPlan:
+    """The request resolved against the dataset: `widths` has one for each input."""
+
+    model: str
+    coefficients: str | None
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    widths: tuple[float, ...]
+    constant: float
+    tolerance: float
+    max_functions: int | None
+    density: bool
+    task: Literal["approximation"] = "approximation"
+
+    target_member: ClassVar[str] = "coefficients"
+    """What a request calls the target."""
+
+    @property
+    def target(self) -> str | None:
+        """The column of what is told."""
+        return self.coefficients

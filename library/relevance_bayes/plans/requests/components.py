@@ -1,0 +1,53 @@
+"""The principal components of rows in a kernel's space, carried by few: as asked for, and as resolved."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from relevance_bayes.core.kernels import Covariance, Gaussian
+from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn, Missing
+
+
+@dataclass(frozen=True)
+class ComponentsRequest:
+    """As it came; None is "not said".
+
+    `width` is the papers' r, one for all inputs or one for each of those that are named; one that is not said goes by
+    the distances between rows. What does not count among the components that explain the share
+    `min_explained_variance` is noise.
+    """
+
+    dataset_id: UUID
+    inputs: tuple[str, ...] | None = None
+    kernel: Covariance = field(default_factory=Gaussian, metadata={"discriminator": "type"})
+    width: float | tuple[float, ...] | None = None
+    min_explained_variance: float = 0.9
+    standardise: bool | None = None
+    missing: Missing = "error"
+    model: str | None = None
+    seed: int = 0
+    task: Literal["components"] = "components"
+
+
+@dataclass(frozen=True)
+class ComponentsPlan:
+    """The request resolved against the dataset's statistics; `widths` has one for all inputs or one for each."""
+
+    model: str
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    kernel: Covariance
+    widths: tuple[float, ...] | None
+    min_explained_variance: float
+    standardise: bool
+    missing: Missing
+    seed: int
+    task: Literal["components"] = "components"
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""
+
+    @property
+    def target(self) -> None:
+        """None: nothing is predicted but the rows themselves."""
+        return None

@@ -1,0 +1,51 @@
+"""An image to be told by few wavelets: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn
+
+
+@dataclass(frozen=True)
+class ImageRequest:
+    """At most `max_functions`, or as few as reach a peak signal-to-noise ratio `psnr` in dB, whichever comes first.
+
+    Where neither is said the image is taken to have noise, of the sd `noise_sd` or of one that is learned, and
+    functions enter that earn their price.
+    """
+
+    dataset_id: UUID
+    max_functions: int | None = None
+    psnr: float | None = None
+    noise_sd: float | None = None
+    model: str | None = None
+    task: Literal["image"] = "image"
+
+
+@dataclass(frozen=True)
+class ImagePlan:
+    """The request resolved against the image, of `height` lines of `width` pixels.
+
+    `peak` is what `psnr` is beside: 1 where all intensities lie between 0 and 1, else their range.
+    """
+
+    model: str
+    inputs: tuple[InputColumn, ...]
+    target: str
+    height: int
+    width: int
+    peak: float
+    max_functions: int | None
+    psnr: float | None
+    noise_sd: float | None
+    ignored: tuple[IgnoredColumn, ...] = ()
+    task: Literal["image"] = "image"
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""
+
+    @property
+    def error(self) -> float | None:
+        """The root mean square of what is missed at that `psnr`."""
+        return None if self.psnr is None else float(self.peak * 10.0 ** (-self.psnr / 20.0))

@@ -1,0 +1,188 @@
+"""Numbers and classes to be predicted: what is asked for, and what it was resolved to."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from relevance_bayes.core.basis import Bias, Inputs
+from relevance_bayes.core.dictionaries import Dictionary
+from relevance_bayes.core.kernels import Gaussian, Kernel
+from relevance_bayes.core.priors import GaussianProcess, Independent
+from relevance_bayes.core.scales import Width
+from relevance_bayes.core.spec import Algorithm, Spec, TargetLikelihood
+from relevance_bayes.tables.inputs import IgnoredColumn, InputColumn, Missing
+from relevance_bayes.types.values import ColumnKind, Label
+
+Task = Literal["regression", "classification"]
+
+
+@dataclass(frozen=True)
+class RandomSplit:
+    """Rows are held out, and folded, by a hash of their content and the seed, rows with equal inputs together."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["random"] = "random"
+
+
+@dataclass(frozen=True)
+class GroupSplit:
+    """Rows with one value of `column` (patient, customer, machine) stay together: a group is never divided.
+
+    The column is not an input.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    column: str
+    type: Literal["group"] = "group"
+
+
+@dataclass(frozen=True)
+class OrderSplit:
+    """The past predicts the future: rows in the order of `column` (a number or timestamp), or as they came."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    column: str | None = None
+    type: Literal["order"] = "order"
+
+
+Split = RandomSplit | GroupSplit | OrderSplit
+
+Effort = Literal["quick", "normal", "thorough"]
+"""How much a training may compute: one fit; all that is open, by five folds; or more of it, by ten."""
+
+Prefer = Literal["accuracy", "small"]
+"""Whether a pool keeps functions until little is lost, or fewer of them."""
+
+MAX_SCORE_LOSSES: dict[Prefer, float] = {"accuracy": 0.01, "small": 0.05}
+"""Nats a row of its score that a pool may lose by its reduction to few functions."""
+
+
+LEAST_FOLDS = 2
+MOST_FOLDS = 20
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The whole training done again on each fold's other rows, and measured on the fold; rows are folded as by `split`.
+
+    Inputs and target stay scaled as all training rows have it.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    folds: int = field(default=5, metadata={"ge": LEAST_FOLDS, "le": MOST_FOLDS})
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """One function k(., x_n) for each training row; a width or warp that is not said follows from the prior and task.
+
+    Under a Gaussian process: a width for each input by evidence, and warps with it where a number is predicted; of
+    classes folds choose between that and one width, if the prior is left open too. Under independent weights that are
+    asked for: 5-fold cross-validation, no warp. `additive`: inputs that the evidence finds apart from the others get a
+    term of their own.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    kernel: Kernel = field(default_factory=Gaussian, metadata={"discriminator": "type"})
+    width: Width | None = field(default=None, metadata={"discriminator": "type"})
+    warp: Literal["none", "evidence"] | None = None
+    additive: Literal["none", "evidence"] = "none"
+    type: Literal["kernel"] = "kernel"
+
+
+@dataclass(frozen=True)
+class GroupChoice:
+    """Functions `of` the named inputs alone. A kernel's width is given, and one of a list goes with each of these."""
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    inputs: tuple[str, ...]
+    of: KernelChoice | Inputs | Dictionary = field(metadata={"discriminator": "type"})
+    type: Literal["group"] = "group"
+
+
+BasisChoice = KernelChoice | Bias | Inputs | Dictionary | GroupChoice
+
+
+@dataclass(frozen=True)
+class AutomaticPrior:
+    """A Gaussian process where the functions allow one, and independent weights beside it where that is affordable.
+
+    The one is taken whose evidence, with the hyperparameters integrated out, is greater.
+    """
+
+    __pydantic_config__ = {"extra": "forbid"}
+
+    type: Literal["automatic"] = "automatic"
+
+
+PriorChoice = AutomaticPrior | Independent | GaussianProcess
+
+
+@dataclass(frozen=True)
+class SupervisedRequest:
+    """As it came; None is "not said". One kernel as `basis` is short for it and what goes with it under the prior.
+
+    `noise_column` names the column of each row's noise sd where the likelihood has that as known, and only there.
+    """
+
+    dataset_id: UUID
+    target: str
+    inputs: tuple[str, ...] | None = None
+    model: str | None = None
+    task: Task | None = None
+    likelihood: TargetLikelihood | None = None
+    basis: BasisChoice | tuple[BasisChoice, ...] | None = None
+    prior: PriorChoice | None = None
+    algorithm: Algorithm | None = None
+    standardise: bool | None = None
+    missing: Missing = "error"
+    split: Split = field(default_factory=RandomSplit)
+    holdout: float = 0.0
+    validation: Validation | None = None
+    seed: int = 0
+    noise_column: str | None = None
+    effort: Effort = "normal"
+    prefer: Prefer = "accuracy"
+    max_score_loss: float | None = None
+
+
+@dataclass(frozen=True)
+class SupervisedPlan:
+    """The request resolved against the dataset's statistics: all that a worker needs to know.
+
+    `classes` are the labels of a classification (else empty): false and true, numbers from below, texts by alphabet;
+    `target_kind` is the kind of the target's column. `compared_models` are fitted beside `spec`, and the best of all is
+    taken. `pool` are processes that are learned beside that of `spec` and weighted by folds; together they lose at most
+    `max_score_loss` nats a row of their score by their reduction to few functions. Of `spec` and its `alternatives`, of
+    classes, folds choose one. `noise_column` holds each row's noise sd, in the target's units, where that is known.
+    """
+
+    task: Task
+    task_reason: str
+    model: str
+    target: str
+    target_kind: ColumnKind
+    classes: tuple[Label, ...]
+    inputs: tuple[InputColumn, ...]
+    ignored: tuple[IgnoredColumn, ...]
+    spec: Spec
+    standardise: bool
+    missing: Missing
+    split: Split
+    holdout: float
+    compared_models: tuple[Spec, ...] = ()
+    validation: Validation | None = None
+    noise_column: str | None = None
+    pool: tuple[Spec, ...] = ()
+    alternatives: tuple[Spec, ...] = ()
+    effort: Effort = "quick"
+    max_score_loss: float = MAX_SCORE_LOSSES["accuracy"]
+
+    target_member: ClassVar[str] = "target"
+    """What a request calls the target."""

@@ -1,0 +1,119 @@
+"""Which rows can be learned from: gaps, groups, what is held out or folded."""
+
+from collections.abc import Sequence
+
+from relevance_bayes.plans.inputs import Placed, is_constant
+from relevance_bayes.plans.noise import POINTER as NOISE_POINTER
+from relevance_bayes.plans.requests import (
+    LEAST_FOLDS,
+    MOST_FOLDS,
+    GroupSplit,
+    OrderSplit,
+    RandomSplit,
+    Split,
+    SupervisedRequest,
+)
+from relevance_bayes.plans.split import held_out_rows
+from relevance_bayes.plans.target import unknown_column
+from relevance_bayes.tables.columns import ColumnSummary
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault
+
+MOST_GAPS_LISTED = 20
+
+
+def split_faults(dataset: TableSummary, split: Split, *, target: str) -> list[Fault]:
+    """What is wrong with the column that a split goes by."""
+    if isinstance(split, RandomSplit) or split.column is None:
+        return []
+    name = split.column
+    column = dataset.column(name)
+    if column is None:
+        wrong = unknown_column(dataset, name)
+    elif name == target:
+        wrong = f"`{name}` is the target, so it can't also say how rows are split."
+    elif isinstance(split, OrderSplit) and column.kind not in {"number", "timestamp"}:
+        kind = "texts" if column.kind == "category" else "true and false"
+        wrong = f"`{name}` holds {kind}; rows can be ordered by numbers or timestamps only."
+    elif is_constant(column) or column.missing == dataset.rows:
+        wrong = f"`{name}` is the same in every row, so it can't tell rows apart."
+    else:
+        return []
+    return [Fault(wrong, "/split/column", column=name)]
+
+
+def row_faults(dataset: TableSummary, request: SupervisedRequest, target: ColumnSummary, inputs: Placed) -> list[Fault]:
+    """Gaps that are refused, and too few rows left to learn from. `inputs` are pointers and columns."""
+    needed = [("/target", target)]
+    if not isinstance(request.split, RandomSplit) and request.split.column is not None:
+        splitter = dataset.column(request.split.column)
+        needed += [("/split/column", splitter)] if splitter is not None else []
+    noise = None if request.noise_column is None else dataset.column(request.noise_column)
+    needed += [(NOISE_POINTER, noise)] if noise is not None else []
+    gaps = gap_faults(dataset, [*needed, *inputs]) if request.missing == "error" else []
+    dropped_by = {"error": [], "drop_rows": [*needed, *inputs], "indicator": needed}[request.missing]
+    dropping = [column for _, column in dropped_by]
+    shares = share_faults(dataset, request.holdout, dropping)
+    return [*gaps, *(shares or _fold_faults(dataset, request, dropping))]
+
+
+def gap_faults(dataset: TableSummary, needed: Placed) -> list[Fault]:
+    """Columns with gaps, which are refused."""
+    faults = []
+    for pointer, column in needed:
+        if column.missing:
+            gaps = f"{column.missing} missing value{'s' if column.missing > 1 else ''} in {dataset.rows} rows"
+            detail = (
+                f'`{column.name}` has {gaps}; send "missing": "drop_rows" to leave out rows with gaps, or "indicator"'
+            )
+            if pointer.startswith("/inputs"):
+                detail += " to fill gaps with the mean and add a 0/1 column that says where they were."
+            else:
+                detail += " to fill gaps in inputs: either way rows with a gap here are left out."
+            faults.append(Fault(detail, pointer, column=column.name))
+    if len(faults) > MOST_GAPS_LISTED:
+        more = Fault(f"{len(faults) - MOST_GAPS_LISTED} more columns have missing values.", "/missing")
+        return [*faults[:MOST_GAPS_LISTED], more]
+    return faults
+
+
+def share_faults(dataset: TableSummary, holdout: float, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+    """Shares that leave fewer than two rows to learn from; rows with a gap in one of `dropping` are left out before."""
+    if not 0 <= holdout < 1:
+        return [Fault(f"`holdout` is a share of the rows, from 0 to below 1, got {holdout}.", "/holdout")]
+    worst = max(dropping, key=lambda column: column.missing, default=None)
+    rows = dataset.rows - (worst.missing if worst else 0)
+    if rows < 2 and worst is not None:
+        detail = f"Without the rows in which `{worst.name}` is missing fewer than two are left; leave it out."
+        return [Fault(detail, "/missing", column=worst.name)]
+    kept = rows - held_out_rows(rows, holdout)
+    if kept < 2:
+        return [Fault(f"Holding out {holdout:g} of {rows} rows leaves {kept}; at least two are needed.", "/holdout")]
+    return []
+
+
+def _fold_faults(dataset: TableSummary, request: SupervisedRequest, dropping: Sequence[ColumnSummary]) -> list[Fault]:
+    """Folds that are too few or too many, or more than rows or groups are left for; the share held out is valid."""
+    if request.validation is None:
+        return []
+    folds = request.validation.folds
+    if not LEAST_FOLDS <= folds <= MOST_FOLDS:
+        detail = f"Validation takes from {LEAST_FOLDS} to {MOST_FOLDS} folds, got {folds}."
+        return [Fault(detail, "/validation/folds")]
+    rows = dataset.rows - max((column.missing for column in dropping), default=0)
+    rows -= held_out_rows(rows, request.holdout)
+    needed = folds + 1 if isinstance(request.split, OrderSplit) else folds
+    if rows < needed:
+        detail = f"{folds} folds need at least {needed} rows to train on, and there are {rows}; ask for fewer."
+        return [Fault(detail, "/validation/folds")]
+    if not isinstance(request.split, GroupSplit):
+        return []
+    column = dataset.column(request.split.column)
+    if column is None or column.distinct is None:
+        return []
+    groups = column.distinct - (1 if request.holdout > 0 else 0)
+    if groups >= folds:
+        return []
+    left = "are left to train on" if request.holdout > 0 else "are there"
+    detail = f"{folds} folds need as many groups of `{column.name}`, and at most {groups} {left}; ask for fewer."
+    return [Fault(detail, "/validation/folds", column=column.name)]

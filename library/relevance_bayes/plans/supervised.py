@@ -1,0 +1,76 @@
+"""The plan of a training: every choice made, every fault found, from the columns' statistics alone."""
+
+from relevance_bayes.plans.choices import (
+    chosen_spec,
+    group_faults,
+    has_fixed_width,
+    pooled_specs,
+    rivals,
+    spec_faults,
+    varying_noise,
+    width_faults,
+)
+from relevance_bayes.plans.classes import class_alternatives
+from relevance_bayes.plans.inputs import chosen_inputs, input_column, placed, scale_faults
+from relevance_bayes.plans.likelihoods import likelihood_faults
+from relevance_bayes.plans.names import default_model_name, name_faults
+from relevance_bayes.plans.noise import noise_faults
+from relevance_bayes.plans.requests import MAX_SCORE_LOSSES, SupervisedPlan, SupervisedRequest
+from relevance_bayes.plans.rows import row_faults, split_faults
+from relevance_bayes.plans.target import refusal, resolve_target
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault
+
+
+def plan_supervised(request: SupervisedRequest, dataset: TableSummary) -> SupervisedPlan:
+    """Resolve a request against its dataset; raises InvalidRequestError with all faults that can be seen together."""
+    if dataset.rows < 2:
+        rows = f"{dataset.rows} row{'s' if dataset.rows != 1 else ''}"
+        raise refusal(Fault(f"The dataset has {rows}; at least two are needed to learn from.", "/dataset_id"))
+    target = resolve_target(dataset, request.target, request.task, request.likelihood)
+    columns, ignored, input_faults = chosen_inputs(
+        dataset, request.inputs, target=request.target, split=request.split, noise=request.noise_column
+    )
+    names = [column.name for column in columns]
+    spec = chosen_spec(request, target.task, classes=len(target.classes), rows=dataset.rows, inputs=names)
+    standardise = request.standardise if request.standardise is not None else not has_fixed_width(spec)
+    inputs = placed(columns, request.inputs)
+    faults = [
+        *input_faults,
+        *scale_faults(inputs, named=request.inputs is not None, standardise=standardise),
+        *name_faults(request.model),
+        *likelihood_faults(spec.likelihood, target.task, target.column, len(target.classes)),
+        *width_faults(request),
+        *(group_faults(request, columns) or spec_faults(spec)),
+        *noise_faults(dataset, spec.likelihood, request.noise_column, target=request.target),
+        *split_faults(dataset, request.split, target=request.target),
+        *row_faults(dataset, request, target.column, inputs),
+    ]
+    if faults:
+        raise refusal(*faults)
+    processes = pooled_specs(request, spec, inputs=len(inputs))
+    first, *pool = processes or (spec,)
+    beside = rivals(request, spec, rows=dataset.rows, target=target.column)
+    chosen, *alternatives = class_alternatives(request, first, inputs=len(inputs)) or (first,)
+    return SupervisedPlan(
+        task=target.task,
+        task_reason=target.reason,
+        model=request.model if request.model is not None else default_model_name(dataset.name),
+        target=request.target,
+        target_kind=target.column.kind,
+        classes=target.classes,
+        inputs=tuple(input_column(column) for column in columns),
+        ignored=ignored,
+        spec=chosen,
+        standardise=standardise,
+        missing=request.missing,
+        split=request.split,
+        holdout=request.holdout,
+        validation=request.validation,
+        compared_models=(*beside, *varying_noise(request, processes, rows=dataset.rows)),
+        noise_column=request.noise_column,
+        pool=tuple(pool),
+        alternatives=tuple(alternatives),
+        effort=request.effort,
+        max_score_loss=request.max_score_loss or MAX_SCORE_LOSSES[request.prefer],
+    )

@@ -1,0 +1,156 @@
+"""What is to be predicted: the target column, the task, and the classes."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from relevance_bayes.core.likelihoods import BernoulliPerClass, Categorical, OneAgainstRest, TargetLikelihood
+from relevance_bayes.plans.likelihoods import is_for
+from relevance_bayes.plans.requests import Task
+from relevance_bayes.tables.columns import MOST_CATEGORIES_LISTED, ColumnSummary
+from relevance_bayes.tables.encoding.raw import quoted
+from relevance_bayes.tables.summary import TableSummary
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from relevance_bayes.types.values import Label
+
+MOST_NAMED = 20
+"""Most columns or classes that one sentence lists."""
+
+MOST_COMPARED = 200
+"""In tables of more columns, or for longer names, the nearest name is not looked for: each comparison costs."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A target that can be learned: its column, the task with its reason, and the classes of a classification."""
+
+    column: ColumnSummary
+    task: Task
+    reason: str
+    classes: tuple[Label, ...]
+
+
+def resolve_target(
+    dataset: TableSummary, name: str, asked: Task | None, likelihood: TargetLikelihood | None
+) -> Resolved:
+    """The target's column, and the task as `asked` for, else as column and likelihood have it.
+
+    Raises InvalidRequestError, since without them nothing else can be judged.
+    """
+    column = dataset.column(name)
+    if column is None:
+        raise refusal(Fault(unknown_column(dataset, name), "/target", column=name))
+    present = dataset.rows - column.missing
+    if present < 2:
+        values = f"{present} value{'s' if present != 1 else ''} in {dataset.rows} row{'s' if dataset.rows != 1 else ''}"
+        raise _at_target(column, f"The target `{name}` has {values}; at least two are needed.")
+    if column.kind == "timestamp":
+        raise _at_target(
+            column,
+            f"The target `{name}` holds points in time, which can't be predicted;"
+            " send it as a number (seconds or days since some moment), or choose another target.",
+        )
+    task, reason = (asked, f"`task` asks for {asked}.") if asked is not None else _inferred(column, likelihood)
+    if task == "regression":
+        _check_regression(column)
+        return Resolved(column, task, reason, ())
+    chosen = "/likelihood/type" if asked is None and likelihood is not None else "/task"
+    return Resolved(column, task, reason, _classes(column, chosen))
+
+
+def unknown_column(dataset: TableSummary, name: str) -> str:
+    """The sentence that says that there is no such column, with the nearest name or the first ones."""
+    names = [column.name for column in dataset.columns]
+    comparable = len(names) <= MOST_COMPARED and len(name) <= MOST_COMPARED
+    near = get_close_matches(name, names, n=1) if comparable else []
+    if near:
+        return f"There is no column `{name}`; did you mean `{near[0]}`?"
+    return f"There is no column {quoted(name)}; there are {listed([f'`{known}`' for known in names])}."
+
+
+def listed(texts: list[str]) -> str:
+    """The texts in a row, at most `MOST_NAMED` of them."""
+    more = len(texts) - MOST_NAMED
+    return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def refusal(*faults: Fault) -> InvalidRequestError:
+    """The error of a request with these faults, the first of which tells the story."""
+    more = len(faults) - 1
+    return InvalidRequestError(faults[0].detail + (f" ({more} more like this are listed.)" if more else ""), faults)
+
+
+def _at_target(column: ColumnSummary, detail: str) -> InvalidRequestError:
+    return refusal(Fault(detail, "/target", column=column.name))
+
+
+def _inferred(column: ColumnSummary, likelihood: TargetLikelihood | None) -> tuple[Task, str]:
+    if column.kind == "boolean":
+        return "classification", f"`{column.name}` holds true and false, so these two are the classes."
+    if column.kind == "category":
+        return "classification", f"`{column.name}` holds texts, so these are the classes."
+    if likelihood is not None and is_for(likelihood, "regression"):
+        return "regression", f'`{column.name}` holds numbers, and "{likelihood.type}" is for quantities.'
+    if isinstance(likelihood, Categorical | OneAgainstRest | BernoulliPerClass):
+        return "classification", f'`{column.name}` holds numbers, and "{likelihood.type}" is for classes.'
+    if column.integral and column.distinct == 2:
+        low, high = _number_labels(column)
+        reason = f"`{column.name}` holds only the whole numbers {low} and {high}, so these are taken as two classes"
+        return "classification", f'{reason}; send "task": "regression" to predict it as a quantity.'
+    return "regression", f"`{column.name}` holds numbers, so it is predicted as a quantity."
+
+
+def _check_regression(column: ColumnSummary) -> None:
+    if column.kind != "number":
+        what = "true and false" if column.kind == "boolean" else "texts"
+        detail = f"`{column.name}` holds {what}, which can't be predicted as a quantity; ask for classification."
+        raise refusal(Fault(detail, "/task", column=column.name))
+    if column.minimum == column.maximum:
+        raise _at_target(column, f"The target `{column.name}` is {column.minimum} in every row: nothing to explain.")
+
+
+def _number_labels(column: ColumnSummary) -> tuple[int | float, ...]:
+    low, high = column.minimum, column.maximum
+    if low is None or high is None:
+        raise ValueError(f"column {column.name!r} has values but no range")
+    values = (low, high) if column.distinct == 2 else column.values
+    return tuple(map(int, values)) if column.integral else values
+
+
+def _classes(column: ColumnSummary, chosen: str) -> tuple[Label, ...]:
+    """The labels in order: false and true, numbers from below, texts by alphabet.
+
+    `chosen` points at what asks for classes where the column alone would not.
+    """
+    if column.distinct == 1:
+        raise _at_target(column, f"The target `{column.name}` has one class only; two are needed to tell them apart.")
+    if column.distinct is None:
+        raise _too_many_classes(column, chosen)
+    match column.kind:
+        case "boolean":
+            return False, True
+        case "number":
+            labels = _number_labels(column)
+            if len(labels) < column.distinct:
+                raise _at_target(
+                    column,
+                    f"The dataset is from before the {column.distinct} different numbers of `{column.name}` were kept;"
+                    " upload it again to predict them as classes, or ask for regression.",
+                )
+            return labels
+        case _:
+            return tuple(sorted(label for label, _ in column.categories))
+
+
+def _too_many_classes(column: ColumnSummary, chosen: str) -> InvalidRequestError:
+    if column.kind == "number":
+        detail = (
+            f"`{column.name}` holds more than {MOST_CATEGORIES_LISTED} different numbers, and at most so many classes"
+            " can be told apart; ask for regression."
+        )
+        return refusal(Fault(detail, chosen, column=column.name))
+    classes = listed([quoted(label) for label, _ in column.categories])
+    return _at_target(
+        column,
+        f"The target `{column.name}` has more than {MOST_CATEGORIES_LISTED} classes ({classes}), and at most so many"
+        " can be told apart: join some, or keep the rows of the most frequent.",
+    )

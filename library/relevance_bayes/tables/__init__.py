@@ -1,0 +1,1 @@
+"""Tables of typed columns: their kinds, statistics, and encoding to a matrix and back."""

@@ -1,0 +1,146 @@
+"""Tables of typed columns: what was uploaded, before it becomes a matrix."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relevance_bayes.types.values import ColumnKind, Label
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """Finite numbers; `values` (N,) has NaN where missing."""
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BooleanColumn:
+    """Yes and no; `values` (N,) is 1, 0, or -1 where missing."""
+
+    values: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class TimestampColumn:
+    """Points in time; `values` (N,) is seconds since 1970 UTC, NaN where missing."""
+
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumn:
+    """Texts; `codes` (N,) points into this block's own `labels`, -1 where missing.
+
+    Two blocks may number labels differently.
+    """
+
+    codes: NDArray[np.int32]
+    labels: tuple[str, ...]
+
+
+Column = NumberColumn | BooleanColumn | TimestampColumn | CategoryColumn
+
+Block = Mapping[str, Column]
+"""Some consecutive rows of a table: every column by name, in the table's order, all of one length."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBlock(Mapping[str, Column]):
+    """A block of nothing but numbers as one `matrix` (N, k), in the order of `names` (k): NaN where missing."""
+
+    names: tuple[str, ...]
+    matrix: NDArray[np.float64]
+
+    def __getitem__(self, name: str) -> NumberColumn:
+        return NumberColumn(self.matrix[:, self._places[name]])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+
+def block_rows(block: Block) -> int:
+    """How many rows a block has."""
+    if isinstance(block, NumberBlock):
+        return len(block.matrix)
+    for column in block.values():
+        return len(column.codes if isinstance(column, CategoryColumn) else column.values)
+    return 0
+
+
+def taken(column: Column, rows: "NDArray[np.intp] | slice[int, int, None]") -> Column:
+    """Some rows of a column, by their places."""
+    match column:
+        case CategoryColumn():
+            return replace(column, codes=column.codes[rows])
+        case BooleanColumn():
+            return replace(column, values=column.values[rows])
+        case NumberColumn() | TimestampColumn():
+            return replace(column, values=column.values[rows])
+
+
+_EMPTY: Mapping[ColumnKind, Column] = {
+    "number": NumberColumn(np.zeros(0)),
+    "boolean": BooleanColumn(np.zeros(0, np.int8)),
+    "category": CategoryColumn(np.zeros(0, np.int32), ()),
+    "timestamp": TimestampColumn(np.zeros(0)),
+}
+
+
+def no_rows(columns: Iterable[tuple[str, ColumnKind]]) -> Block:
+    """A block without rows, of columns by their names and kinds."""
+    return {name: _EMPTY[kind] for name, kind in columns}
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """For each of N rows one of `classes`, by its place (N,); -1 for none."""
+
+    classes: tuple[Label, ...]
+    places: NDArray[np.intp]
+
+
+FlatColumn: TypeAlias = "NDArray[np.float64] | Labels"
+"""Of predictions for N rows: numbers (N,), NaN where there is none, or labels."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What is known of one column of a finished dataset.
+
+    `minimum`, `maximum`, `mean`, `sd` (population) are for numbers, booleans (as 0 and 1) and timestamps (seconds UTC),
+    None where no value is present. `categories` lists labels with counts, most frequent first, ties by label, at most
+    `MOST_CATEGORIES_LISTED`; `distinct` counts the different values present, or None above that number (for every
+    kind). `integral`: all numbers present are whole and below 2^53 in size. `values` are the different ones of a
+    number column from below, where `distinct` counts them.
+    """
+
+    name: str
+    kind: ColumnKind
+    missing: int
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    sd: float | None = None
+    integral: bool = False
+    distinct: int | None = None
+    categories: tuple[tuple[str, int], ...] = ()
+    values: tuple[float, ...] = ()
+
+
+MOST_CATEGORIES_LISTED = 50
+"""Also the most labels that a text column may have to be used as an input unasked."""

@@ -1,0 +1,57 @@
+"""Raw columns to the matrix X and back to the user's units: the only road, made from the training rows' statistics."""
+
+from relevance_bayes.tables.encoding.columns import (
+    EncodedCategory,
+    EncodedInput,
+    EncodedNumber,
+    EncodedTarget,
+    Encoding,
+    InputEncoding,
+    column_names,
+    column_units,
+)
+from relevance_bayes.tables.encoding.inputs import encode_inputs
+from relevance_bayes.tables.encoding.noise import encode_noise
+from relevance_bayes.tables.encoding.outlying import Limits
+from relevance_bayes.tables.encoding.raw import gaps, quoted, raw_cells, real_values
+from relevance_bayes.tables.encoding.spec import in_columns, in_target_units
+from relevance_bayes.tables.encoding.target import (
+    encode_target,
+    user_evidence,
+    user_log_evidence,
+    user_mean,
+    user_noise_sd,
+    user_process_sd,
+    user_scores,
+    user_sd,
+    user_variance,
+)
+
+__all__ = [
+    "EncodedCategory",
+    "EncodedInput",
+    "EncodedNumber",
+    "EncodedTarget",
+    "Encoding",
+    "InputEncoding",
+    "Limits",
+    "column_names",
+    "column_units",
+    "encode_inputs",
+    "encode_noise",
+    "encode_target",
+    "gaps",
+    "in_columns",
+    "in_target_units",
+    "quoted",
+    "raw_cells",
+    "real_values",
+    "user_evidence",
+    "user_log_evidence",
+    "user_mean",
+    "user_noise_sd",
+    "user_process_sd",
+    "user_scores",
+    "user_sd",
+    "user_variance",
+]

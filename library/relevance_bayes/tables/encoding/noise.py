@@ -1,0 +1,45 @@
+"""Each row's noise sd, where it is known, to the units of t."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import Block, CategoryColumn
+from relevance_bayes.tables.encoding.columns import EncodedTarget
+from relevance_bayes.tables.encoding.inputs import LARGEST
+from relevance_bayes.tables.encoding.raw import real_values
+from relevance_bayes.types.errors import Fault
+
+
+def encode_noise(target: EncodedTarget, block: Block) -> tuple[Array | None, tuple[Fault, ...]]:
+    """Noise sds (N,) of a block's rows, None where they have none, and what is wrong with them, by row: NaN there.
+
+    A fault is a gap where other rows have one, what is not above 0, or what is too far from the targets to be computed
+    with.
+    """
+    if target.noise_column is None or target.noise_column not in block:
+        return None, ()
+    column = block[target.noise_column]
+    if isinstance(column, CategoryColumn):
+        raise TypeError(f"column {target.noise_column!r}: expected numbers, got texts")
+    raw = real_values(column)
+    if np.isnan(raw).all():
+        return None, ()
+    with np.errstate(over="ignore"):
+        scaled = raw / target.scale
+    sound = (scaled >= 1.0 / LARGEST) & (scaled <= LARGEST)
+    faults = () if sound.all() else tuple(_faults(target.noise_column, raw, np.flatnonzero(~sound).tolist()))
+    return np.where(sound, scaled, np.nan), faults
+
+
+def _faults(name: str, raw: Array, rows: list[int]) -> Iterator[Fault]:
+    for row in rows:
+        sd = raw[row]
+        if np.isnan(sd):
+            detail = f"`{name}` is missing, which other rows have: each row of a table brings its noise, or none does."
+        elif sd <= 0.0:
+            detail = f"`{name}` is {sd:g}, and the sd of a row's noise is above 0."
+        else:
+            detail = f"`{name}` is {sd:g}, too far from how the targets scatter to be computed with."
+        yield Fault(detail, row=row, column=name)

@@ -1,0 +1,194 @@
+"""What is known of a table's columns, and the digest of its content, gathered block by block in bounded memory."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from relevance_bayes.core.types import Array
+from relevance_bayes.tables.columns import (
+    MOST_CATEGORIES_LISTED,
+    Block,
+    CategoryColumn,
+    Column,
+    ColumnSummary,
+    block_rows,
+)
+from relevance_bayes.tables.encoding import real_values
+from relevance_bayes.tables.kinds import LARGEST_EXACT_INTEGER
+from relevance_bayes.tables.moments import Moments
+from relevance_bayes.types.values import ColumnKind
+
+MOST_CELLS_WAITING = 2**21
+"""Small blocks are taken in together, once they hold so many cells: a wide table comes a few rows at a time."""
+
+MOST_LABELS_COUNTED = 1_000
+"""Labels of one column that are counted at most, fewer in a table of very many columns."""
+
+MOST_LABELS_COUNTED_IN_ALL = 100_000
+
+LONGEST_LABEL = 200
+"""A column with a longer text holds no categories: its texts are not counted."""
+
+MISSING_TEXT = (0xFFFFFFFF).to_bytes(4, "little")
+
+
+class TableStatistics:
+    """Summaries and digest of a table that comes in blocks.
+
+    The digest is the SHA-256 over the number of columns and, column by column, its name, kind and SHA-256 of its
+    values: float64, little-endian (missing: the quiet NaN; booleans 0 and 1; timestamps seconds UTC), or texts as UTF-8
+    after their length in four bytes (missing: 0xFFFFFFFF). It does not depend on where one block ends and the next
+    begins, nor on the format in which the table came.
+    """
+
+    def __init__(self, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
+        texts = max(kinds.count("category"), 1)
+        most_labels = min(max(MOST_LABELS_COUNTED_IN_ALL // texts, MOST_CATEGORIES_LISTED), MOST_LABELS_COUNTED)
+        self._columns: dict[str, _Texts | _Numbers] = {
+            name: _Texts(name, most_labels) if kind == "category" else _Numbers(name, kind)
+            for name, kind in zip(names, kinds, strict=True)
+        }
+        self._cells_waiting = 0
+        self.rows = 0
+
+    def add(self, block: Block) -> None:
+        """Take in the next rows."""
+        rows = block_rows(block)
+        self.rows += rows
+        for name, gathering in self._columns.items():
+            gathering.add(block[name])
+        self._cells_waiting += rows * len(self._columns)
+        if self._cells_waiting >= MOST_CELLS_WAITING:
+            self._take_in()
+
+    def _take_in(self) -> None:
+        self._cells_waiting = 0
+        for gathering in self._columns.values():
+            gathering.take_in()
+
+    def summaries(self) -> tuple[ColumnSummary, ...]:
+        """One summary a column, in the table's order."""
+        self._take_in()
+        return tuple(gathering.summary() for gathering in self._columns.values())
+
+    def digest(self) -> str:
+        """The digest of all rows so far, in hexadecimal digits."""
+        self._take_in()
+        whole = hashlib.sha256(len(self._columns).to_bytes(4, "little"))
+        for name, gathering in self._columns.items():
+            text = name.encode()
+            whole.update(len(text).to_bytes(4, "little") + text + gathering.digest())
+        return whole.hexdigest()
+
+
+class _Numbers:
+    """Numbers, booleans as 0 and 1, timestamps in seconds."""
+
+    def __init__(self, name: str, kind: ColumnKind) -> None:
+        self._name = name
+        self._kind: ColumnKind = kind
+        self._missing = 0
+        self._moments = Moments()
+        self._integral = True
+        self._distinct: set[float] | None = set()
+        self._hash = hashlib.sha256()
+        self._waiting: list[Array] = []
+
+    def add(self, column: Column) -> None:
+        if isinstance(column, CategoryColumn):
+            raise TypeError(f"the column {self._name!r} is text")
+        self._waiting.append(real_values(column))
+
+    def take_in(self) -> None:
+        if not self._waiting:
+            return
+        values = np.concatenate(self._waiting)
+        self._waiting = []
+        missing = np.isnan(values)
+        values[missing] = np.nan  # one pattern of bits for all
+        self._hash.update(values.astype("<f8", copy=False).tobytes())
+        present = values[~missing]
+        self._missing += int(missing.sum())
+        if not len(present):
+            return
+        self._moments += Moments.of(present)
+        if self._integral:
+            whole = (np.abs(present) < LARGEST_EXACT_INTEGER) & (np.floor(present) == present)
+            self._integral = bool(whole.all())
+        if self._distinct is not None:
+            # Most columns of real numbers are done with after their first few values.
+            self._distinct.update(present[: 2 * MOST_CATEGORIES_LISTED].tolist())
+            if len(self._distinct) <= MOST_CATEGORIES_LISTED:
+                self._distinct.update(np.unique(present).tolist())
+            if len(self._distinct) > MOST_CATEGORIES_LISTED:
+                self._distinct = None
+
+    def summary(self) -> ColumnSummary:
+        seen = self._moments
+        distinct = None if self._distinct is None else len(self._distinct)
+        if not seen.count:
+            return ColumnSummary(self._name, self._kind, self._missing, distinct=distinct)
+        return ColumnSummary(
+            self._name,
+            self._kind,
+            self._missing,
+            minimum=seen.minimum,
+            maximum=seen.maximum,
+            mean=seen.mean,
+            sd=seen.sd,
+            integral=self._integral,
+            distinct=distinct,
+            values=tuple(sorted(self._distinct or ())) if self._kind == "number" else (),
+        )
+
+    def digest(self) -> bytes:
+        return self._kind.encode() + b"\0" + self._hash.digest()
+
+
+class _Texts:
+    """Texts, counted until there are more labels than can be kept."""
+
+    def __init__(self, name: str, most_labels: int) -> None:
+        self._name = name
+        self._missing = 0
+        self._most_labels = most_labels
+        self._counts: dict[str, int] | None = {}
+        self._hash = hashlib.sha256()
+
+    def add(self, column: Column) -> None:
+        if not isinstance(column, CategoryColumn):
+            raise TypeError(f"the column {self._name!r} is no text")
+        encoded = [len(text).to_bytes(4, "little") + text for text in map(str.encode, column.labels)]
+        encoded.append(MISSING_TEXT)  # where code -1 points to
+        self._hash.update(b"".join(map(encoded.__getitem__, column.codes.tolist())))
+        counts = np.bincount(column.codes + 1, minlength=len(column.labels) + 1).tolist()
+        self._missing += counts[0]
+        self._count(column.labels, counts[1:])
+
+    def take_in(self) -> None:
+        """Texts don't wait: their labels would weigh too much."""
+
+    def _count(self, labels: Sequence[str], found: Sequence[int]) -> None:
+        if self._counts is None:
+            return
+        for label, count in zip(labels, found, strict=True):
+            if len(label) > LONGEST_LABEL:
+                self._counts = None
+                return
+            if count:
+                self._counts[label] = self._counts.get(label, 0) + count
+        if len(self._counts) > self._most_labels:
+            self._counts = None
+
+    def summary(self) -> ColumnSummary:
+        if self._counts is None:
+            return ColumnSummary(self._name, "category", self._missing)
+        ranked = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
+        distinct = len(ranked) if len(ranked) <= MOST_CATEGORIES_LISTED else None
+        return ColumnSummary(
+            self._name, "category", self._missing, distinct=distinct, categories=tuple(ranked[:MOST_CATEGORIES_LISTED])
+        )
+
+    def digest(self) -> bytes:
+        return b"category\0" + self._hash.digest()

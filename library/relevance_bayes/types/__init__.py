@@ -1,0 +1,1 @@
+"""The nouns that go over the wire; nothing here imports numpy."""

@@ -1,0 +1,17 @@
+"""Single values of tables, and the kinds of their columns."""
+
+import json
+from typing import Literal
+
+ColumnKind = Literal["number", "boolean", "category", "timestamp"]
+
+Label = str | int | float | bool
+"""A class, in the JSON type in which it came."""
+
+Cell = str | int | float | bool | None
+"""One value of a row, as JSON has it; None is missing."""
+
+
+def text_of(label: Label) -> str:
+    """A text as it is, a number or boolean as JSON writes it."""
+    return label if isinstance(label, str) else json.dumps(label)

@@ -1,0 +1,52 @@
+"""A client whose network is a table of answers."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+
+from relevance_bayes.client import Relevance
+from relevance_bayes.client.http import Http
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+@dataclass
+class Service:
+    """Answers by method and path, and remembers what was asked."""
+
+    answers: Mapping[str, Answer]
+    asked: list[httpx.Request] = field(default_factory=list)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        self.asked.append(request)
+        return self.answers[f"{request.method} {request.url.raw_path.decode().partition('?')[0]}"](request)
+
+
+@dataclass
+class Pair:
+    """A client, and the service that it speaks to."""
+
+    client: Relevance
+    service: Service
+
+
+Connected = Callable[[Mapping[str, Answer]], Pair]
+
+
+@pytest.fixture
+def connected() -> Iterator[Connected]:
+    """Makes a client of a service with these answers."""
+    opened: list[Http] = []
+
+    def connect(answers: Mapping[str, Answer]) -> Pair:
+        service = Service(answers)
+        http = Http.to("http://service", api_key="secret", transport=httpx.MockTransport(service))
+        opened.append(http)
+        return Pair(Relevance(http), service)
+
+    yield connect
+    for http in opened:
+        http.close()

@@ -1,0 +1,90 @@
+"""The client knows every member that the API answers with, and no other."""
+
+from dataclasses import dataclass, fields, is_dataclass
+
+import msgspec
+import pytest
+from pydantic import BaseModel
+
+from app.api.schemas import datasets, jobs, models, pages, predictions, problems
+from relevance_bayes.client import answers, errors
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A value of the client's, and the API's forms of it."""
+
+    ours: type
+    theirs: tuple[type[BaseModel], ...]
+
+
+PAIRS = [
+    Pair(answers.Slice, (pages.PageOut,)),
+    Pair(answers.Dataset, (datasets.DatasetOut,)),
+    Pair(answers.Image, (datasets.ImageOut,)),
+    Pair(answers.Column, (datasets.NumberOut, datasets.BooleanOut, datasets.TimestampOut, datasets.CategoryOut)),
+    Pair(answers.Category, (datasets.CategoryCountOut,)),
+    Pair(answers.RegressionJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(answers.ClassificationJob, (jobs.supervised.SupervisedJobOut,)),
+    Pair(answers.ApproximationJob, (jobs.approximation.ApproximationJobOut,)),
+    Pair(answers.ComponentsJob, (jobs.components.ComponentsJobOut,)),
+    Pair(answers.Progress, (jobs.shared.ProgressOut,)),
+    Pair(answers.Transition, (jobs.shared.TransitionOut,)),
+    Pair(answers.Event, (jobs.EventOut,)),
+    Pair(answers.VersionName, (jobs.shared.VersionNameOut,)),
+    Pair(answers.Input, (jobs.InputOut,)),
+    Pair(answers.Ignored, (jobs.IgnoredOut,)),
+    Pair(answers.ComparedModel, (jobs.supervised.ComparedModelOut,)),
+    Pair(answers.Model, (models.ModelOut,)),
+    Pair(answers.RegressionVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(answers.ClassificationVersion, (models.supervised.SupervisedVersionOut,)),
+    Pair(answers.ApproximationVersion, (models.approximation.ApproximationVersionOut,)),
+    Pair(answers.ImageJob, (jobs.image.ImageJobOut,)),
+    Pair(answers.ImageVersion, (models.image.ImageVersionOut,)),
+    Pair(answers.Expansion, (models.ExpansionOut,)),
+    Pair(answers.ComponentsVersion, (models.components.ComponentsVersionOut,)),
+    Pair(answers.TermsError, (models.approximation.TermsErrorOut,)),
+    Pair(answers.InputWidth, (models.supervised.InputWidthOut,)),
+    Pair(answers.InputWarp, (models.supervised.InputWarpOut,)),
+    Pair(answers.InputTerm, (models.supervised.InputTermOut,)),
+    Pair(answers.Hyperparameters, (models.supervised.HyperparametersOut,)),
+    Pair(answers.Alternative, (models.supervised.AlternativeOut,)),
+    Pair(answers.Evidence, (models.supervised.EvidenceOut,)),
+    Pair(answers.Member, (models.supervised.MemberOut,)),
+    Pair(answers.DatasetName, (models.shared.DatasetNameOut,)),
+    Pair(answers.ClassRows, (models.supervised.ClassRowsOut,)),
+    Pair(answers.ClassWeight, (models.vectors.ClassWeightOut,)),
+    Pair(answers.RelevanceVector, (models.RelevanceVectorOut,)),
+    Pair(answers.Predictions, (predictions.PredictionsOut,)),
+    Pair(
+        answers.Prediction,
+        (
+            predictions.RealOut,
+            predictions.ClassOut,
+            predictions.ValueOut,
+            predictions.ComponentsRowOut,
+            predictions.RowErrorOut,
+        ),
+    ),
+    Pair(answers.Variance, (predictions.VarianceOut,)),
+    Pair(answers.ClassProbability, (predictions.ClassProbabilityOut,)),
+    Pair(answers.Latent, (predictions.LatentOut,)),
+    Pair(answers.ClassLatent, (predictions.ClassLatentOut,)),
+    Pair(answers.Decision, (predictions.DecisionOut,)),
+    Pair(answers.Contribution, (predictions.ContributionOut,)),
+    Pair(errors.Problem, (problems.ProblemOut, problems.JobProblemOut, predictions.RowProblemOut)),
+    Pair(errors.Place, (problems.ErrorOut,)),
+]
+
+
+def members(ours: type) -> set[str]:
+    if issubclass(ours, msgspec.Struct):
+        tag = ours.__struct_config__.tag_field
+        return {*ours.__struct_fields__, *(() if tag is None else (tag,))}
+    assert is_dataclass(ours)
+    return {field.name for field in fields(ours)}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.ours.__name__)
+def test_members_are_those_of_the_api(pair: Pair) -> None:
+    assert members(pair.ours) == {name for theirs in pair.theirs for name in theirs.model_fields}

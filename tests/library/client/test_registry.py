@@ -1,0 +1,105 @@
+import json
+
+import httpx
+import pytest
+
+from relevance_bayes.client import ClientError
+from relevance_bayes.client.registry import Said
+from tests.library.client.conftest import Connected
+
+NOW = "2026-01-02T03:04:05Z"
+MODEL = {
+    "name": "small",
+    "created_at": NOW,
+    "task": "regression",
+    "target": "y",
+    "inputs": ["x"],
+    "versions": 1,
+    "latest": 1,
+    "aliases": {"champion": 1},
+    "description": "Sales.",
+    "tags": {"stage": "live"},
+}
+LINEAGE = {
+    "model": "small",
+    "version": 2,
+    "created_at": NOW,
+    "dataset": {"id": "d", "digest": "0", "name": None, "exists": False},
+    "job_id": "j",
+    "request": {"target": "y", "holdout": 0.2},
+    "parent": {"version": 1, "exists": True},
+    "software_version": "0.1.0",
+}
+
+STATISTICS = {
+    "model": "small",
+    "version": 2,
+    "since": NOW,
+    "last_request_at": NOW,
+    "requests": 1200,
+    "errors": 200,
+    "rows": 4000,
+    "outside_support": {"rows": 30, "of": 4000, "share": 0.0075},
+    "latency": {
+        "seconds": 0.5,
+        "buckets": [
+            {"upper_bound": 0.0005, "requests": 999},
+            {"upper_bound": 0.001, "requests": 0},
+            {"upper_bound": None, "requests": 1},
+        ],
+    },
+}
+
+
+def test_what_is_not_said_is_not_sent(connected: Connected) -> None:
+    pair = connected({"PATCH /v1/models/small": lambda _: httpx.Response(200, json=MODEL)})
+    registry = pair.client.registry
+    assert registry.annotate("small", Said("Sales.", {"stage": "live", "old": None})).tags == {"stage": "live"}
+    registry.annotate("small", Said(description=""), if_match='"t"')
+    registry.annotate("small", Said())
+    sent = [(json.loads(request.content), request.headers.get("If-Match")) for request in pair.service.asked]
+    assert sent == [
+        ({"description": "Sales.", "tags": {"stage": "live", "old": None}}, None),
+        ({"description": None}, '"t"'),
+        ({}, None),
+    ]
+
+
+def test_models_and_versions_are_asked_for_by_tags(connected: Connected) -> None:
+    empty = {"items": [], "has_more": False, "after": None}
+    answers = {
+        "GET /v1/models": lambda _: httpx.Response(200, json={**empty, "items": [MODEL]}),
+        "GET /v1/models/small/versions": lambda _: httpx.Response(200, json=empty),
+    }
+    pair = connected(answers)
+    assert [model.aliases for model in pair.client.models(tags={"a": "1", "b": "x:y"})] == [{"champion": 1}]
+    assert list(pair.client.versions("small", tags={"a": "1"})) == []
+    assert list(pair.client.versions("small")) == []
+    assert [request.url.params.get_list("tag") for request in pair.service.asked] == [["a:1", "b:x:y"], ["a:1"], []]
+
+
+def test_statistics_are_those_of_one_version(connected: Connected) -> None:
+    pair = connected(
+        {"GET /v1/models/small/versions/champion/statistics": lambda _: httpx.Response(200, json=STATISTICS)}
+    )
+    told = pair.client.registry.statistics("small@champion")
+    assert (told.requests, told.latency.buckets[-1].upper_bound, told.latency.buckets[-1].requests) == (1200, None, 1)
+    assert told.outside_support is not None
+    assert told.outside_support.share == 0.0075
+    with pytest.raises(ClientError, match="which version"):
+        pair.client.registry.statistics("small")
+
+
+def test_a_lineage_is_that_of_one_version(connected: Connected) -> None:
+    answers = {
+        f"GET /v1/models/small/versions/{one}/lineage": lambda _: httpx.Response(200, json=LINEAGE)
+        for one in ("champion", "2")
+    }
+    pair = connected(answers)
+    registry = pair.client.registry
+    assert registry.lineage("small@champion") == registry.lineage("small", 2)
+    assert registry.lineage("small", 2).request == {"target": "y", "holdout": 0.2}
+    with pytest.raises(ClientError, match="which version"):
+        registry.lineage("small")
+    with pytest.raises(ClientError, match="which version"):
+        registry.annotate_version("small", Said("x"))

@@ -1,0 +1,206 @@
+"""Which prior is taken where it is left open, and what is fitted beside it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.domain.datasets import Dataset
+from relevance_bayes.core.algorithms import Algorithm, Greedy, ReEstimation, Sequential
+from relevance_bayes.core.basis import Bias, Inputs, KernelBasis
+from relevance_bayes.core.kernels import (
+    Gaussian,
+    Kernel,
+    Laplacian,
+    LinearSpline,
+    Matern52,
+    Polynomial,
+    RationalQuadratic,
+)
+from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, Likelihood, LogGaussian, Poisson, StudentT
+from relevance_bayes.core.priors import GaussianProcess, Independent, Prior
+from relevance_bayes.core.scales import (
+    CrossValidationWidth,
+    EvidencePerInputWidth,
+    EvidenceWidth,
+    FixedWidth,
+    InheritedWidth,
+)
+from relevance_bayes.core.spec import Spec
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.requests import AutomaticPrior, BasisChoice, KernelChoice, SupervisedRequest
+from relevance_bayes.tables.columns import Block, NumberColumn
+from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers
+
+TABLE: Block = {"x": numbers(0.5, 1.5, 2.0, 3.5), "on": flags(True, False, True, True), "y": numbers(1, 2.5, 3, 5)}
+DATASET = dataset_of(TABLE)
+SPANNING = dataset_of({**TABLE, "y": numbers(1, 3, 3, 50)})
+
+PROCESS = GaussianProcess(min_gain=2.0)
+INDEPENDENT = Spec(
+    GaussianNoise(),
+    (KernelBasis(width=InheritedWidth()), Bias(), Inputs()),
+    Independent(price=True),
+    Sequential(),
+)
+
+
+def asking(target: str = "y") -> SupervisedRequest:
+    """One process and its rivals: several have tests of their own."""
+    return SupervisedRequest(DATASET_ID, target, effort="quick")
+
+
+def test_nothing_said_is_a_process_and_beside_it_weights_that_inherit_its_widths_and_pay_for_their_choices() -> None:
+    found = plan(asking(), DATASET)
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (PROCESS, Greedy(), (INDEPENDENT,))
+
+
+def numbers_spanning(least: float, most: float, rows: int) -> Dataset:
+    """Columns `x` and `y`; y goes from `least` to `most`."""
+    x = np.linspace(0.0, 1.0, rows)
+    return dataset_of({"x": NumberColumn(x), "y": NumberColumn(least + (most - least) * x)})
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Matern52(), Laplacian(), RationalQuadratic()], ids=str)
+def test_the_functions_of_any_one_covariance_are_a_process_unless_said_otherwise(kernel: Kernel) -> None:
+    found = plan(replace(asking(), basis=KernelChoice(kernel)), DATASET)
+    assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
+    assert found.spec.basis[0] == KernelBasis(kernel, EvidencePerInputWidth(), "evidence")
+    assert [rival.prior for rival in found.compared_models] == [Independent(price=True)]
+    assert found.compared_models[0].basis[0] == KernelBasis(kernel, InheritedWidth())
+
+
+def test_dictionaries_that_are_listed_are_those_of_the_rival_too() -> None:
+    found = plan(replace(asking(), basis=(Bias(), KernelChoice(Matern52(), FixedWidth(2.0)))), DATASET)
+    assert found.spec.prior == PROCESS
+    assert found.spec.basis == (Bias(), KernelBasis(Matern52(), FixedWidth(2.0)))
+    assert [rival.basis for rival in found.compared_models] == [(Bias(), KernelBasis(Matern52(), InheritedWidth()))]
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        (KernelChoice(LinearSpline()), Bias()),
+        KernelChoice(Polynomial()),
+        (KernelChoice(width=FixedWidth(0.5)), KernelChoice(Matern52(), FixedWidth(2.0))),
+        (KernelChoice(width=FixedWidth(0.5)), KernelChoice(LinearSpline(), FixedWidth(2.0))),
+        (Bias(), Inputs()),
+        Inputs(),
+    ],
+    ids=["a spline", "a polynomial", "two covariances", "a covariance and a spline", "no kernel", "inputs"],
+)
+def test_functions_that_are_not_those_of_one_covariance_have_independent_weights(
+    basis: BasisChoice | tuple[BasisChoice, ...],
+) -> None:
+    found = plan(replace(asking(), basis=basis), DATASET)
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), Sequential(), ())
+
+
+@pytest.mark.parametrize("algorithm", [Sequential(), ReEstimation()], ids=lambda one: one.type)
+def test_an_algorithm_for_independent_weights_asks_for_them(algorithm: Algorithm) -> None:
+    found = plan(replace(asking(), algorithm=algorithm), DATASET)
+    assert (found.spec.prior, found.spec.algorithm, found.compared_models) == (Independent(), algorithm, ())
+    assert found.spec.basis == (KernelBasis(width=CrossValidationWidth(folds=5)), Bias())
+
+
+def test_the_algorithm_of_a_process_asks_for_one() -> None:
+    found = plan(replace(asking(), algorithm=Greedy()), DATASET)
+    assert (found.spec.prior, found.spec.algorithm) == (PROCESS, Greedy())
+
+
+def test_an_algorithm_that_is_asked_for_is_not_exchanged_for_a_rivals() -> None:
+    found = plan(replace(asking(), algorithm=Greedy()), SPANNING)
+    assert [rival.algorithm for rival in found.compared_models] == [Greedy()]
+    assert [rival.likelihood for rival in found.compared_models] == [LogGaussian()]
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [
+        (Independent(), Independent()),
+        (Independent(price=True), Independent(price=True)),
+        (GaussianProcess(), PROCESS),
+        (GaussianProcess("rows", 3.0, 40), GaussianProcess("rows", 3.0, 40)),
+    ],
+)
+def test_a_prior_that_is_asked_for_has_no_rivals(asked: Prior, taken: Prior) -> None:
+    found = plan(replace(asking(), prior=asked), numbers_spanning(1.0, 100.0, 40))
+    assert (found.spec.prior, found.compared_models) == (taken, ())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        asking(),
+        asking("on"),
+        replace(asking(), basis=KernelChoice(LinearSpline())),
+        replace(asking(), algorithm=Sequential()),
+        replace(asking(), likelihood=Poisson()),
+        replace(asking(), likelihood=GaussianNoise(0.1)),
+    ],
+)
+def test_automatic_is_what_nothing_said_means(asked: SupervisedRequest) -> None:
+    assert plan(replace(asked, prior=AutomaticPrior()), SPANNING) == plan(asked, SPANNING)
+
+
+def test_classes_are_a_process_and_nothing_else_is_fitted() -> None:
+    found = plan(asking("on"), DATASET)
+    assert found.spec == Spec(
+        Bernoulli(),
+        (KernelBasis(width=EvidenceWidth()), Bias()),
+        GaussianProcess("rows", min_gain=0.1),
+        Greedy(),
+    )
+    assert found.compared_models == ()
+
+
+@pytest.mark.parametrize("likelihood", [Poisson(), StudentT(), LogGaussian()], ids=lambda one: one.type)
+def test_another_likelihood_that_is_asked_for_has_no_rivals(likelihood: Likelihood) -> None:
+    found = plan(replace(asking(), likelihood=likelihood), SPANNING)
+    assert found.spec.prior == GaussianProcess(min_gain=likelihood.least_gain)
+    assert (found.spec.likelihood, found.compared_models) == (likelihood, ())
+
+
+@pytest.mark.parametrize(("rows", "beside"), [(5_000, 1), (5_001, 0)])
+def test_independent_weights_are_fitted_beside_a_process_up_to_so_many_rows(rows: int, beside: int) -> None:
+    found = plan(asking(), numbers_spanning(-1.0, 1.0, rows))
+    assert found.spec.prior == PROCESS
+    assert len(found.compared_models) == beside
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "rows", "tried"),
+    [
+        (1.0, 10.1, 40, True),
+        (1.0, 10.0, 40, False),
+        (0.0, 10.0, 40, False),
+        (-1.0, 100.0, 40, False),
+        (1e-200, 1e-190, 40, True),
+        (1e-100, 1e100, 40, False),
+        (1.0, 11.0, 20_000, True),
+        (1.0, 11.0, 20_001, False),
+    ],
+)
+def test_the_logarithm_is_tried_where_targets_are_positive_and_span_more_than_ten(
+    least: float, most: float, rows: int, tried: bool
+) -> None:
+    found = plan(asking(), numbers_spanning(least, most, rows))
+    assert found.spec.likelihood == GaussianNoise()
+    logarithms = [rival for rival in found.compared_models if rival.likelihood == LogGaussian()]
+    assert logarithms == ([replace(found.spec, likelihood=LogGaussian())] if tried else [])
+
+
+@pytest.mark.parametrize("likelihood", [GaussianNoise(), GaussianNoise(0.5)])
+def test_noise_that_is_asked_for_is_not_exchanged_for_that_of_a_logarithm(likelihood: GaussianNoise) -> None:
+    found = plan(replace(asking(), likelihood=likelihood), SPANNING)
+    assert [(rival.prior, rival.likelihood) for rival in found.compared_models] == [
+        (Independent(price=True), likelihood)
+    ]
+
+
+def test_the_logarithm_comes_before_independent_weights_and_both_have_the_seed() -> None:
+    found = plan(replace(asking(), seed=7), SPANNING)
+    assert [(rival.prior.type, rival.likelihood.type, rival.seed) for rival in found.compared_models] == [
+        ("gaussian_process", "log_gaussian", 7),
+        ("independent", "gaussian", 7),
+    ]

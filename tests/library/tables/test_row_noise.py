@@ -1,0 +1,121 @@
+"""A column that holds the noise of each row: what a plan makes of it, and what becomes of its numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.domain.datasets import Dataset
+from relevance_bayes.core.likelihoods import GaussianNoise, Likelihood
+from relevance_bayes.plans import plan
+from relevance_bayes.plans.encoding_statistics import Statistics
+from relevance_bayes.plans.requests import IgnoredColumn, OrderSplit, SupervisedRequest
+from relevance_bayes.tables.columns import Block, Column, block_rows
+from relevance_bayes.tables.encoding import EncodedTarget, encode_noise, encode_target
+from relevance_bayes.types.errors import Fault, InvalidRequestError
+from tests.domain.small_tables import DATASET_ID, dataset_of, flags, numbers, texts
+
+TABLE: Block = {
+    "x": numbers(0.5, 1.5, 2.0, 3.5),
+    "sd": numbers(0.1, 0.4, 0.2, 0.2),
+    "y": numbers(10, 25, 30, 55),
+}
+BY_ROW = GaussianNoise("rows")
+ASKING = SupervisedRequest(DATASET_ID, "y", likelihood=BY_ROW, noise_column="sd")
+POINTER = "/likelihood/noise_sd/column"
+TARGET = EncodedTarget("y", "number", 5.0, 2.0, (), noise_column="sd")
+
+
+def with_noise(column: Column) -> Dataset:
+    return dataset_of({**TABLE, "sd": column})
+
+
+def only_fault(request: SupervisedRequest, dataset: Dataset) -> Fault:
+    with pytest.raises(InvalidRequestError) as caught:
+        plan(request, dataset)
+    (fault,) = caught.value.faults
+    return fault
+
+
+def test_the_column_is_planned_with_and_is_no_input() -> None:
+    found = plan(ASKING, dataset_of(TABLE))
+    assert (found.noise_column, found.spec.likelihood) == ("sd", BY_ROW)
+    assert [column.name for column in found.inputs] == ["x"]
+    assert found.ignored == (IgnoredColumn("sd", "it holds the noise of each row"),)
+    assert {rival.likelihood for rival in found.compared_models} == {BY_ROW}
+
+
+def test_a_column_may_order_the_rows_and_hold_their_noise() -> None:
+    found = plan(replace(ASKING, split=OrderSplit("sd")), dataset_of(TABLE))
+    assert found.ignored == (IgnoredColumn("sd", "it holds the noise of each row"),)
+
+
+def test_as_an_input_it_is_refused_where_it_was_named() -> None:
+    fault = only_fault(replace(ASKING, inputs=("x", "sd")), dataset_of(TABLE))
+    assert (fault.pointer, fault.column) == ("/inputs/1", "sd")
+    assert "holds the noise of each row" in fault.detail
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (numbers(0.1, 0.0, 0.2, 0.2), "goes down to 0,"),
+        (numbers(0.1, -3.0, 0.2, 0.2), "goes down to -3,"),
+        (texts("low", "high", "low", "low"), "holds no numbers"),
+        (flags(True, True, False, True), "holds no numbers"),
+        (numbers(0.1, None, 0.2, 0.2), "1 missing value in 4 rows"),
+    ],
+)
+def test_what_is_no_noise_is_refused(column: Column, said: str) -> None:
+    fault = only_fault(ASKING, with_noise(column))
+    assert (fault.pointer, fault.column) == (POINTER, "sd")
+    assert said in fault.detail
+
+
+def test_a_column_of_nothing_but_gaps_is_refused() -> None:
+    with pytest.raises(InvalidRequestError) as caught:
+        plan(ASKING, with_noise(numbers(None, None, None, None)))
+    assert {fault.pointer for fault in caught.value.faults} >= {POINTER}
+
+
+@pytest.mark.parametrize(("name", "said"), [("sds", "did you mean `sd`"), ("y", "is the target")])
+def test_a_column_that_is_not_there_or_is_the_target_is_refused(name: str, said: str) -> None:
+    fault = only_fault(replace(ASKING, noise_column=name), dataset_of(TABLE))
+    assert fault.pointer == POINTER
+    assert said in fault.detail
+
+
+@pytest.mark.parametrize(("likelihood", "column"), [(BY_ROW, None), (GaussianNoise(), "sd")])
+def test_noise_by_row_and_its_column_go_together(likelihood: Likelihood, column: str | None) -> None:
+    fault = only_fault(replace(ASKING, likelihood=likelihood, noise_column=column), dataset_of(TABLE))
+    assert fault.pointer == "/likelihood/noise_sd"
+
+
+def test_targets_are_standardised_and_their_noise_with_them() -> None:
+    statistics = Statistics(plan(ASKING, dataset_of(TABLE)))
+    statistics.add(TABLE, np.ones(block_rows(TABLE), np.bool_))
+    target = statistics.encoding().target
+    assert (target.noise_column, target.shift) == ("sd", 30.0)
+    t, (noise_sd, faults) = encode_target(target, TABLE), encode_noise(target, TABLE)
+    assert faults == ()
+    assert noise_sd is not None
+    np.testing.assert_allclose(t.std(), 1.0)
+    np.testing.assert_allclose(noise_sd * target.scale, [0.1, 0.4, 0.2, 0.2])
+
+
+def test_rows_without_the_column_have_no_noise_of_their_own() -> None:
+    without: Block = {"x": TABLE["x"]}
+    assert encode_noise(TARGET, without) == (None, ())
+    assert encode_noise(replace(TARGET, noise_column=None), TABLE) == (None, ())
+    assert encode_noise(TARGET, {"sd": numbers(None, None)}) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("sd", "said"), [(None, "is missing"), (0.0, "above 0"), (-1.0, "above 0"), (1e300, "too far"), (1e-300, "too far")]
+)
+def test_a_row_whose_noise_is_none_is_named(sd: float | None, said: str) -> None:
+    noise_sd, (fault,) = encode_noise(TARGET, {"sd": numbers(0.5, sd, 3.0)})
+    assert (fault.row, fault.column) == (1, "sd")
+    assert said in fault.detail
+    assert noise_sd is not None
+    np.testing.assert_array_equal(noise_sd, [0.25, np.nan, 1.5])

@@ -1,0 +1,114 @@
+"""Each wheel in an empty environment, used from a folder that holds a package `app` of its user's own."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.packaging.wheels import Environment, Wheels, environment
+from tests.waiting import until
+
+pytestmark = pytest.mark.thorough
+
+FIT = """
+import app
+import numpy as np
+from relevance_bayes.core.algorithms import Sequential
+from relevance_bayes.core.basis import Bias, KernelBasis
+from relevance_bayes.core.fitting import fit
+from relevance_bayes.core.kernels import Gaussian
+from relevance_bayes.core.likelihoods import GaussianNoise
+from relevance_bayes.core.pool import ready_of
+from relevance_bayes.core.priors import Independent
+from relevance_bayes.core.scales import FixedWidth
+from relevance_bayes.core.spec import Spec
+
+assert app.OWN
+x = np.linspace(-10.0, 10.0, 100)
+t = np.sinc(x / np.pi) + 0.1 * np.random.default_rng(0).standard_normal(100)
+basis = (KernelBasis(Gaussian(), FixedWidth(3.0), "none"), Bias())
+model = fit(x[:, None], t, Spec(GaussianNoise(), basis, Independent(), Sequential()))
+prediction, _ = ready_of(model).predict(np.zeros((1, 1)))
+print(prediction.mean[0])
+"""
+
+ASK = """
+import sys
+import app
+from relevance_bayes.client import connect
+
+assert app.OWN
+assert not {"numpy", "scipy"} & set(sys.modules)
+with connect("URL") as service:
+    columns = {"x": [x / 10 for x in range(40)], "y": [x / 5 for x in range(40)]}
+    dataset = service.create_dataset(columns, name="line")
+    job = service.trainings.submit({"dataset_id": dataset.id, "target": "y", "model": "line", "effort": "quick"})
+    assert service.trainings.wait(job.id).state == "succeeded"
+    print(service.predict("line", {"columns": {"x": [1.0]}}).predictions[0].mean)
+"""
+
+URL = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+@pytest.fixture(scope="module")
+def library(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return environment(
+        tmp_path_factory.mktemp("library") / "env", f"relevance-bayes[client] @ {wheels.library.as_uri()}"
+    )
+
+
+@pytest.fixture(scope="module")
+def server(wheels: Wheels, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return environment(tmp_path_factory.mktemp("server") / "env", str(wheels.library), str(wheels.server))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A user's own project."""
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("OWN = True\n")
+    return tmp_path
+
+
+@contextmanager
+def serving(server: Environment, project: Path) -> Iterator[str]:
+    """The URL of `relevance serve` in a user's project."""
+    environ = os.environ | {"RELEVANCE_PORT": "0", "RELEVANCE_DATABASE_URL": "sqlite:///kept.db"}
+    environ.pop("PYTHONPATH", None)
+    command = (str(server.command("relevance")), "serve", "--until-eof")
+    log = project / "serve.log"
+    with (
+        log.open("w") as written,
+        subprocess.Popen(
+            command, cwd=project, stdin=subprocess.PIPE, stdout=written, stderr=subprocess.STDOUT, env=environ
+        ) as process,
+    ):
+        try:
+            until(lambda: URL.search(log.read_text()) is not None or process.poll() is not None, seconds=60.0)
+            found = URL.search(log.read_text())
+            assert found is not None, log.read_text()
+            yield found[0]
+        finally:
+            process.communicate(timeout=60)
+
+
+def test_the_library_fits_beside_a_users_own_app(library: Environment, project: Path) -> None:
+    assert float(library.run(FIT, project)) == pytest.approx(1.0, abs=0.1)
+
+
+def test_an_environment_of_the_client_has_few_distributions(library: Environment) -> None:
+    found = library.distributions()
+    assert len(found) <= 11
+    assert not {"fastapi", "pydantic", "pyarrow", "sqlalchemy"} & set(found)
+
+
+def test_the_server_migrates_serves_and_trains_in_any_folder_and_the_librarys_client_asks_it(
+    library: Environment, server: Environment, project: Path
+) -> None:
+    with serving(server, project) as url:
+        assert float(library.run(ASK.replace("URL", url), project)) == pytest.approx(2.0, abs=0.05)
+    assert (project / "kept.db").is_file()

@@ -1,0 +1,13 @@
+"""How many examples of a property are drawn, where one costs more than a moment."""
+
+from hypothesis import settings
+
+FEW = 25
+"""Examples that `make test` draws of a property that says nothing else."""
+MANY = 100
+"""Those of `make thorough`."""
+
+
+def examples(few: int) -> int:
+    """Return `few` in `make test`, MANY / FEW times as many in `make thorough`."""
+    return few * settings().max_examples // FEW
