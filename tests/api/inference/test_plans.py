@@ -5,7 +5,7 @@ import pytest
 
 from app.api.inference import messages
 from app.api.inference.messages import InferenceRequest, read_request
-from app.domain.errors import RelevanceError
+from relevance_bayes.types.errors import RelevanceError
 
 TENSOR = {"name": "input", "shape": [2, 2], "datatype": "FP64", "data": [1.0, 2.5, -3.0, 4e-300]}
 HEAD = {"name": "input", "shape": [1, 2], "datatype": "FP32", "parameters": {"binary_data_size": 8}}

@@ -8,7 +8,7 @@ from relevance_bayes.core.kernels import Gaussian, Matern32
 from relevance_bayes.core.likelihoods import Bernoulli, GaussianNoise, StudentT
 from relevance_bayes.core.one_row import one_row
 from relevance_bayes.core.pool import AnyReady, Pool, ready_of
-from relevance_bayes.core.prediction import Ready
+from relevance_bayes.core.prediction import Ready, RealPrediction
 from tests.library.core.drawn import process_spec, ripley, sinc
 from tests.library.core.test_pool import pool
 
@@ -35,6 +35,7 @@ def test_one_row_is_predicted_as_among_others(name: str) -> None:
     found, predicted = ready(name), one_row(ready(name))
     assert predicted is not None
     many, support = found.predict(NEW)
+    assert isinstance(many, RealPrediction)
     assert support is not None
     for n, x in enumerate(NEW):
         one = predicted(x)
